@@ -1,0 +1,124 @@
+"""Every public exception of the library: one tree, so that callers can write one ``except``.
+
+Rules of this file: an error has a side (``LocalProtocolError``: you asked for something that cannot be said;
+``RemoteProtocolError``: they sent something that cannot be read), no builtin name is reused, and whoever
+translates a foreign exception keeps it as ``__cause__``.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CodecError",
+    "DecodeError",
+    "EncodeError",
+    "FrameTooLargeError",
+    "LimitExceededError",
+    "LocalProtocolError",
+    "ProtocolError",
+    "RemoteProtocolError",
+    "RocketWireError",
+    "TruncatedError",
+    "UnknownHeaderTypeError",
+]
+
+
+class RocketWireError(Exception):
+    """Root of everything that rocketwire raises on purpose."""
+
+
+class ProtocolError(RocketWireError):
+    """The protocol was violated; by whom, the subclass says.  Never raised itself."""
+
+
+class LocalProtocolError(ProtocolError):
+    """This side asked for something that the protocol cannot express."""
+
+
+class RemoteProtocolError(ProtocolError):
+    """The other side sent something that the protocol does not allow."""
+
+
+class CodecError(RocketWireError):
+    """Bytes and values could not be converted into each other.
+
+    Attributes:
+        message: what is wrong, without the place.
+        path: the field concerned, as ``header.remark``; None where no field can be named.
+        offset: position of the first byte concerned, from the start of the data given; None if unknown.
+        excerpt: up to 16 bytes at that position, for the message.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        path: str | None = None,
+        offset: int | None = None,
+        excerpt: bytes = b"",
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path = path
+        self.offset = offset
+        self.excerpt = bytes(excerpt[:16])
+
+    def __str__(self) -> str:
+        text = self.message
+        if self.path is not None:
+            text = f"{self.path}: {text}"
+        if self.offset is not None:
+            text = f"{text} (at byte {self.offset})"
+        if self.excerpt:
+            text = f"{text} [{self.excerpt.hex(' ')}]"
+        return text
+
+
+class EncodeError(CodecError, LocalProtocolError):
+    """A value has no form on the wire: a code beyond int16 in a binary header, a text that is too long."""
+
+
+class DecodeError(CodecError, RemoteProtocolError):
+    """The bytes are not what they should be: not a frame, not a header, not a body of that class."""
+
+
+class TruncatedError(DecodeError):
+    """One-shot decoding met the end of the data too early.  A stream would wait; ``FrameDecoder`` does."""
+
+
+class LimitExceededError(DecodeError):
+    """The data asks for more than a limit allows (inflated size, depth, number of values).
+
+    Attributes:
+        declared: what was asked for or met, in the limit's unit.
+        limit: the limit, in bytes, levels or values as the message says.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        declared: int,
+        limit: int,
+        path: str | None = None,
+        offset: int | None = None,
+        excerpt: bytes = b"",
+    ) -> None:
+        super().__init__(message, path=path, offset=offset, excerpt=excerpt)
+        self.declared = declared
+        self.limit = limit
+
+
+class FrameTooLargeError(LimitExceededError):
+    """A frame declares more bytes than the limit; raised on its first four bytes (``declared``, ``limit``: bytes)."""
+
+
+class UnknownHeaderTypeError(DecodeError):
+    """The type byte of a frame is neither 0 (JSON) nor 1 (ROCKETMQ).
+
+    Attributes:
+        header_type: the byte.
+    """
+
+    def __init__(self, header_type: int, *, offset: int | None = None) -> None:
+        super().__init__(f"unknown header type {header_type}", path="header_type", offset=offset)
+        self.header_type = header_type
