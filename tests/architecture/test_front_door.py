@@ -1,0 +1,46 @@
+"""The front door stays small, documented and free of a runtime."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import rocketwire
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_all_names_what_the_package_offers() -> None:
+    offered = {
+        name
+        for name, value in vars(rocketwire).items()
+        if not name.startswith("_") and getattr(value, "__module__", "").startswith("rocketwire")
+    }
+
+    assert offered == set(rocketwire.__all__) - {"__version__"}
+
+
+def test_the_front_door_has_at_most_35_names() -> None:
+    assert len(rocketwire.__all__) <= 35
+
+
+def test_every_name_of_the_front_door_is_explained_in_the_docs() -> None:
+    text = (ROOT / "docs" / "guide" / "codec.md").read_text("utf-8")
+    explained = set(re.findall(r"`(\w+)`", text))
+
+    assert set(rocketwire.__all__) - explained == set()
+
+
+def test_importing_the_library_brings_no_runtime() -> None:
+    code = (
+        "import sys, rocketwire, rocketwire.messages.registry;"
+        "print(sorted({'trio', 'asyncio', 'ssl', 'logging'} & set(sys.modules)))"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+
+    assert "trio" not in run.stdout
+    assert "asyncio" not in run.stdout
