@@ -1,0 +1,373 @@
+"""Stored messages: as brokers keep them and hand them out, one after the other, without a count.
+
+They are the body of answers to pull, pop, peek, query and view, of the transaction check and of
+direct consumption.
+
+Rules of this file:
+
+* A message that cannot be read raises, with its number and its place.  Java instead keeps what came
+  before and drops the rest without a word; ``strict=False`` does the same.
+* Beyond that, what Java accepts is accepted, except that the size of a message has to be that of
+  its fields, which Java never compares.  A body or properties of length zero or less are not there.
+* An inflated body loses the compressed bit of ``sys_flag`` and keeps the bits of the type.
+* Every number of things is limited, inflated bytes above all (``StoredLimits``).
+
+Java: ``MessageDecoder``, ``MessageExt``, ``MessageClientExt``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, make_dataclass, replace
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
+from rocketwire.flags import MessageSysFlag
+from rocketwire.wire.batch import decode_batch, locate, require
+from rocketwire.wire.body_compression import compress_body, compression_type, decompress_body
+from rocketwire.wire.checksum import crc32
+from rocketwire.wire.grammar import MAGIC_V1, MAGIC_V2, build_stored, parse_stored
+from rocketwire.wire.host import MAX_PORT, Host
+from rocketwire.wire.ids import create_offset_message_id
+from rocketwire.wire.properties import UNIQUE_KEY, WAIT, decode_properties, encode_properties
+from rocketwire.wire.utf8 import encode_utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rocketwire.wire.grammar import StoredFields
+
+MAX_TOPIC_LENGTH_V1: Final = 127
+"""Bytes of a topic that the first layout can hold; brokers write the second one for longer ones."""
+
+_COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
+_INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
+_BORN_V6: Final = int(MessageSysFlag.BORNHOST_V6)
+_STORE_V6: Final = int(MessageSysFlag.STOREHOSTADDRESS_V6)
+_MAPPED_PREFIX: Final = bytes(10) + b"\xff\xff"
+_NO_HOST: Final = Host(bytes(4), 0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredLimits:
+    """What one call may make of the bytes that it is given.
+
+    Attributes:
+        max_messages: most messages; brokers hand out 32 at once, at most some hundreds.
+        max_body: most bytes of one body once inflated; Java's brokers take 4 MiB by default.
+        max_inflated: most bytes of all inflated bodies.
+        max_properties: most properties of all messages.
+    """
+
+    max_messages: int = 16_384
+    max_body: int = 8 << 20
+    max_inflated: int = 32 << 20
+    max_properties: int = 262_144
+
+
+DEFAULT_LIMITS: Final = StoredLimits()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredMessage:
+    """A message with all that the broker knows of it (Java: ``MessageExt``).
+
+    Attributes:
+        topic: where it was sent.
+        body: None where there is none; Java cannot tell that from an empty one.
+        flag: the application's, int32.
+        properties: None where there are none.
+        queue_id: queue of the topic.
+        queue_offset: position in that queue.
+        commit_log_offset: position in the broker's commit log, in bytes.
+        store_size: bytes that the message takes, as it was read; 0 if it was not.
+        sys_flag: bits of ``MessageSysFlag``.
+        body_crc: checksum of the body as stored, masked to 31 bits; Java's readers ignore it.
+        born_timestamp: when it was sent, milliseconds since 1970.
+        born_host: who sent it.
+        store_timestamp: when it was stored, milliseconds since 1970.
+        store_host: who stored it.
+        reconsume_times: how often it has been given back.
+        prepared_transaction_offset: commit-log position of the half message it decides.
+    """
+
+    topic: str
+    body: bytes | None = None
+    flag: int = 0
+    properties: Mapping[str, str | None] | None = None
+    queue_id: int = 0
+    queue_offset: int = 0
+    commit_log_offset: int = 0
+    store_size: int = 0
+    sys_flag: int = 0
+    body_crc: int = 0
+    born_timestamp: int = 0
+    born_host: Host = _NO_HOST
+    store_timestamp: int = 0
+    store_host: Host = _NO_HOST
+    reconsume_times: int = 0
+    prepared_transaction_offset: int = 0
+
+    @property
+    def offset_msg_id(self) -> str:
+        """The broker's id of the message; those of one inner batch share it.
+
+        Where the store's address is an IPv4 one in the form of IPv6, Java's id is too short by
+        twelve bytes and filled up with zeros, and so is this one.
+        """
+        text = create_offset_message_id(self.store_host, self.commit_log_offset)
+        if self.sys_flag & _STORE_V6 and not self.store_host.is_ipv6:
+            return text + "00" * len(_MAPPED_PREFIX)
+        return text
+
+    @property
+    def msg_id(self) -> str:
+        """The sender's id if there is one, else the broker's (Java: ``MessageClientExt``)."""
+        return (self.properties or {}).get(UNIQUE_KEY) or self.offset_msg_id
+
+
+def decode_stored_messages(
+    data: bytes,
+    *,
+    decompress: bool = True,
+    check_crc: bool = False,
+    strict: bool = True,
+    limits: StoredLimits = DEFAULT_LIMITS,
+) -> tuple[StoredMessage, ...]:
+    """The messages in ``data``, which has to end with one.
+
+    Args:
+        data: the body of an answer.
+        decompress: whether to inflate compressed bodies.
+        check_crc: whether to hold each body, as stored, against its checksum.
+        strict: whether a message that cannot be read raises; if not, it ends the reading, as in
+            Java, and those before it are returned.
+        limits: how much may come out; more always raises.
+
+    Raises:
+        LimitExceededError: more messages, properties or inflated bytes than ``limits`` allow.
+        DecodeError: a message cannot be read, its checksum is wrong, or its compression needs a
+            package that is not installed.
+    """
+    reader = _Reader(data, limits, decompress=decompress, check_crc=check_crc)
+    return reader.messages(strict=strict)
+
+
+def encode_stored_message(message: StoredMessage, *, compress: bool = False) -> bytes:
+    """The bytes of a stored message (Java: ``MessageDecoder.encode``).
+
+    The layout is the first one, or the second for a topic of more than 127 bytes, as the broker's
+    append path chooses.  ``store_size`` is not used, and ``body_crc`` is written as it is.
+
+    Args:
+        message: what to write.
+        compress: whether to compress the body if ``sys_flag`` says that it is, by the type that it
+            says; if not, the body is taken to be compressed already.
+
+    Raises:
+        EncodeError: a number or text too large for its field, a host of the other family than
+            ``sys_flag`` says, or a compression type or package that does not exist.
+    """
+    body = message.body
+    if compress and message.sys_flag & _COMPRESSED:
+        body = _compressed(body or b"", message.sys_flag)
+    magic = MAGIC_V1
+    if len(encode_utf8(message.topic)) > MAX_TOPIC_LENGTH_V1:
+        magic = MAGIC_V2
+    return build_stored(
+        (
+            magic,
+            message.body_crc,
+            message.queue_id,
+            message.flag,
+            message.queue_offset,
+            message.commit_log_offset,
+            message.sys_flag,
+            message.born_timestamp,
+            *_host_fields(message.born_host, message.sys_flag & _BORN_V6, "born_host"),
+            message.store_timestamp,
+            *_host_fields(message.store_host, message.sys_flag & _STORE_V6, "store_host"),
+            message.reconsume_times,
+            message.prepared_transaction_offset,
+            body or None,
+            message.topic,
+            encode_properties(message.properties) or None,
+        )
+    )
+
+
+def unwrap_inner_batch(message: StoredMessage) -> tuple[StoredMessage, ...]:
+    """The messages inside one that is an inner batch; any other message itself.
+
+    Each takes flag, body and properties from the batch, its place in the queue by counting, and
+    topic, queue, times, hosts, ``sys_flag`` and commit-log offset from ``message``; that it was to
+    be waited for is a property of each (Java: ``MessageDecoder.decodeMessage``).
+
+    Raises:
+        DecodeError: the body is no batch.
+    """
+    if message.sys_flag & _INNER_BATCH != _INNER_BATCH:
+        return (message,)
+    if message.body is None:
+        raise DecodeError("an inner batch without a body", path="body")
+    wait = (message.properties or {}).get(WAIT) or "true"
+    waited = {WAIT: "true" if wait.lower() == "true" else "false"}
+    outer = replace(
+        message,
+        store_size=0,
+        body_crc=0,
+        reconsume_times=0,
+        prepared_transaction_offset=0,
+    )
+    return tuple(
+        replace(
+            outer,
+            flag=inner.flag,
+            body=inner.body,
+            properties={**inner.properties, **waited},
+            queue_offset=message.queue_offset + index,
+        )
+        for index, inner in enumerate(decode_batch(message.body))
+    )
+
+
+# ---------------------------------------------------------------------------- reading
+
+
+class _Reader:
+    """One pass over the data, with what is left of each limit."""
+
+    def __init__(
+        self, data: bytes, limits: StoredLimits, *, decompress: bool, check_crc: bool
+    ) -> None:
+        self._data = data
+        self._limits = limits
+        self._decompress = decompress
+        self._check_crc = check_crc
+        self._inflated_left = limits.max_inflated
+        self._properties_left = limits.max_properties
+
+    def messages(self, *, strict: bool) -> tuple[StoredMessage, ...]:
+        data, limit = self._data, self._limits.max_messages
+        found: list[StoredMessage] = []
+        at = 0
+        while at < len(data):
+            require(len(found) < limit, "messages", limit, at)
+            try:
+                values, end = parse_stored(data, at)
+                found.append(self._message(values, end - at))
+            except DecodeError as error:
+                if not strict and not isinstance(error, LimitExceededError):
+                    break
+                locate(error, len(found), at)
+                raise
+            at = end
+        return tuple(found)
+
+    def _message(self, values: StoredFields, size: int) -> StoredMessage:
+        (
+            _,
+            body_crc,
+            queue_id,
+            flag,
+            queue_offset,
+            commit_log_offset,
+            sys_flag,
+            born_timestamp,
+            born_address,
+            born_port,
+            store_timestamp,
+            store_address,
+            store_port,
+            reconsume_times,
+            prepared_transaction_offset,
+            body,
+            topic,
+            text,
+        ) = values
+        if body is not None:
+            if self._check_crc and crc32(body) != body_crc:
+                raise DecodeError(f"checksum {crc32(body)} instead of {body_crc}", path="body")
+            if self._decompress and sys_flag & _COMPRESSED:
+                body = self._inflated(body, sys_flag)
+                sys_flag &= ~_COMPRESSED
+        return _frozen(
+            topic,
+            body,
+            flag,
+            None if text is None else self._properties(text),
+            queue_id,
+            queue_offset,
+            commit_log_offset,
+            size,
+            sys_flag,
+            body_crc,
+            born_timestamp,
+            _host(born_address, born_port, "born_host"),
+            store_timestamp,
+            _host(store_address, store_port, "store_host"),
+            reconsume_times,
+            prepared_transaction_offset,
+        )
+
+    def _inflated(self, body: bytes, sys_flag: int) -> bytes:
+        kind = compression_type(sys_flag)
+        room = min(self._limits.max_body, self._inflated_left)
+        try:
+            body = decompress_body(body, kind, max_size=room)
+        except DecodeError as error:
+            error.path, error.offset = "body", None  # its place inside the body says little
+            raise
+        self._inflated_left -= len(body)
+        return body
+
+    def _properties(self, text: str) -> dict[str, str]:
+        properties = decode_properties(text)
+        self._properties_left -= len(properties)
+        limit = self._limits.max_properties
+        require(self._properties_left >= 0, "properties", limit, None)
+        return properties
+
+
+def _host(address: bytes, port: int, path: str) -> Host:
+    if not 0 <= port <= MAX_PORT:
+        raise DecodeError(f"port {port} is not between 0 and 65535", path=path)
+    return Host.of(address, port)
+
+
+_Draft: Final = make_dataclass("_Draft", [each.name for each in fields(StoredMessage)], slots=True)
+"""``StoredMessage`` before it is frozen."""
+
+
+def _frozen(*values: object) -> StoredMessage:
+    """A message with these values, in the order of its fields.
+
+    Filling a frozen object costs a call for each of its fields, more than reading the message does.
+    So one of the same shape that is not frozen yet is filled and then becomes a message.
+    """
+    draft: Any = _Draft(*values)
+    draft.__class__ = StoredMessage
+    return cast("StoredMessage", draft)
+
+
+# ---------------------------------------------------------------------------- writing
+
+
+def _compressed(body: bytes, sys_flag: int) -> bytes:
+    try:
+        kind = compression_type(sys_flag)
+    except DecodeError as error:
+        raise EncodeError(error.message, path=error.path) from error
+    return compress_body(body, kind)
+
+
+def _host_fields(host: Host, is_v6: int, path: str) -> tuple[bytes, int]:
+    """Address and port as they are written; an IPv4 address is wrapped where IPv6 is wanted."""
+    address, port = host
+    if is_v6 and len(address) == 4:
+        address = _MAPPED_PREFIX + address
+    if len(address) != (16 if is_v6 else 4):
+        family = "IPv6" if is_v6 else "IPv4"
+        raise EncodeError(f"{host} where sys_flag says {family}", path=path)
+    if not 0 <= port <= MAX_PORT:
+        raise EncodeError(f"port {port} is not between 0 and 65535", path=path)
+    return address, port

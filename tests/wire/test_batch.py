@@ -1,0 +1,146 @@
+"""Batch bodies, against one that Java made."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketwire.errors import DecodeError, EncodeError, LimitExceededError, TruncatedError
+from rocketwire.wire.batch import BatchMessage, decode_batch, encode_batch
+
+# MessageDecoder.encodeMessages of 5.5.0 and 5.3.3
+TWO = bytes.fromhex(
+    # size, magic, checksum, flag, body "Hello", properties
+    "0000002f 00000000 00000000 00000000 00000005 48656c6c6f"
+    "0014 57414954017472756502 544147530154616741 02"
+    "00000022 00000000 00000000 00000001 00000002 4869"
+    "000a 57414954017472756502"
+)
+MESSAGES = (
+    BatchMessage(body=b"Hello", properties={"WAIT": "true", "TAGS": "TagA"}),
+    BatchMessage(body=b"Hi", flag=1, properties={"WAIT": "true"}),
+)
+
+TEXT = st.text(st.characters(exclude_characters="\x01\x02", exclude_categories=["Cs"]), min_size=1)
+BATCHES = st.lists(
+    st.builds(
+        BatchMessage,
+        body=st.binary(),
+        flag=st.integers(-(2**31), 2**31 - 1),
+        properties=st.dictionaries(TEXT, TEXT, max_size=5),
+    ),
+    max_size=5,
+)
+
+
+def test_a_batch_is_written_as_java_writes_it() -> None:
+    assert encode_batch(MESSAGES) == TWO
+
+
+def test_a_batch_of_java_is_read() -> None:
+    assert decode_batch(TWO) == MESSAGES
+
+
+def test_no_messages_are_no_bytes() -> None:
+    assert encode_batch([]) == b""
+    assert decode_batch(b"") == ()
+
+
+def test_a_message_may_be_empty() -> None:
+    (message,) = decode_batch(encode_batch([BatchMessage(body=b"")]))
+
+    assert message == BatchMessage(body=b"", flag=0, properties={})
+
+
+def test_magic_number_and_checksum_are_not_looked_at() -> None:
+    data = TWO[:4] + b"\xff" * 8 + TWO[12:]
+
+    assert decode_batch(data) == MESSAGES
+
+
+@given(BATCHES)
+def test_every_batch_is_read_again(messages: list[BatchMessage]) -> None:
+    assert decode_batch(encode_batch(messages)) == tuple(messages)
+
+
+@pytest.mark.parametrize("length", [n for n in range(1, len(TWO)) if n != 47])
+def test_a_batch_cut_short_is_refused(length: int) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode_batch(TWO[:length])
+
+    assert caught.value.path is not None
+    assert caught.value.path.startswith(f"messages[{int(length > 47)}]")
+    assert caught.value.offset is not None
+
+
+@pytest.mark.parametrize(
+    ("at", "wrong"),
+    [
+        (0, "00000000"),  # of nothing
+        (0, "00000003"),  # not even of itself
+        (0, "00000030"),  # one byte into the second message
+        (0, "0000002e"),  # one byte less than its fields
+        (0, "ffffffff"),
+        (0, "7fffffff"),
+        (16, "ffffffff"),  # body
+        (16, "7fffffff"),
+        (25, "ffff"),  # properties
+        (25, "7fff"),
+    ],
+)
+def test_a_size_that_contradicts_the_message_is_refused(at: int, wrong: str) -> None:
+    data = bytearray(TWO)
+    data[at : at + len(wrong) // 2] = bytes.fromhex(wrong)
+
+    with pytest.raises(DecodeError, match=r"^messages\[0\]"):
+        decode_batch(bytes(data))
+
+
+def test_a_message_longer_than_the_data_is_truncated() -> None:
+    with pytest.raises(TruncatedError):
+        decode_batch(TWO[:30])
+
+
+def test_more_messages_than_allowed_are_refused() -> None:
+    data = encode_batch([BatchMessage(body=b"")] * 3)
+
+    assert len(decode_batch(data, max_messages=3)) == 3
+    with pytest.raises(LimitExceededError, match="more than 2 messages") as caught:
+        decode_batch(data, max_messages=2)
+    assert (caught.value.limit, caught.value.offset) == (2, 44)
+
+
+def test_more_properties_than_allowed_are_refused() -> None:
+    assert len(decode_batch(TWO, max_properties=3)) == 2
+    with pytest.raises(LimitExceededError, match="more than 2 properties"):
+        decode_batch(TWO, max_properties=2)
+
+
+@pytest.mark.parametrize(
+    ("message", "path"),
+    [
+        (BatchMessage(body=b"", flag=2**31), "messages[1].flag"),
+        (BatchMessage(body=b"", properties={"a": "b" * 32_765}), "messages[1].properties"),
+    ],
+)
+def test_what_has_no_form_is_not_written(message: BatchMessage, path: str) -> None:
+    with pytest.raises(EncodeError) as caught:
+        encode_batch([BatchMessage(body=b""), message])
+
+    assert caught.value.path == path
+
+
+def test_properties_of_32767_bytes_are_written() -> None:
+    message = BatchMessage(body=b"", properties={"a": "b" * 32_764})
+
+    assert decode_batch(encode_batch([message])) == (message,)
+
+
+@given(st.binary(max_size=120), st.integers(0, len(TWO)))
+def test_any_bytes_give_messages_or_a_decode_error(tail: bytes, start: int) -> None:
+    try:
+        messages = decode_batch(TWO[:start] + tail)
+    except DecodeError:
+        return
+    assert encode_batch(messages)[:4] == (TWO[:start] + tail)[:4] or messages

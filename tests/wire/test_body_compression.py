@@ -1,0 +1,219 @@
+"""Compressed bodies: what Java's three compressors wrote is read; nothing outgrows its limit."""
+
+from __future__ import annotations
+
+import sys
+import tracemalloc
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
+from rocketwire.flags import MessageSysFlag
+from rocketwire.wire.body_compression import (
+    CompressionType,
+    compress_body,
+    compression_type,
+    decompress_body,
+)
+
+TYPES = list(CompressionType)
+ROOM = 1 << 20
+
+# CompressorFactory.getCompressor(type).compress(64 x "a", 5) of 5.5.0 and 5.3.3
+MADE_BY_JAVA = {
+    CompressionType.LZ4: "04224d186070730b0000001f6101002750616161616100000000",
+    CompressionType.ZSTD: "28b52ffd00584400001061610100930016010000",
+    CompressionType.ZLIB: "785e4b4ca40c0000148d1841",
+}
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_what_java_compressed_is_inflated(kind: CompressionType) -> None:
+    assert decompress_body(bytes.fromhex(MADE_BY_JAVA[kind]), kind, max_size=64) == b"a" * 64
+
+
+def test_zlib_writes_what_java_writes() -> None:
+    assert (
+        compress_body(b"a" * 64, CompressionType.ZLIB).hex() == MADE_BY_JAVA[CompressionType.ZLIB]
+    )
+
+
+def test_lz4_writes_independent_blocks_because_java_reads_no_others() -> None:
+    for size in (0, 64, 1 << 23):
+        assert compress_body(bytes(size), CompressionType.LZ4).hex().startswith("04224d1860")
+
+
+@pytest.mark.parametrize(
+    ("sys_flag", "kind"),
+    [
+        (0x001, CompressionType.ZLIB),
+        (0x101, CompressionType.LZ4),
+        (0x201, CompressionType.ZSTD),
+        (0x301, CompressionType.ZLIB),
+        (-1 & ~0x700 | 0x100, CompressionType.LZ4),
+    ],
+)
+def test_the_type_is_told_by_three_bits(sys_flag: int, kind: CompressionType) -> None:
+    assert compression_type(sys_flag) is kind
+
+
+@pytest.mark.parametrize("number", [4, 5, 6, 7])
+def test_a_type_without_a_meaning_is_refused(number: int) -> None:
+    with pytest.raises(DecodeError, match=f"unknown compression type {number}"):
+        compression_type(number << 8)
+
+
+def test_each_type_has_its_bits() -> None:
+    assert {kind: kind.sys_flag for kind in TYPES} == {
+        CompressionType.LZ4: MessageSysFlag.COMPRESSION_LZ4,
+        CompressionType.ZSTD: MessageSysFlag.COMPRESSION_ZSTD,
+        CompressionType.ZLIB: MessageSysFlag.COMPRESSION_ZLIB,
+    }
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@given(body=st.binary(max_size=5000), repeat=st.integers(1, 200))
+def test_what_is_compressed_is_inflated_again(
+    kind: CompressionType, body: bytes, repeat: int
+) -> None:
+    whole = body * repeat
+
+    assert decompress_body(compress_body(whole, kind), kind, max_size=ROOM) == whole
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_exactly_the_limit_may_come_out_and_not_one_byte_more(kind: CompressionType) -> None:
+    data = compress_body(b"x" * 10_000, kind)
+
+    assert len(decompress_body(data, kind, max_size=10_000)) == 10_000
+    with pytest.raises(LimitExceededError) as caught:
+        decompress_body(data, kind, max_size=9_999)
+    assert caught.value.limit == 9_999
+
+
+def bomb(kind: CompressionType) -> bytes:
+    """256 MiB of nothing, compressed."""
+    if kind is CompressionType.ZLIB:
+        stream = zlib.compressobj(9)
+        return b"".join(stream.compress(bytes(1 << 22)) for _ in range(64)) + stream.flush()
+    return compress_body(bytes(1 << 22), kind) * 64
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_bomb_is_refused_in_little_memory(kind: CompressionType) -> None:
+    data = bomb(kind)
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(LimitExceededError):
+            decompress_body(data, kind, max_size=ROOM)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+
+    assert peak < 16 * ROOM
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_body_cut_short_is_refused_at_every_length(kind: CompressionType) -> None:
+    data = compress_body(b"The quick brown fox. " * 20, kind)
+
+    for length in range(1, len(data)):
+        with pytest.raises(DecodeError):
+            decompress_body(data[:length], kind, max_size=ROOM)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_what_is_not_compressed_at_all_is_refused(kind: CompressionType) -> None:
+    with pytest.raises(DecodeError):
+        decompress_body(b"plain text, as somebody sent it", kind, max_size=ROOM)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@given(data=st.binary(max_size=200))
+def test_any_bytes_give_a_body_or_a_decode_error(kind: CompressionType, data: bytes) -> None:
+    try:
+        body = decompress_body(data, kind, max_size=ROOM)
+    except DecodeError:
+        return
+    assert len(body) <= ROOM
+
+
+@pytest.mark.parametrize("kind", TYPES)
+@given(place=st.integers(0, 10_000), byte=st.integers(0, 255))
+def test_any_damage_gives_a_body_or_a_decode_error(
+    kind: CompressionType, place: int, byte: int
+) -> None:
+    data = bytearray(compress_body(b"The quick brown fox. " * 20, kind))
+    data[place % len(data)] = byte
+
+    try:
+        body = decompress_body(bytes(data), kind, max_size=ROOM)
+    except DecodeError:
+        return
+    assert len(body) <= ROOM
+
+
+@pytest.mark.parametrize("kind", [CompressionType.LZ4, CompressionType.ZSTD])
+def test_frames_one_after_the_other_are_one_body(kind: CompressionType) -> None:
+    data = compress_body(b"one ", kind) + compress_body(b"two", kind)
+
+    assert decompress_body(data, kind, max_size=ROOM) == b"one two"
+
+
+def test_bytes_after_a_zlib_stream_are_ignored_as_in_java() -> None:
+    data = compress_body(b"body", CompressionType.ZLIB) + b"rest"
+
+    assert decompress_body(data, CompressionType.ZLIB, max_size=ROOM) == b"body"
+
+
+def test_a_zstd_frame_that_wants_too_much_history_is_refused() -> None:
+    # magic, no flags, window descriptor for 128 MiB, one empty last block
+    data = bytes.fromhex("28b52ffd0088010000")
+
+    with pytest.raises(DecodeError, match="not ZSTD"):
+        decompress_body(data, CompressionType.ZSTD, max_size=ROOM)
+
+
+@pytest.mark.parametrize(
+    ("kind", "module", "package"),
+    [
+        (CompressionType.LZ4, "lz4.frame", "lz4"),
+        (CompressionType.ZSTD, "zstandard", "zstandard"),
+    ],
+)
+def test_a_missing_package_is_named(
+    kind: CompressionType, module: str, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+
+    with pytest.raises(EncodeError, match=f"needs the package {package}"):
+        compress_body(b"body", kind)
+    with pytest.raises(DecodeError, match=f"needs the package {package}"):
+        decompress_body(bytes.fromhex(MADE_BY_JAVA[kind]), kind, max_size=64)
+
+
+def test_nothing_is_no_lz4_frame() -> None:
+    with pytest.raises(DecodeError, match="cut short"):
+        decompress_body(b"", CompressionType.LZ4, max_size=ROOM)
+
+
+@pytest.mark.parametrize("cut", [*range(20), 20])
+def test_only_the_first_zstd_frame_has_to_be_whole(cut: int) -> None:
+    # found by trying all of them on ZstdCompressor.decompress of 5.5.0
+    first = bytes.fromhex(MADE_BY_JAVA[CompressionType.ZSTD])
+
+    body = decompress_body(first + first[:cut], CompressionType.ZSTD, max_size=ROOM)
+
+    assert len(body) == (128 if cut > 16 else 64)
+
+
+def test_four_bytes_of_anything_may_follow_a_zstd_frame_but_not_five() -> None:
+    first = bytes.fromhex(MADE_BY_JAVA[CompressionType.ZSTD])
+
+    assert decompress_body(first + b"\xff" * 4, CompressionType.ZSTD, max_size=64) == b"a" * 64
+    with pytest.raises(DecodeError, match="not ZSTD"):
+        decompress_body(first + b"\xff" * 5, CompressionType.ZSTD, max_size=64)
