@@ -6,13 +6,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import LanguageCode, SerializeType
+from rocketwire.errors import EncodeError
 from rocketwire.flags import CommandFlag
 from rocketwire.versions import CURRENT_VERSION
+from rocketwire.wire.binary_header import decode_binary_header, encode_binary_header
+from rocketwire.wire.frame import MAX_FRAME_LENGTH, FrameDecoder, RawFrame, split_frame
+from rocketwire.wire.grammar import build_envelope
+from rocketwire.wire.json_header import decode_json_header, encode_json_header
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rocketwire.wire.fields import Language
+
+_JSON = SerializeType.JSON
+_ROCKETMQ = SerializeType.ROCKETMQ
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,12 +29,14 @@ class RemotingCommand:
 
     Attributes:
         code: request code or response code, int32 (int16 in a binary header).
-        language: of the sending program; a name outside Java's list stays text, None where the header says null.
+        language: of the sending program; a name outside Java's list stays text, None where the
+            header says null.
         version: ordinal of ``MQVersion``.
         opaque: number that pairs a response with its request, int32.
         flag: bits of ``CommandFlag``.
         remark: error text of a response, or None.
-        ext_fields: the header's text map; None where the command has none, which differs from empty in JSON.
+        ext_fields: the header's text map; None where the command has none, which differs from empty
+            in JSON.
         body: None where there is none; Java cannot tell an empty body from none.
         serialize_type: form of this frame's header.
     """
@@ -50,3 +60,103 @@ class RemotingCommand:
     def is_oneway(self) -> bool:
         """Whether no answer is wanted."""
         return bool(self.flag & CommandFlag.ONEWAY)
+
+
+def decode(frame: bytes) -> RemotingCommand:
+    """Reads one whole frame (Java: ``RemotingCommand.decode``).
+
+    Raises:
+        TruncatedError: the data ends before the frame does.
+        DecodeError: not a frame, bytes after it, or a header that cannot be read.
+    """
+    return decode_frame(split_frame(frame))
+
+
+def decode_frame(raw: RawFrame) -> RemotingCommand:
+    """Reads the header of a frame that has been taken apart.
+
+    Raises:
+        DecodeError: the header cannot be read.
+    """
+    body = raw.body
+    if raw.header_type == _JSON:
+        fields = decode_json_header(raw.header)
+        serialize_type = _JSON
+    else:
+        fields, used = decode_binary_header(raw.header)
+        serialize_type = _ROCKETMQ
+        if used != len(raw.header) and body is not None:
+            # Java reads the body from where the entries end, not where the header should have ended
+            body = (raw.header[used:] + body)[: len(body)]
+    code, language, version, opaque, flag, remark, ext_fields = fields
+    return RemotingCommand(
+        code=code,
+        language=language,
+        version=version,
+        opaque=opaque,
+        flag=flag,
+        remark=remark,
+        ext_fields=ext_fields,
+        body=body,
+        serialize_type=serialize_type,
+    )
+
+
+def encode(command: RemotingCommand) -> bytes:
+    """Writes one whole frame, its header in the form that ``command.serialize_type`` says.
+
+    Raises:
+        EncodeError: a value has no form in that header, or the frame would exceed
+            ``MAX_FRAME_LENGTH``, which no peer accepts.
+    """
+    encode_header = (
+        encode_binary_header if command.serialize_type == _ROCKETMQ else encode_json_header
+    )
+    header = encode_header(
+        code=command.code,
+        language=command.language,
+        version=command.version,
+        opaque=command.opaque,
+        flag=command.flag,
+        remark=command.remark,
+        ext_fields=command.ext_fields,
+    )
+    frame = build_envelope(command.serialize_type, header, command.body or b"")
+    if len(frame) > MAX_FRAME_LENGTH:
+        message = f"a frame of {len(frame)} bytes exceeds the limit of {MAX_FRAME_LENGTH}"
+        raise EncodeError(message, path="length")
+    return frame
+
+
+class CommandDecoder:
+    """Turns a stream of bytes into commands: ``FrameDecoder``, then the headers."""
+
+    __slots__ = ("_frames",)
+
+    def __init__(self, *, max_frame_length: int = MAX_FRAME_LENGTH) -> None:
+        self._frames = FrameDecoder(max_frame_length=max_frame_length)
+
+    @property
+    def buffered(self) -> int:
+        """Bytes held: fed, and not yet part of a command that was handed out."""
+        return self._frames.buffered
+
+    @property
+    def frame_started(self) -> bool:
+        """Whether the stream, if it ended here, would end inside a command."""
+        return self._frames.frame_started
+
+    def feed(self, data: bytes | bytearray | memoryview) -> None:
+        """Takes more of the stream."""
+        self._frames.feed(data)
+
+    def next_command(self) -> RemotingCommand | None:
+        """Returns the next command, or None if more bytes are needed for it.
+
+        Raises:
+            DecodeError: the next frame or its header is bad.  After a bad frame every later call
+                raises again; after a bad header the next frame would follow, but every Java peer
+                closes the connection here.
+        """
+        frame = self._frames.next_frame()
+        return None if frame is None else decode_frame(frame)

@@ -1,0 +1,60 @@
+"""The ROCKETMQ (binary) header form: reads what Java reads, refuses to write what it cannot say.
+
+Java reads an empty key or value as null.  A null value cannot be told from a missing key by any of
+its header classes, and ``ext_fields`` here is text to text: such keys are left out.  Bytes that
+follow the entries inside the declared header length are legal; Java starts the body with them
+(``command.decode_frame``).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire.codes import LanguageCode
+from rocketwire.errors import EncodeError
+from rocketwire.wire.fields import HeaderFields
+from rocketwire.wire.grammar import build_binary_header, parse_binary_header
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rocketwire.wire.fields import Language
+
+
+def decode_binary_header(header: bytes) -> tuple[HeaderFields, int]:
+    """Reads a header; returns it with the number of bytes used (Java: ``RocketMQSerializable``).
+
+    An unlisted language stays a number, a remark of length zero is None, no entries are None.
+
+    Raises:
+        TruncatedError: a field passes the end of the header.
+        DecodeError: a negative length.
+    """
+    values, used = parse_binary_header(header)
+    code, language, version, opaque, flag, remark, ext_fields = values
+    fields = HeaderFields(
+        code, LanguageCode(language), version, opaque, flag, remark or None, ext_fields
+    )
+    return fields, used
+
+
+def encode_binary_header(
+    *,
+    code: int,
+    language: Language,
+    version: int,
+    opaque: int,
+    flag: int,
+    remark: str | None,
+    ext_fields: Mapping[str, str] | None,
+) -> bytes:
+    """Writes a header; keys keep their order, an empty map is written as none.
+
+    Raises:
+        EncodeError: the code or the version exceeds int16 (Java truncates: 200050 would arrive as
+            3442), another number exceeds its field, a key is longer than 32767 bytes, or the
+            language has no number.
+    """
+    if not isinstance(language, int):
+        raise EncodeError(f"{language!r} has no number in a binary header", path="language")
+    return build_binary_header(code, language, version, opaque, flag, remark or "", ext_fields)

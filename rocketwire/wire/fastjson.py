@@ -1,0 +1,270 @@
+"""JSON as RocketMQ's Java peers read and write it: the only importer of orjson.
+
+Rules of this file: strict JSON is the ordinary case and costs one call of orjson.  Only text that
+orjson refuses is looked at again: first for integer keys without quotes, which Java writes for
+``Map<Long, ...>`` and which are cheaply put between quotes, then by the tolerant reader.  Limits
+are applied before anything is built.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, cast
+
+import orjson
+
+from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
+from rocketwire.wire.fastjson_reader import DEFAULT_LIMITS, JsonLimits, JsonValue, read
+from rocketwire.wire.fastjson_references import resolve_references
+from rocketwire.wire.fastjson_writer import BareKey, Dialect, Real, Writer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = [
+    "DEFAULT_LIMITS",
+    "BareKey",
+    "Dialect",
+    "JsonLimits",
+    "JsonValue",
+    "Real",
+    "StrictError",
+    "dumps",
+    "loads",
+    "loads_as_written",
+    "strict_dumps",
+    "strict_loads",
+]
+
+strict_loads: Callable[[bytes | str], JsonValue] = orjson.loads
+"""Reads strict JSON, raising ``StrictError``; integers beyond 64 bits become inexact.  For hot
+paths that know that."""
+
+strict_dumps: Callable[[object], bytes] = orjson.dumps
+"""Writes strict JSON, raising TypeError; the bytes are those of ``Dialect.FASTJSON2`` as far as
+they are strict JSON and hold no number with a fraction.  For hot paths that know that."""
+
+StrictError = orjson.JSONDecodeError
+
+_STRICT_DEPTH = 1024
+"""orjson's own limit."""
+
+
+# ---------------------------------------------------------------------------- reading
+
+
+def loads(
+    data: bytes, *, limits: JsonLimits = DEFAULT_LIMITS, dialect: Dialect | None = None
+) -> JsonValue:
+    """Reads a JSON text as Java does (``RemotingSerializable.decode``, before classes come into
+    it).
+
+    Args:
+        data: the text, UTF-8.
+        limits: applied before memory is taken; with references, to what they amount to written out.
+        dialect: None reads what either release reads; FASTJSON2 refuses what 5.5.0 refuses
+            (``fastjson_reader``).
+
+    Returns:
+        The value.  Keys are always text: integer keys their digits, objects in key position a
+        ``BareKey``. Integers are exact.  Of equal keys the last one counts.
+
+    Raises:
+        DecodeError: when it cannot be read; LimitExceededError when it asks for too much.
+    """
+    _check_limits(data, limits)
+    value = _strict(data, limits)
+    if value is _REFUSED:
+        value = _tolerant(data, limits, dialect)
+    if b"$ref" in data:
+        value = resolve_references(value, limits=limits, read_key=_read_key)
+    return value
+
+
+def loads_as_written(data: bytes, *, limits: JsonLimits, dialect: Dialect | None) -> JsonValue:
+    """Reads a JSON text with the tolerant reader alone: numbers keep their text (``Real``), and
+    references stay.
+
+    Raises:
+        DecodeError: when it cannot be read; LimitExceededError when it asks for too much.
+    """
+    _check_limits(data, limits)
+    return _tolerant(data, limits, dialect, as_written=True)
+
+
+def _tolerant(
+    data: bytes, limits: JsonLimits, dialect: Dialect | None, *, as_written: bool = False
+) -> JsonValue:
+    try:
+        return read(
+            data,
+            limits=limits,
+            dialect=dialect,
+            as_written=as_written,
+            write_key=_write_key,
+            read_flat=strict_loads,
+        )
+    except EncodeError as error:  # an object in key position, too deep to be written again
+        raise DecodeError(error.message) from error
+
+
+def _write_key(value: JsonValue) -> str:
+    return dumps(value).decode()
+
+
+def _read_key(text: str) -> JsonValue:
+    return _tolerant(text.encode(), DEFAULT_LIMITS, None)
+
+
+def _check_limits(data: bytes, limits: JsonLimits) -> None:
+    """Refuses a text on its size and on the number of its commas and opening brackets."""
+    size = len(data)
+    if size > limits.max_size:
+        raise LimitExceededError(
+            f"more than {limits.max_size} bytes of JSON", declared=size, limit=limits.max_size
+        )
+    if size < limits.max_count:
+        return
+    count = 1
+    for mark in (b",", b"{", b"["):
+        count += data.count(mark)
+        if count > limits.max_count:
+            raise LimitExceededError(
+                f"more than {limits.max_count} JSON values", declared=count, limit=limits.max_count
+            )
+
+
+class _Refused:
+    """Says that a text is not strict JSON; no value of a text can be confused with it."""
+
+
+_REFUSED = cast("JsonValue", _Refused())
+
+
+def _strict(data: bytes, limits: JsonLimits) -> JsonValue:
+    """Reads strict JSON, or JSON with bare integer keys; gives ``_REFUSED`` for anything that needs
+    a closer look."""
+    try:
+        value = strict_loads(data)
+    except StrictError as error:
+        if error.doc[error.pos : error.pos + 1] not in _INTEGER_STARTS:
+            return _REFUSED
+        quoted = _quote_integer_keys(data)
+        try:
+            value = strict_loads(quoted)
+        except StrictError:
+            return _REFUSED
+    if _LONG_NUMBER in data.translate(_DIGITS_TO_0) and _has_inexact_integer(value):
+        return _REFUSED
+    if limits.max_depth < _STRICT_DEPTH and _is_deeper(value, data, limits.max_depth):
+        return _REFUSED  # the tolerant reader says where
+    return value
+
+
+_DIGITS_TO_0 = bytes.maketrans(b"123456789", b"000000000")
+_LONG_NUMBER = b"0" * 19
+_BEYOND_64_BITS = 2.0**63
+
+
+def _has_inexact_integer(value: JsonValue) -> bool:
+    """Whether a number may have been an integer that does not fit into 64 bits (read as a
+    double)."""
+    waiting = [value]
+    for item in waiting:  # grows while it is walked
+        if isinstance(item, float):
+            if abs(item) >= _BEYOND_64_BITS:
+                return True
+        elif isinstance(item, list):
+            waiting += item
+        elif isinstance(item, dict):
+            waiting += item.values()
+    return False
+
+
+def _is_deeper(value: JsonValue, data: bytes, limit: int) -> bool:
+    if data.count(b"{") + data.count(b"[") <= limit:
+        return False
+    level = [value]
+    for _ in range(limit):
+        inner: list[JsonValue] = []
+        for item in level:
+            if isinstance(item, list):
+                inner += item
+            elif isinstance(item, dict):
+                inner += item.values()
+        level = inner
+    return any(isinstance(item, (list, dict)) for item in level)
+
+
+# Integer keys.  Without backslashes every second piece between double quotes is outside strings;
+# with them a string has to be skipped as a whole.  Both are linear, and what they make of text that
+# is not JSON is refused later on.
+
+_INTEGER_STARTS = frozenset("-0123456789")
+_REMEMBERED = 32
+"""Pieces up to this many bytes are the same few in every document."""
+
+_KEY = re.compile(rb"([{,]\s*+)(-?[0-9]++)(?=\s*+:)")
+_UP_TO_KEY = re.compile(
+    rb'(?:[^"{,]++|"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{,](?!\s*+-?[0-9]++\s*+:))*+', re.DOTALL
+)
+
+
+def _quote_integer_keys(data: bytes) -> bytes:
+    """Puts integers in key position between double quotes."""
+    if b"\\" in data:
+        return _quote_beside_escapes(data)
+    pieces = data.split(b'"')
+    pieces[::2] = map(_quote_outside, pieces[::2])
+    return b'"'.join(pieces)
+
+
+def _quote_outside(piece: bytes) -> bytes:
+    if len(piece) <= _REMEMBERED:
+        return _quote_short(piece)
+    return _KEY.sub(rb'\1"\2"', piece)
+
+
+@lru_cache(maxsize=4096)
+def _quote_short(piece: bytes) -> bytes:
+    return _KEY.sub(rb'\1"\2"', piece)
+
+
+def _quote_beside_escapes(data: bytes) -> bytes:
+    pieces: list[bytes] = []
+    done = at = 0
+    while True:
+        skipped = _UP_TO_KEY.match(data, at)
+        key = _KEY.match(data, at if skipped is None else skipped.end())
+        if key is None:
+            break
+        start, at = key.span(2)
+        pieces += (data[done:start], b'"', key[2], b'"')
+        done = at
+    pieces.append(data[done:])
+    return b"".join(pieces)
+
+
+# ---------------------------------------------------------------------------- writing
+
+
+def dumps(value: object, *, dialect: Dialect = Dialect.FASTJSON2, standard: bool = False) -> bytes:
+    """Writes a value as Java does (``RemotingSerializable.encode``).
+
+    Args:
+        value: None, bool, int, float, str, list, tuple or mapping.  Members come in the order they
+            have; those that are None are left out.  Keys may be text, integers and None (both
+            without quotes), ``BareKey``, and mappings (written in place).
+        dialect: whose escapes.
+        standard: the form for readers of standard JSON only: every key between quotes, keys in
+            natural order, integers beyond 2**53-1 as text.
+
+    Raises:
+        EncodeError: for a value of another type, or nested too deep.
+    """
+    writer = Writer(dialect, standard=standard, strict_dumps=strict_dumps)
+    try:
+        return writer.write(value)
+    except (RecursionError, ValueError) as error:
+        raise EncodeError("nested too deep, or a number too long, for JSON") from error

@@ -1,0 +1,188 @@
+"""Frames: where one command ends and the next begins.  Limits come before memory.
+
+A frame is a length, a header type with a header length, the header and the body
+(``grammar.ENVELOPE``).  Everything that can be wrong with it is known after its first eight bytes,
+so a bad frame is refused before its content arrives (Java: ``NettyDecoder``,
+``RemotingCommand.decode``, which wait for the content first and then close as well).
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from rocketwire.codes import SerializeType
+from rocketwire.errors import (
+    DecodeError,
+    FrameTooLargeError,
+    TruncatedError,
+    UnknownHeaderTypeError,
+)
+from rocketwire.wire.grammar import (
+    LENGTH_SIZE,
+    PREFIX_SIZE,
+    parse_envelope,
+    parse_length,
+    parse_prefix,
+)
+
+MAX_FRAME_LENGTH: Final = 16_777_216
+"""Most bytes of a whole frame, the first four included (Java: ``NettyDecoder``)."""
+
+_MIN_LENGTH: Final = PREFIX_SIZE - LENGTH_SIZE
+_HEADER_TYPES: Final = tuple(int(t) for t in SerializeType)
+
+
+class RawFrame(NamedTuple):
+    """One frame, taken apart but not understood.
+
+    Attributes:
+        header_type: 0 (JSON) or 1 (ROCKETMQ).
+        header: bytes of the header.
+        body: None where there is none.
+    """
+
+    header_type: int
+    header: bytes
+    body: bytes | None
+
+
+def _frame_size(length: int, limit: int) -> int:
+    """Size of the whole frame that declares ``length``; raises what is wrong with it."""
+    if length < _MIN_LENGTH:
+        message = f"a frame length of {length} leaves no room for the header length"
+        raise DecodeError(message, path="length", offset=0)
+    size = length + LENGTH_SIZE
+    if size > limit:
+        message = f"a frame of {size} bytes exceeds the limit of {limit}"
+        raise FrameTooLargeError(message, declared=size, limit=limit, path="length", offset=0)
+    return size
+
+
+def _check_prefix(length: int, header_type: int, header_length: int) -> None:
+    """Raises what is wrong with the second word of a frame."""
+    if header_type not in _HEADER_TYPES:
+        raise UnknownHeaderTypeError(header_type, offset=LENGTH_SIZE)
+    if header_length > length - _MIN_LENGTH:
+        message = f"a header of {header_length} bytes does not fit a frame length of {length}"
+        raise DecodeError(message, path="header_length", offset=LENGTH_SIZE)
+
+
+def split_frame(data: bytes, *, max_frame_length: int = MAX_FRAME_LENGTH) -> RawFrame:
+    """Takes exactly one whole frame apart.
+
+    Raises:
+        TruncatedError: the frame is longer than the data.
+        FrameTooLargeError: it declares more than ``max_frame_length``.
+        UnknownHeaderTypeError: neither a JSON nor a ROCKETMQ header.
+        DecodeError: another length that cannot be, or bytes after the frame.
+    """
+    size = _frame_size(parse_length(data)[0], max_frame_length)
+    if len(data) >= PREFIX_SIZE:
+        _check_prefix(*parse_prefix(data)[0])
+    if len(data) < size:
+        message = f"a frame of {size} bytes, {len(data)} of them here"
+        raise TruncatedError(message, offset=len(data))
+    if len(data) > size:
+        message = f"{len(data) - size} bytes after the frame"
+        raise DecodeError(message, offset=size, excerpt=data[size : size + 16])
+    header_type, header, body = parse_envelope(data, 0, size)[0]
+    return RawFrame(header_type, bytes(header), bytes(body) or None)
+
+
+class FrameDecoder:
+    """Cuts a stream of bytes into frames, however the stream was split.
+
+    ``feed`` what arrives, then call ``next_frame`` until it gives None.  Time is linear in the
+    bytes fed.  While a frame is incomplete, no more is held than that frame, whose length has
+    passed the limit, and one ``feed``; taking a frame out makes one copy of it.
+
+    Attributes:
+        max_frame_length: limit for a whole frame, in bytes.
+    """
+
+    __slots__ = ("_approved", "_buffer", "_error", "_needed", "_start", "max_frame_length")
+
+    def __init__(self, *, max_frame_length: int = MAX_FRAME_LENGTH) -> None:
+        self.max_frame_length = max_frame_length
+        self._buffer: bytes | bytearray = b""
+        self._start = 0
+        self._needed = LENGTH_SIZE  # bytes that the next step wants to see, from _start
+        self._approved = False  # whether both words of the next frame are all right
+        self._error: DecodeError | None = None
+
+    @property
+    def buffered(self) -> int:
+        """Bytes held: fed, and not yet part of a frame that was handed out."""
+        return len(self._buffer) - self._start
+
+    @property
+    def frame_started(self) -> bool:
+        """Whether the stream, if it ended here, would end inside a frame."""
+        return len(self._buffer) > self._start
+
+    def feed(self, data: bytes | bytearray | memoryview) -> None:
+        """Takes more of the stream; nothing is held any more once ``next_frame`` has raised."""
+        if self._error is not None:
+            return
+        if len(self._buffer) == self._start:
+            # the usual case, whole frames in one piece: bytes are taken over without a copy
+            self._buffer = bytes(data)
+        elif isinstance(self._buffer, bytearray):
+            del self._buffer[: self._start]
+            self._buffer += data
+        else:
+            self._buffer = bytearray(memoryview(self._buffer)[self._start :])
+            self._buffer += data
+        self._start = 0
+
+    def next_frame(self) -> RawFrame | None:
+        """Returns the next frame, or None if more bytes are needed for it.
+
+        Raises:
+            FrameTooLargeError: the next frame declares more than the limit.
+            UnknownHeaderTypeError: its header is neither JSON nor ROCKETMQ.
+            DecodeError: another length of it cannot be.  The stream has no further frames: each of
+                these is raised again by every later call.
+        """
+        if self._error is not None:
+            raise self._error.with_traceback(None)
+        buffer, start = self._buffer, self._start
+        held = len(buffer) - start
+        if held < self._needed:
+            return None
+        if not self._approved:
+            self._approve(held)
+            if held < self._needed:
+                return None
+        end = start + self._needed
+        self._needed, self._approved = LENGTH_SIZE, False
+        if isinstance(buffer, bytes):
+            header_type, header, body = parse_envelope(buffer, start, end)[0]
+            frame = RawFrame(header_type, bytes(header), bytes(body) or None)
+        else:
+            with memoryview(buffer) as view:
+                header_type, header, body = parse_envelope(view, start, end)[0]
+                frame = RawFrame(header_type, bytes(header), bytes(body) or None)
+                del header, body  # the buffer cannot change its size while views on it exist
+        if end == len(buffer):
+            self._buffer, self._start = b"", 0
+        else:
+            self._start = end
+        return frame
+
+    def _approve(self, held: int) -> None:
+        """Checks the words of the prefix that are here; says what the next step needs."""
+        limit = self.max_frame_length
+        try:
+            if held < PREFIX_SIZE:
+                _frame_size(parse_length(self._buffer, self._start)[0], limit)
+                self._needed = PREFIX_SIZE
+            else:
+                length, header_type, header_length = parse_prefix(self._buffer, self._start)[0]
+                _frame_size(length, limit)
+                _check_prefix(length, header_type, header_length)
+                self._needed, self._approved = length + LENGTH_SIZE, True
+        except DecodeError as error:
+            self._error = error
+            self._buffer, self._start = b"", 0
+            raise

@@ -1,0 +1,329 @@
+"""Layout -> source of a parser: flat, a bounds check before each read, fixed fields in one go.
+
+A parser is ``parse(buf, pos=0, end=None) -> (value, position after it)``.  Slices have the buffer's
+own type.  It raises ``TruncatedError`` when a declared length or a fixed field passes ``end``,
+``LimitExceededError`` when a count cannot fit, ``DecodeError`` for everything else that is wrong,
+each with the field's path and the position; nothing else, whatever the bytes.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from rocketwire.wire.layout import (
+    Choice,
+    Condition,
+    Constant,
+    Counted,
+    Derived,
+    End,
+    Entries,
+    Expression,
+    Fixed,
+    Node,
+    Raw,
+    Record,
+    Rest,
+    Sized,
+    Text,
+    Unsigned24,
+    UntilEnd,
+    minimum_size,
+)
+from rocketwire.wire.refusals import bad_count, bad_length, refused, short
+from rocketwire.wire.source import Source
+from rocketwire.wire.utf8 import decode_utf8
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rocketwire.wire.layout import Parser
+
+
+class _Parser:
+    """Emits the body.  ``p`` is the position; fixed fields wait in a run, as in the builder."""
+
+    def __init__(self) -> None:
+        self.out = Source()
+        self._run: list[tuple[str, str, str]] = []  # format, variable, path
+        self._after: list[str] = []  # lines that complete variables of the run
+        self._emitters: dict[type[Any], Callable[..., None]] = {
+            Fixed: self._fixed,
+            Unsigned24: self._unsigned24,
+            Raw: self._raw,
+            Rest: self._rest,
+            Text: self._text,
+            Sized: self._sized,
+            Counted: self._counted,
+            UntilEnd: self._until_end,
+            Choice: self._choice,
+            Entries: self._entries,
+            Constant: self._constant,
+            Derived: self._derived,
+            Condition: self._condition,
+            End: self._end,
+            Record: self._record,
+        }
+
+    def emit(self, node: Node, var: str, end: str, path: str, scope: dict[str, str]) -> None:
+        """Emits what reads into ``var``; ``scope`` tells the variables of the record's fields."""
+        self._emitters[type(node)](node, var, end, path, scope)
+
+    def flush(self, end: str) -> None:
+        """Emits the waiting run: one check, one ``unpack_from``."""
+        if not self._run:
+            return
+        packed = struct.Struct(">" + "".join(letter for letter, _, _ in self._run))
+        reach, steps = 0, list[tuple[str, int]]()
+        for letter, _, path in self._run:
+            reach += struct.calcsize(">" + letter)
+            steps.append((path, reach))
+        names = "".join(f"{var}, " for _, var, _ in self._run)
+        unpack = self.out.constant("unpack", packed.unpack_from)
+        self.out.open(f"if p + {packed.size} > {end}:")
+        self.out.line(f"raise short(buf, p, {end}, {self.out.constant('steps', tuple(steps))})")
+        self.out.close()
+        if packed.format == ">B":
+            self.out.line(f"{self._run[0][1]} = buf[p]")
+        else:
+            self.out.line(f"{names}= {unpack}(buf, p)")
+        self.out.line(f"p += {packed.size}")
+        for line in self._after:
+            self.out.line(line)
+        self._run, self._after = [], []
+
+    def _fixed(self, node: Fixed, var: str, end: str, path: str, scope: dict[str, str]) -> None:
+        self._run.append((node.letter, var, path))
+
+    def _unsigned24(
+        self, node: Unsigned24, var: str, end: str, path: str, scope: dict[str, str]
+    ) -> None:
+        high = self.out.fresh("high")
+        self._run += [("B", high, path), ("H", var, path)]
+        self._after.append(f"{var} |= {high} << 16")
+
+    def _constant(
+        self, node: Constant, var: str, end: str, path: str, scope: dict[str, str]
+    ) -> None:
+        self._run.append((f"{len(node.value)}s", var, path))
+        place = f"p - {len(node.value)}"
+        self._after.append(f"if {var} != {node.value!r}:")
+        self._after.append(f"    raise refused(buf, {place}, {end}, 'not the constant', {path!r})")
+        self.flush(end)
+
+    def _derived(self, node: Derived, var: str, end: str, path: str, scope: dict[str, str]) -> None:
+        self.emit(node.node, var, end, path, scope)
+
+    def _take(self, var: str, length: str, end: str, path: str, *, signed: bool) -> str:
+        """Emits the check of a length; returns the variable that holds where the bytes end."""
+        stop = self.out.fresh("stop")
+        self.out.line(f"{stop} = p + {length}")
+        check = f"{stop} > {end} or {length} < 0" if signed else f"{stop} > {end}"
+        self.out.open(f"if {check}:")
+        self.out.line(f"raise bad_length(buf, p, {end}, {length}, {path!r})")
+        self.out.close()
+        return stop
+
+    def _raw(self, node: Raw, var: str, end: str, path: str, scope: dict[str, str]) -> None:
+        self.flush(end)
+        if isinstance(node.length, int):
+            stop = self._take(var, str(node.length), end, path, signed=False)
+        else:
+            length = self.out.fresh("length")
+            self.out.line(f"{length} = {node.length.source.format_map(scope)}")
+            stop = self._take(var, length, end, path, signed=True)
+        self._slice(var, stop)
+
+    def _slice(self, var: str, stop: str) -> None:
+        self.out.line(f"{var} = buf[p:{stop}]")
+        self.out.line(f"p = {stop}")
+
+    def _rest(self, node: Rest, var: str, end: str, path: str, scope: dict[str, str]) -> None:
+        self.flush(end)
+        self._slice(var, end)
+
+    def _text(self, node: Text, var: str, end: str, path: str, scope: dict[str, str]) -> None:
+        self.flush(end)
+        self.out.open("try:")
+        self.out.line(f"{var} = str(buf[p:{end}], 'utf-8')")
+        self.out.close()
+        self.out.open("except UnicodeDecodeError:")
+        self.out.line(f"{var} = decode_utf8(bytes(buf[p:{end}]))")
+        self.out.close()
+        self.out.line(f"p = {end}")
+
+    def _sized(self, node: Sized, var: str, end: str, path: str, scope: dict[str, str]) -> None:
+        length = self.out.fresh("length")
+        self.emit(node.length, length, end, path, scope)
+        self.flush(end)
+        if node.whole:
+            self.out.line(f"{length} -= {node.length.size}")
+        if node.optional:
+            self.out.line(f"{var} = None")
+            self.out.open(f"if {length} > 0:")
+        signed = (node.length.signed or node.whole) and not node.optional
+        stop = self._take(var, length, end, path, signed=signed)
+        self.emit(node.node, var, stop, path, scope)
+        self.flush(stop)
+        if not isinstance(node.node, Rest | Text):
+            self.out.line(f"p = {stop}")
+        if node.optional:
+            self.out.close()
+
+    def _counted(self, node: Counted, var: str, end: str, path: str, scope: dict[str, str]) -> None:
+        count = self.out.fresh("count")
+        size = minimum_size(node.node)
+        self.emit(node.count, count, end, path, scope)
+        self.flush(end)
+        self.out.open(f"if {count} * {size} > {end} - p:")
+        self.out.line(f"raise bad_count({count}, {end} - p, {size}, {path!r}, p)")
+        self.out.close()
+        self._elements(node.node, var, end, path, f"for _ in range({count}):")
+
+    def _until_end(
+        self, node: UntilEnd, var: str, end: str, path: str, scope: dict[str, str]
+    ) -> None:
+        self.flush(end)
+        self._elements(node.node, var, end, path, f"while p < {end}:")
+
+    def _elements(self, node: Node, var: str, end: str, path: str, loop: str) -> None:
+        add, element = self.out.fresh("add"), self.out.fresh("element")
+        self.out.line(f"{var} = []")
+        self.out.line(f"{add} = {var}.append")
+        self.out.open(loop)
+        self.emit(node, element, end, f"{path}[]", {})
+        self.flush(end)
+        self.out.line(f"{add}({element})")
+        self.out.close()
+
+    def _choice(self, node: Choice, var: str, end: str, path: str, scope: dict[str, str]) -> None:
+        self.flush(end)
+        condition = node.condition.source.format_map(scope)
+        match node:
+            case Choice(then=Raw(length=int() as yes), otherwise=Raw(length=int() as no)):
+                either = Expression(f"({yes} if {condition} else {no})", frozenset())
+                self._raw(Raw(either), var, end, path, {})
+            case _:
+                self._branch(f"if {condition}:", node.then, var, end, path, scope)
+                self._branch("else:", node.otherwise, var, end, path, scope)
+
+    def _branch(
+        self, head: str, node: Node, var: str, end: str, path: str, scope: dict[str, str]
+    ) -> None:
+        self.out.open(head)
+        self.emit(node, var, end, path, scope)
+        self.flush(end)
+        self.out.close()
+
+    def _condition(
+        self, node: Condition, var: str, end: str, path: str, scope: dict[str, str]
+    ) -> None:
+        self.flush(end)
+        field = min(node.expression.names)
+        place = f"{path}.{field}" if path else field
+        self.out.open(f"if not {node.expression.source.format_map(scope)}:")
+        self.out.line(f"raise refused(buf, p, {end}, 'a value that cannot be', {place!r})")
+        self.out.close()
+
+    def _end(self, node: End, var: str, end: str, path: str, scope: dict[str, str]) -> None:
+        self.flush(end)
+        self.out.open(f"if p != {end}:")
+        self.out.line(f"raise refused(buf, p, {end}, f'{{{end} - p}} bytes left over', {path!r})")
+        self.out.close()
+
+    def _record(self, node: Record, var: str, end: str, path: str, scope: dict[str, str]) -> None:
+        inner = {name: self.out.fresh(f"{name}_") for name, _ in node.fields if name is not None}
+        for name, field in node.fields:
+            place = f"{path}.{name}" if path and name else name or path
+            self.emit(field, inner[name] if name else self.out.fresh("_"), end, place, inner)
+        self.flush(end)
+        values = "".join(f"{inner[name]}, " for name in node.value_names)
+        self.out.line(f"{var} = ({values})")
+
+    def _entries(self, node: Entries, var: str, end: str, path: str, scope: dict[str, str]) -> None:
+        total = self.out.fresh("total")
+        self.emit(node.length, total, end, path, scope)
+        self.flush(end)
+        names = {
+            "var": var,
+            "total": total,
+            "end": end,
+            "path": repr(path),
+            "key": self.out.constant("unpack", struct.Struct(f">{node.key.letter}").unpack_from),
+            "value": self.out.constant(
+                "unpack", struct.Struct(f">{node.value.letter}").unpack_from
+            ),
+            "k": str(node.key.size),
+            "v": str(node.value.size),
+            "key_step": self.out.constant("steps", ((f"{path}.key", node.key.size),)),
+            "value_step": self.out.constant("steps", ((f"{path}.value", node.value.size),)),
+        }
+        for line in _ENTRIES.format_map(names).splitlines():
+            self.out.line(line)
+
+
+_ENTRIES: Final = """\
+{var} = None
+if {total} > 0:
+    until = p + {total}
+    if until > {end}:
+        raise bad_length(buf, p, {end}, {total}, {path})
+    {var} = {{}}
+    while p < until:
+        if p + {k} > {end}:
+            raise short(buf, p, {end}, {key_step})
+        (n,) = {key}(buf, p)
+        p += {k}
+        q = p + n
+        if n < 0 or n > {total} or q > {end}:
+            raise bad_length(buf, p, {end}, n, {path} + '.key')
+        if q + {v} > {end}:
+            raise short(buf, q, {end}, {value_step})
+        left = buf[p:q]
+        (n,) = {value}(buf, q)
+        p = q + {v}
+        q = p + n
+        if n < 0 or n > {total} or q > {end}:
+            raise bad_length(buf, p, {end}, n, {path} + '.value')
+        try:
+            left = str(left, 'utf-8')
+            right = str(buf[p:q], 'utf-8')
+        except UnicodeDecodeError:
+            left = left if left.__class__ is str else decode_utf8(bytes(left))
+            right = decode_utf8(bytes(buf[p:q]))
+        p = q
+        if not right:
+            {var}.pop(left, None)
+        elif left:
+            {var}[left] = right
+"""
+
+
+def parser_source(node: Node) -> tuple[str, dict[str, Any]]:
+    """Source of the parser and the names that it uses."""
+    parser = _Parser()
+    parser.emit(node, "value", "end", "", {})
+    parser.flush("end")
+    head = (
+        "def parse(buf, pos=0, end=None):",
+        "    p = pos",
+        "    if end is None or end > len(buf):",
+        "        end = len(buf)",
+    )
+    return "\n".join((*head, *parser.out.lines, "    return value, p", "")), parser.out.names
+
+
+def make_parser(node: Node, name: str) -> Parser[Any]:
+    """Compiles the parser; ``name`` shows in tracebacks."""
+    source, names = parser_source(node)
+    namespace: dict[str, Any] = {
+        "bad_count": bad_count,
+        "bad_length": bad_length,
+        "decode_utf8": decode_utf8,
+        "refused": refused,
+        "short": short,
+        **names,
+    }
+    exec(compile(source, f"<parser of {name}>", "exec"), namespace)  # noqa: S102  # source is ours
+    return cast("Parser[Any]", namespace["parse"])

@@ -1,0 +1,333 @@
+"""The JSON form of a header (type byte 0; Java: ``RemotingCommand`` through
+``RemotingSerializable``).
+
+Rules of this file: a header as programs write it is read by one strict call and a few look-ups;
+every other one by the tolerant reader, with the conversions that fastjson2 applies to the members
+of ``RemotingCommand`` (release 5.5.0). Stricter than Java, on purpose: an int member outside int32
+is an error also where Java clamps or wraps it (numbers with a fraction or an exponent), and so is
+UTF-8 that is not valid.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire.codes import LanguageCode
+from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
+from rocketwire.wire.fastjson import (
+    Dialect,
+    JsonLimits,
+    JsonValue,
+    Real,
+    StrictError,
+    dumps,
+    loads_as_written,
+    strict_dumps,
+    strict_loads,
+)
+from rocketwire.wire.fastjson_references import REFERENCE, is_path
+from rocketwire.wire.fields import HeaderFields
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rocketwire.wire.fields import Language
+
+HEADER_LIMITS: Final = JsonLimits(max_size=16_777_215, max_depth=64, max_count=65_536)
+"""The largest header a frame can declare; no header in use nests deeper than 1 or has more than
+some 30 members."""
+
+_LANGUAGE_BY_LETTERS = {code.name.replace("_", ""): code for code in LanguageCode}
+_SEPARATOR = re.compile(r"[ _-]")
+_LANGUAGE_NAME = re.compile(r"(?:[ _-]?[A-Za-z])+")
+_NUMBER_TEXT = re.compile(r"[+-]?[0-9]{1,9}")
+
+_UNCOUNTED_SIZE = 4096
+"""Headers up to this many bytes are read without counting their values first."""
+
+_INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
+_LANGUAGE_BY_NAME = {code.name: code for code in LanguageCode}
+_TEXT = frozenset({str})
+_new: Callable[..., HeaderFields] = vars(tuple)["__new__"]
+"""What the constructor of a named tuple calls, at a third of its price."""
+
+
+# ---------------------------------------------------------------------------- decoding
+
+
+def decode_json_header(header: bytes) -> HeaderFields:
+    """Reads a header.
+
+    Missing members: ``code``, ``version`` and ``flag`` are 0, ``language`` is JAVA, ``remark`` and
+    ``ext_fields`` are None, and ``opaque`` is 0, where Java invents a number.
+    ``serializeTypeCurrentRPC`` and unknown members are ignored.  A member of ``extFields`` whose
+    value is null is left out.
+
+    Raises:
+        DecodeError: where Java closes the connection, with the member in ``path``.
+        LimitExceededError: for more than ``HEADER_LIMITS``.
+    """
+    if len(header) > _UNCOUNTED_SIZE:
+        return _decode_carefully(header)
+    try:
+        members: Any = strict_loads(header)
+        get = members.get
+        ext_fields = get("extFields")
+        if ext_fields is not None:
+            "".join(ext_fields.values())  # the cheapest way to see that all are text
+    except (StrictError, AttributeError, TypeError):
+        return _decode_carefully(header)
+    code = get("code", 0)
+    version = get("version", 0)
+    opaque = get("opaque", 0)
+    flag = get("flag", 0)
+    language = get("language", "JAVA")
+    remark = get("remark")
+    if (
+        type(code) is type(version) is type(opaque) is type(flag) is int
+        and (0 <= code | version | opaque | flag <= _INT32_MAX or _fit(code, version, opaque, flag))
+        and type(language) is str
+        and language in _LANGUAGE_BY_NAME
+        and (remark is None or type(remark) is str)
+        and (ext_fields is None or REFERENCE not in ext_fields)
+    ):
+        language = _LANGUAGE_BY_NAME[language]
+        return _new(HeaderFields, (code, language, version, opaque, flag, remark, ext_fields))
+    return _decode_carefully(header)
+
+
+def _fit(*numbers: int) -> bool:
+    """Whether each number is an int32; for numbers that are not negative their disjunction says
+    so."""
+    return all(_INT32_MIN <= number <= _INT32_MAX for number in numbers)
+
+
+def _decode_carefully(header: bytes) -> HeaderFields:
+    try:
+        members = loads_as_written(header, limits=HEADER_LIMITS, dialect=Dialect.FASTJSON2)
+    except LimitExceededError as error:
+        raise LimitExceededError(
+            error.message,
+            declared=error.declared,
+            limit=error.limit,
+            path="header",
+            offset=error.offset,
+        ) from error
+    except DecodeError as error:
+        raise DecodeError(
+            error.message, path="header", offset=error.offset, excerpt=error.excerpt
+        ) from error
+    if not isinstance(members, dict):
+        raise DecodeError("not an object", path="header")
+    return HeaderFields(
+        code=_int(members, "code"),
+        language=_language(members.get("language", "JAVA")),
+        version=_int(members, "version"),
+        opaque=_int(members, "opaque"),
+        flag=_int(members, "flag"),
+        remark=_text(members.get("remark")),
+        ext_fields=_ext_fields(members),
+    )
+
+
+# What Java reads as an int: a comma may stand after the first of groups of three digits, and a
+# fraction is cut off.
+_INTEGER_TEXT = re.compile(r"[+-]?[0-9]+")
+_GROUPED_TEXT = re.compile(r"-?[0-9]+(?:,[0-9]{3})+")
+_REAL_TEXT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_INTEGER_WORDS = {"": 0, "null": 0, "true": 1, "false": 0}
+_MOST_DIGITS = 32
+
+
+def _int(members: dict[str, JsonValue], name: str) -> int:
+    value = members.get(name)
+    if isinstance(value, list):
+        value = _only_number(value, name)
+    number = _number(value)
+    if number is None:
+        raise DecodeError("not an integer", path=f"header.{name}")
+    if not _INT32_MIN - 1 < number < _INT32_MAX + 1:
+        raise DecodeError("an integer beyond 32 bits", path=f"header.{name}")
+    return int(number)
+
+
+def _only_number(values: list[JsonValue], name: str) -> JsonValue:
+    """Returns the one number, as such or as text, that a list holds."""
+    if len(values) == 1 and isinstance(values[0], (int, float, str)):
+        value = values[0]
+        if not isinstance(value, bool) and value not in _INTEGER_WORDS:
+            return value
+    raise DecodeError("not an integer", path=f"header.{name}")
+
+
+def _number(value: JsonValue) -> int | float | None:
+    """Returns the number that Java makes of a member's value, None where it refuses."""
+    if value is None or isinstance(value, dict):
+        return 0
+    if not isinstance(value, str):
+        return None if isinstance(value, list) else value
+    if value in _INTEGER_WORDS:
+        return _INTEGER_WORDS[value]
+    if len(value) > _MOST_DIGITS:
+        return None
+    if _GROUPED_TEXT.fullmatch(value):
+        value = value.replace(",", "")
+    if _INTEGER_TEXT.fullmatch(value):
+        return int(value)
+    return float(value) if _REAL_TEXT.fullmatch(value) else None
+
+
+def _language(value: JsonValue) -> Language:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return _language_of_text(value)
+    if isinstance(value, (bool, list, dict)):
+        raise DecodeError("neither a name nor a number", path="header.language")
+    if not -1 < value < len(LanguageCode):
+        raise DecodeError("no language has this number", path="header.language")
+    return LanguageCode(int(value))
+
+
+def _language_of_text(text: str) -> Language:
+    """Returns the language of a name in any letter case, or of digits; any other text as it is."""
+    if _NUMBER_TEXT.fullmatch(text) and 0 <= int(text) < len(LanguageCode):
+        return LanguageCode(int(text))
+    if _LANGUAGE_NAME.fullmatch(text):
+        return _LANGUAGE_BY_LETTERS.get(_SEPARATOR.sub("", text).upper(), text)
+    return text
+
+
+def _text(value: JsonValue) -> str | None:
+    """Returns the text that Java puts into a String field for any value: its JSON, but of one
+    string in a list that string."""
+    if value is None or isinstance(value, str):
+        return value
+    if (
+        isinstance(value, list)
+        and len(value) == 1
+        and (value[0] is None or isinstance(value[0], str))
+    ):
+        return value[0]
+    if isinstance(value, Real):
+        return value.text
+    return dumps(value).decode()
+
+
+def _ext_fields(members: dict[str, JsonValue]) -> dict[str, str] | None:
+    value = members.get("extFields")
+    if value is None or value == "":
+        return None
+    if not isinstance(value, dict):
+        raise DecodeError("not an object", path="header.extFields")
+    if next(iter(value), None) == REFERENCE and is_path(value[REFERENCE]):
+        return _referenced(members, value)
+    return _texts(value)
+
+
+def _texts(members: dict[str, JsonValue]) -> dict[str, str]:
+    texts = {key: _text(value) for key, value in members.items()}
+    return {key: text for key, text in texts.items() if text is not None}
+
+
+def _referenced(
+    members: dict[str, JsonValue], reference: dict[str, JsonValue]
+) -> dict[str, str] | None:
+    """Returns what ``{"$ref":path}`` as extFields stands for: for ``$`` the header's own members,
+    as text.
+
+    A path that leads nowhere gives None; one that leads to a number or a text is refused.
+    """
+    path = str(reference[REFERENCE])
+    if len(reference) == 1:
+        if path in ("$", "@"):
+            return _own_members(members)
+        if path.startswith("$") and path.removeprefix("$.") not in _own_members(members):
+            return None
+    raise DecodeError("a reference that cannot be resolved", path="header.extFields")
+
+
+def _own_members(members: dict[str, JsonValue]) -> dict[str, str]:
+    texts = {name: str(_int(members, name)) for name in ("code", "flag", "opaque", "version")}
+    language = _language(members.get("language", "JAVA"))
+    if isinstance(language, LanguageCode):
+        texts["language"] = language.name
+    remark = _text(members.get("remark"))
+    if remark is not None:
+        texts["remark"] = remark
+    texts["serializeTypeCurrentRPC"] = "JSON"
+    return texts
+
+
+# ---------------------------------------------------------------------------- encoding
+
+
+def encode_json_header(
+    *,
+    code: int,
+    language: Language,
+    version: int,
+    opaque: int,
+    flag: int,
+    remark: str | None,
+    ext_fields: Mapping[str, str] | None,
+    dialect: Dialect = Dialect.FASTJSON2,
+) -> bytes:
+    """Writes a header: members in alphabetical order, those that are None left out, as Java does.
+
+    Args:
+        code: int32, as are ``version``, ``opaque`` and ``flag``.
+        language: a listed one, a text as it is, or None.
+        version: ordinal of ``MQVersion``.
+        opaque: number that pairs a response with its request.
+        flag: bits of ``CommandFlag``.
+        remark: written if not None.
+        ext_fields: written if not None, even if empty, in the order given.
+        dialect: whose escapes.
+
+    Raises:
+        EncodeError: for a number beyond int32, a language without a name, a value that is no text.
+    """
+    if not (0 <= code | version | opaque | flag <= _INT32_MAX or _fit(code, version, opaque, flag)):
+        raise EncodeError("an integer beyond 32 bits", path="header")
+    middle = b"" if ext_fields is None else _ext_fields_member(ext_fields, dialect)
+    language_member = _LANGUAGE_MEMBERS.get(language)
+    if language_member is None:
+        language_member = b',"language":' + dumps(_name(language), dialect=dialect)
+    tail = b"" if remark is None else b',"remark":' + dumps(remark, dialect=dialect)
+    return (
+        b'{"code":%d%b,"flag":%d%b,"opaque":%d%b,"serializeTypeCurrentRPC":"JSON","version":%d}'
+        % (
+            code,
+            middle,
+            flag,
+            language_member,
+            opaque,
+            tail,
+            version,
+        )
+    )
+
+
+_LANGUAGE_MEMBERS: dict[object, bytes] = {
+    None: b"",
+    **{code: b',"language":"%b"' % code.name.encode() for code in LanguageCode},
+}
+
+
+def _name(language: Language) -> str:
+    if isinstance(language, str):
+        return language
+    raise EncodeError(f"language {language} has no name", path="header.language")
+
+
+def _ext_fields_member(ext_fields: Mapping[str, str], dialect: Dialect) -> bytes:
+    if not _TEXT.issuperset(map(type, ext_fields.values())):
+        raise EncodeError("a value that is no text", path="header.extFields")
+    if dialect is Dialect.FASTJSON2:
+        try:
+            return b',"extFields":' + strict_dumps(ext_fields)
+        except TypeError:  # half a surrogate pair, or a mapping of another class
+            pass
+    return b',"extFields":' + dumps(ext_fields, dialect=dialect)

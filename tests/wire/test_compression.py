@@ -1,0 +1,76 @@
+"""zlib streams come out whole or not at all, and never larger than allowed."""
+
+from __future__ import annotations
+
+import zlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketwire.errors import DecodeError, LimitExceededError, TruncatedError
+from rocketwire.wire.compression import deflate, inflate, looks_like_zlib
+
+# Java: CompressorFactory ZLIB, level 5, of 64 times the letter a (release 5.5.0)
+SIXTY_FOUR_A = bytes.fromhex("785e4b4ca40c0000148d1841")
+
+
+def test_a_stream_of_java_is_inflated() -> None:
+    assert inflate(SIXTY_FOUR_A, max_size=64) == b"a" * 64
+
+
+@given(st.binary(max_size=200))
+def test_what_was_deflated_is_inflated(data: bytes) -> None:
+    assert inflate(deflate(data), max_size=len(data)) == data
+
+
+def test_the_default_level_writes_the_first_two_bytes_of_java() -> None:
+    assert deflate(b"x")[:2] == b"\x78\xda"
+
+
+def test_bytes_after_the_stream_are_ignored() -> None:
+    assert inflate(SIXTY_FOUR_A + b"junk", max_size=100) == b"a" * 64
+
+
+def test_one_byte_over_the_limit_is_refused() -> None:
+    with pytest.raises(LimitExceededError) as refusal:
+        inflate(SIXTY_FOUR_A, max_size=63)
+    assert (refusal.value.declared, refusal.value.limit) == (64, 63)
+
+
+def test_a_bomb_is_refused_after_the_limit_and_one_byte() -> None:
+    bomb = deflate(bytes(10_000_000))
+    with pytest.raises(LimitExceededError) as refusal:
+        inflate(bomb, max_size=1000)
+    assert refusal.value.declared == 1001
+
+
+def test_a_ratio_limits_as_well_as_a_size() -> None:
+    with pytest.raises(LimitExceededError) as refusal:
+        inflate(deflate(bytes(100_000)), max_size=1_000_000, max_ratio=10)
+    assert refusal.value.limit < 1500
+
+
+def test_a_stream_without_end_is_truncated() -> None:
+    with pytest.raises(TruncatedError):
+        inflate(SIXTY_FOUR_A[:-1], max_size=100)
+    with pytest.raises(TruncatedError):
+        inflate(b"", max_size=100)
+
+
+@pytest.mark.parametrize(
+    "data", [b"{}", b"xx", SIXTY_FOUR_A[:-1] + b"\x00"], ids=["JSON", "no stream", "damaged end"]
+)
+def test_what_is_no_stream_is_refused(data: bytes) -> None:
+    with pytest.raises(DecodeError, match="not a zlib stream"):
+        inflate(data, max_size=100)
+
+
+@pytest.mark.parametrize("level", range(10))
+def test_every_level_starts_like_zlib(level: int) -> None:
+    assert looks_like_zlib(zlib.compress(b"{}", level))
+
+
+@pytest.mark.parametrize("data", [b"", b"x", b"{}", b"null", b" {", b"\x08{", b"[]", b"x\x00"])
+def test_nothing_else_looks_like_zlib(data: bytes) -> None:
+    assert not looks_like_zlib(data)

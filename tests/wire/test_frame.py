@@ -1,0 +1,255 @@
+"""Frames come out the same however the stream was cut; a bad one is known by its first bytes."""
+
+from __future__ import annotations
+
+import gc
+import sys
+import tracemalloc
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketwire.errors import (
+    DecodeError,
+    FrameTooLargeError,
+    TruncatedError,
+    UnknownHeaderTypeError,
+)
+from rocketwire.wire.frame import MAX_FRAME_LENGTH, FrameDecoder, RawFrame, split_frame
+
+# what NettyEncoder of release 5.5.0 wrote: GET_ROUTEINFO_BY_TOPIC, binary header, without a body
+ROUTE_REQUEST = bytes.fromhex(
+    "0000002d01000029"
+    "00690001df00000007000000000000000000000014"
+    "0005746f7069630000000"
+    "9546f70696354657374"
+)
+
+BAD_FRAMES = [
+    ("00000003", DecodeError, "length"),
+    ("ffffffff", DecodeError, "length"),
+    ("80000000", DecodeError, "length"),
+    ("00fffffd", FrameTooLargeError, "length"),
+    ("7fffffff", FrameTooLargeError, "length"),
+    ("0000000402000000", UnknownHeaderTypeError, "header_type"),
+    ("00000004ff000000", UnknownHeaderTypeError, "header_type"),
+    ("0000000400000001", DecodeError, "header_length"),
+    ("00fffffc01fffff9", DecodeError, "header_length"),
+]
+
+frames = st.builds(
+    RawFrame, st.sampled_from([0, 1]), st.binary(max_size=30), st.binary(max_size=30)
+)
+
+
+def written(frame: RawFrame) -> bytes:
+    header_type, header, body = frame[0], frame[1], frame[2] or b""
+    length = (4 + len(header) + len(body)).to_bytes(4, "big")
+    return length + bytes([header_type]) + len(header).to_bytes(3, "big") + header + body
+
+
+def taken(decoder: FrameDecoder) -> list[RawFrame]:
+    result: list[RawFrame] = []
+    while (frame := decoder.next_frame()) is not None:
+        result.append(frame)
+    return result
+
+
+def test_a_frame_of_java_is_split() -> None:
+    assert split_frame(ROUTE_REQUEST) == RawFrame(1, ROUTE_REQUEST[8:], None)
+
+
+def test_a_body_follows_the_header() -> None:
+    assert split_frame(b"\x00\x00\x00\x07\x00\x00\x00\x02{}b") == RawFrame(0, b"{}", b"b")
+
+
+def test_the_smallest_frame_has_neither_header_nor_body() -> None:
+    assert split_frame(b"\x00\x00\x00\x04\x00\x00\x00\x00") == RawFrame(0, b"", None)
+
+
+def test_a_frame_cut_anywhere_is_truncated() -> None:
+    for end in range(len(ROUTE_REQUEST)):
+        with pytest.raises(TruncatedError):
+            split_frame(ROUTE_REQUEST[:end])
+
+
+def test_bytes_after_the_frame_are_refused() -> None:
+    with pytest.raises(DecodeError, match="2 bytes after the frame") as refusal:
+        split_frame(ROUTE_REQUEST + b"xy")
+    assert (refusal.value.offset, refusal.value.excerpt) == (len(ROUTE_REQUEST), b"xy")
+
+
+@pytest.mark.parametrize(("start", "kind", "path"), BAD_FRAMES)
+def test_a_bad_frame_is_refused_by_its_first_bytes(
+    start: str, kind: type[DecodeError], path: str
+) -> None:
+    with pytest.raises(kind) as refusal:
+        split_frame(bytes.fromhex(start))
+    assert type(refusal.value) is kind
+    assert refusal.value.path == path
+
+
+@pytest.mark.parametrize(("start", "kind", "path"), BAD_FRAMES)
+def test_a_stream_is_refused_at_the_same_byte_and_for_good(
+    start: str, kind: type[DecodeError], path: str
+) -> None:
+    decoder = FrameDecoder()
+    data = bytes.fromhex(start)
+    decoder.feed(ROUTE_REQUEST + data[:-1])
+    assert taken(decoder) == [split_frame(ROUTE_REQUEST)]
+    decoder.feed(data[-1:])
+    for _ in range(2):
+        with pytest.raises(kind) as refusal:
+            decoder.next_frame()
+        assert type(refusal.value) is kind
+        assert refusal.value.path == path
+        decoder.feed(ROUTE_REQUEST)
+        assert decoder.buffered == 0
+
+
+def test_the_frame_before_a_bad_one_comes_out_first() -> None:
+    decoder = FrameDecoder()
+    decoder.feed(ROUTE_REQUEST + b"\xff\xff\xff\xff")
+    assert decoder.next_frame() == split_frame(ROUTE_REQUEST)
+    with pytest.raises(DecodeError):
+        decoder.next_frame()
+
+
+def test_a_frame_of_exactly_the_limit_is_taken() -> None:
+    data = written(RawFrame(0, b"{}", bytes(10)))
+    decoder = FrameDecoder(max_frame_length=20)
+    decoder.feed(data)
+    assert decoder.next_frame() == split_frame(data, max_frame_length=20)
+
+
+def test_one_byte_over_the_limit_is_refused() -> None:
+    data = written(RawFrame(0, b"{}", bytes(10)))
+    decoder = FrameDecoder(max_frame_length=19)
+    decoder.feed(data)
+    with pytest.raises(FrameTooLargeError) as refusal:
+        decoder.next_frame()
+    assert (refusal.value.declared, refusal.value.limit) == (20, 19)
+    with pytest.raises(FrameTooLargeError):
+        split_frame(data, max_frame_length=19)
+
+
+def test_the_largest_frame_of_java_is_not_refused() -> None:
+    decoder = FrameDecoder()
+    decoder.feed((MAX_FRAME_LENGTH - 4).to_bytes(4, "big"))
+    assert decoder.next_frame() is None
+
+
+@given(st.lists(frames, max_size=5), st.lists(st.integers(0, 400), max_size=8))
+def test_a_stream_gives_the_same_frames_however_it_is_cut(
+    sent: list[RawFrame], cuts: list[int]
+) -> None:
+    stream = b"".join(map(written, sent))
+    decoder, received = FrameDecoder(), list[RawFrame]()
+    for start, end in pairwise(sorted({0, *(min(cut, len(stream)) for cut in cuts), len(stream)})):
+        decoder.feed(stream[start:end])
+        received += taken(decoder)
+    assert received == [frame._replace(body=frame.body or None) for frame in sent]
+    assert decoder.buffered == 0
+    assert not decoder.frame_started
+
+
+@given(st.lists(frames, max_size=4))
+def test_a_stream_byte_by_byte_gives_the_same_frames(sent: list[RawFrame]) -> None:
+    decoder, received = FrameDecoder(), list[RawFrame]()
+    for byte in b"".join(map(written, sent)):
+        decoder.feed(memoryview(bytes([byte])))
+        received += taken(decoder)
+    assert received == [frame._replace(body=frame.body or None) for frame in sent]
+
+
+@given(st.lists(frames, max_size=3), st.binary(max_size=60))
+def test_any_bytes_give_frames_or_a_decode_error(sent: list[RawFrame], tail: bytes) -> None:
+    decoder = FrameDecoder(max_frame_length=100)
+    decoder.feed(b"".join(map(written, sent)) + tail)
+    try:
+        received = taken(decoder)
+    except DecodeError:
+        return
+    assert received[: len(sent)] == [f._replace(body=f.body or None) for f in sent]
+
+
+def test_what_is_held_is_known() -> None:
+    decoder = FrameDecoder()
+    assert not decoder.frame_started
+    decoder.feed(ROUTE_REQUEST[:6])
+    assert decoder.next_frame() is None
+    assert (decoder.buffered, decoder.frame_started) == (6, True)
+    decoder.feed(ROUTE_REQUEST[6:] + b"\x00")
+    assert decoder.buffered == len(ROUTE_REQUEST) + 1
+    assert decoder.next_frame() is not None
+    assert (decoder.buffered, decoder.frame_started) == (1, True)
+
+
+def test_header_and_body_are_bytes_of_their_own() -> None:
+    decoder = FrameDecoder()
+    data = bytearray(written(RawFrame(0, b"{}", b"body")))
+    decoder.feed(data[:5])
+    assert decoder.next_frame() is None
+    decoder.feed(data[5:])
+    frame = decoder.next_frame()
+    data[:] = bytes(len(data))
+    assert frame is not None
+    assert frame == RawFrame(0, b"{}", b"body")
+    assert (type(frame.header), type(frame.body)) == (bytes, bytes)
+
+
+def held_by(decoder: FrameDecoder) -> int:
+    """Bytes of memory that the decoder's buffer takes, unused ones included."""
+    held = [o for o in gc.get_referents(decoder) if isinstance(o, bytes | bytearray)]
+    return sum(map(sys.getsizeof, held))
+
+
+class _Reallocations:
+    """How often a buffer moved while it grew."""
+
+    def __init__(self, decoder: FrameDecoder) -> None:
+        self.decoder = decoder
+        self.copied = 0
+        self._size = 0
+
+    def look(self) -> None:
+        size = held_by(self.decoder)
+        if size != self._size:
+            self.copied += self.decoder.buffered
+        self._size = size
+
+
+@pytest.mark.parametrize(("size", "piece"), [(50_000, 1), (4_000_000, 65_536)])
+def test_a_large_frame_in_pieces_is_not_copied_again_and_again(size: int, piece: int) -> None:
+    data = written(RawFrame(0, b"{}", bytes(size)))
+    decoder = FrameDecoder()
+    watch = _Reallocations(decoder)
+    for start in range(0, len(data) - piece, piece):
+        decoder.feed(data[start : start + piece])
+        assert decoder.next_frame() is None
+        watch.look()
+    # growing by an eighth copies about eight times the whole, not the square of the pieces
+    assert watch.copied < 12 * len(data) + 100 * piece
+
+
+def test_an_incomplete_frame_holds_little_more_than_what_was_fed() -> None:
+    data = written(RawFrame(0, b"{}", bytes(2_000_000)))[:-1]
+    decoder = FrameDecoder()
+    tracemalloc.start()
+    for start in range(0, len(data), 65_536):
+        decoder.feed(data[start : start + 65_536])
+        assert decoder.next_frame() is None
+    held, _ = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert held < 1.2 * len(data) + 65_536
+
+
+def test_a_frame_that_was_handed_out_is_no_longer_held() -> None:
+    decoder = FrameDecoder()
+    data = written(RawFrame(0, b"{}", bytes(100_000)))
+    decoder.feed(data[:10])
+    decoder.feed(data[10:])
+    assert decoder.next_frame() is not None
+    assert held_by(decoder) < 100

@@ -1,0 +1,489 @@
+"""JSON headers: each text was given to the released 5.5.0, and each value is what it made of it."""
+
+from __future__ import annotations
+
+from collections import UserDict
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketwire.codes import LanguageCode
+from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
+from rocketwire.wire.fastjson import Dialect
+from rocketwire.wire.fields import HeaderFields
+from rocketwire.wire.json_header import decode_json_header, encode_json_header
+
+if TYPE_CHECKING:
+    from rocketwire.wire.fields import Language
+
+NOTHING = HeaderFields(
+    code=0,
+    language=LanguageCode.JAVA,
+    version=0,
+    opaque=0,
+    flag=0,
+    remark=None,
+    ext_fields=None,
+)
+
+# NettyEncoder of 5.3.3, request 105
+ROUTE_REQUEST = (
+    b'{"code":105,"extFields":{"topic":"TopicTest"},"flag":0,"language":"JAVA","opaque":7,'
+    b'"serializeTypeCurrentRPC":"JSON","version":479}'
+)
+# NettyEncoder of 5.5.0, response 17
+ERROR_RESPONSE = (
+    '{"code":17,"extFields":{"a\\u0001":"\\"\\\\/é\x7f\u2028"},"flag":1,"language":"JAVA","opaque":-5,'
+    '"remark":"No topic\\n\\u000b","serializeTypeCurrentRPC":"JSON","version":513}'
+).encode()
+
+
+def encoded(fields: HeaderFields, dialect: Dialect = Dialect.FASTJSON2) -> bytes:
+    return encode_json_header(**fields._asdict(), dialect=dialect)
+
+
+def test_a_request_as_java_writes_it() -> None:
+    expected = NOTHING._replace(code=105, ext_fields={"topic": "TopicTest"}, opaque=7, version=479)
+    assert expected == decode_json_header(ROUTE_REQUEST)
+    assert encoded(expected) == ROUTE_REQUEST
+
+
+def test_a_response_as_java_writes_it() -> None:
+    expected = NOTHING._replace(
+        code=17,
+        ext_fields={"a\x01": '"\\/é\x7f\u2028'},
+        flag=1,
+        opaque=-5,
+        remark="No topic\n\x0b",
+        version=513,
+    )
+    assert expected == decode_json_header(ERROR_RESPONSE)
+    assert encoded(expected) == ERROR_RESPONSE
+
+
+def test_the_older_release_escapes_more() -> None:
+    fields = NOTHING._replace(ext_fields={"a": "\x0b\x7f"}, remark="\u2028/", language="Ö\x85")
+    expected = (
+        '{"code":0,"extFields":{"a":"\\u000B\\u007F"},"flag":0,"language":"Ö\\u0085","opaque":0,'
+        '"remark":"\\u2028/","serializeTypeCurrentRPC":"JSON","version":0}'
+    )
+    assert expected.encode() == encoded(fields, Dialect.FASTJSON1)
+
+
+def test_what_is_none_is_left_out_and_what_is_empty_is_not() -> None:
+    short = b'{"code":0,"flag":0,"opaque":0,"serializeTypeCurrentRPC":"JSON","version":0}'
+    assert short == encoded(NOTHING._replace(language=None))
+    long = (
+        b'{"code":0,"extFields":{},"flag":0,"language":"JAVA","opaque":0,"remark":"",'
+        b'"serializeTypeCurrentRPC":"JSON","version":0}'
+    )
+    assert long == encoded(NOTHING._replace(ext_fields={}, remark=""))
+
+
+def test_half_a_surrogate_pair_is_written_as_a_question_mark() -> None:
+    fields = NOTHING._replace(ext_fields={"a": "\ud800"}, remark="\udc00", language=None)
+    assert b'{"code":0,"extFields":{"a":"?"},"flag":0,"opaque":0,"remark":"?",' in encoded(fields)
+
+
+def test_other_mappings_than_dict_can_be_written() -> None:
+    ext_fields: UserDict[str, str] = UserDict(a="b")
+    header = encode_json_header(
+        code=0, language=None, version=0, opaque=0, flag=0, remark=None, ext_fields=ext_fields
+    )
+    assert b'"extFields":{"a":"b"}' in header
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"code": 2**31},
+        {"version": -(2**31) - 1},
+        {"opaque": 2**40},
+        {"flag": -(2**40)},
+        {"language": LanguageCode(99)},
+        {"ext_fields": {"a": 1}},
+        {"ext_fields": {"a": None}},
+    ],
+)
+def test_what_has_no_form_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(EncodeError) as caught:
+        encode_json_header(**{**NOTHING._asdict(), **changes})
+    assert str(caught.value.path).startswith("header")
+
+
+INTEGERS = {
+    "106": 106,
+    "-1": -1,
+    "+106": 106,
+    "010": 10,
+    "106.0": 106,
+    "-106.9": -106,
+    "1e2": 100,
+    "5.": 5,
+    ".5": 0,
+    "1L": 1,
+    "1F": 1,
+    "-0": 0,
+    "1e-400": 0,
+    "2147483647": 2**31 - 1,
+    "-2147483648": -(2**31),
+    "true": 1,
+    "false": 0,
+    "null": 0,
+    "{}": 0,
+    '{"a":1}': 0,
+    "[1]": 1,
+    "[1.5]": 1,
+    '["7"]': 7,
+    "'1'": 1,
+    '"106"': 106,
+    '"+106"': 106,
+    '"010"': 10,
+    '"106.9"': 106,
+    '"-1.5e1"': -15,
+    '".5"': 0,
+    '"1,000"': 1000,
+    '"-1,000,000"': -1_000_000,
+    '""': 0,
+    '"null"': 0,
+    '"true"': 1,
+    '"false"': 0,
+}
+
+
+@pytest.mark.parametrize("text", INTEGERS)
+@pytest.mark.parametrize("name", ["code", "version", "opaque", "flag"])
+def test_integers_are_read_from_what_java_takes_for_them(name: str, text: str) -> None:
+    fields = decode_json_header(f'{{"{name}":{text}}}'.encode())
+    assert INTEGERS[text] == fields._asdict()[name]
+    rest: dict[str, Any] = {**fields._asdict(), name: 0}
+    assert HeaderFields(**rest) == NOTHING
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '" 106"',
+        '"106 "',
+        '"abc"',
+        '"TRUE"',
+        '"1L"',
+        '"0x10"',
+        '"1_000"',
+        '"1,00"',
+        '"\u0663"',
+        '"NaN"',
+        "[]",
+        "[1,2]",
+        "[[3]]",
+        "[true]",
+        "[null]",
+        '[""]',
+        '["x"]',
+        "[{}]",
+        "NaN",
+        "Infinity",
+        "undefined",
+        "2147483648",
+        "-2147483649",
+        '"2147483648"',
+        "99999999999999999999",
+        "[2147483648]",
+        "1e400",
+        "9" * 400,
+        '"%s"' % ("9" * 40),
+        "0x10",
+        "--1",
+        "-",
+        "abc",
+    ],
+)
+@pytest.mark.parametrize("name", ["code", "version", "opaque", "flag"])
+def test_what_is_no_int32_is_refused(name: str, text: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode_json_header(f'{{"{name}":{text}}}'.encode())
+    assert caught.value.path in ("header", f"header.{name}")
+
+
+@pytest.mark.parametrize("text", ["1e10", "2147483648.0", "-3000000000.5"])
+def test_reals_beyond_int32_are_refused_though_java_clamps_or_wraps_them(text: str) -> None:
+    with pytest.raises(DecodeError, match="beyond 32 bits"):
+        decode_json_header(f'{{"opaque":{text}}}'.encode())
+
+
+LANGUAGES: dict[str, Language] = {
+    '"PYTHON"': LanguageCode.PYTHON,
+    '"pYtHoN"': LanguageCode.PYTHON,
+    '"node_js"': LanguageCode.NODE_JS,
+    '"nodejs"': LanguageCode.NODE_JS,
+    '"Node-JS"': LanguageCode.NODE_JS,
+    '" J A V A"': LanguageCode.JAVA,
+    "3": LanguageCode.PYTHON,
+    "13": LanguageCode.NODE_JS,
+    "3.7": LanguageCode.PYTHON,
+    "-0": LanguageCode.JAVA,
+    '"3"': LanguageCode.PYTHON,
+    '"+03"': LanguageCode.PYTHON,
+    "null": None,
+    # Java has null for all of these; the text is kept here
+    '"XX"': "XX",
+    '""': "",
+    '"99"': "99",
+    '"-1"': "-1",
+    '"3.0"': "3.0",
+    '"NODE__JS"': "NODE__JS",
+    '"JAVA "': "JAVA ",
+    '"ru\u017ft"': "ru\u017ft",
+}
+
+
+@pytest.mark.parametrize("text", LANGUAGES)
+def test_languages_are_read_by_name_and_by_number(text: str) -> None:
+    expected = NOTHING._replace(language=LANGUAGES[text])
+    assert expected == decode_json_header(f'{{"language":{text}}}'.encode())
+
+
+@pytest.mark.parametrize(
+    "text", ["14", "99", "-1", "1e10", "NaN", "9" * 400, "true", "{}", "[]", '["CPP"]', "[3]"]
+)
+def test_languages_without_a_name_are_refused(text: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode_json_header(f'{{"language":{text}}}'.encode())
+    assert caught.value.path == "header.language" or text == "NaN"
+
+
+TEXTS: dict[str, str | None] = {
+    '"x"': "x",
+    '""': "",
+    "null": None,
+    "1": "1",
+    "-0": "0",
+    "007": "7",
+    "1L": "1",
+    "1F": "1.0",
+    "1.10": "1.10",
+    "-0.0": "0.0",
+    "1e3": "1000.0",
+    "1E400": "Infinity",
+    "0.1e-7": "1.0E-8",
+    "99999999999999999999": "99999999999999999999",
+    "true": "true",
+    "{}": "{}",
+    "[]": "[]",
+    "[1,2]": "[1,2]",
+    '["x"]': "x",
+    "[null]": None,
+    "[1]": "[1]",
+    '["x","y"]': '["x","y"]',
+    '{"a":1.10,"b":[1e3,null,"x/"],"c":null}': '{"a":1.10,"b":[1000.0,null,"x/"]}',
+    '{{"x":1}:2}': '{{"x":1}:2}',
+    "[1,]": "[1]",
+    '["a" "b"]': '["a","b"]',
+    '{"$ref":"$"}': '{"$ref":"$"}',
+}
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_text_members_take_any_value_as_its_text(text: str) -> None:
+    expected = TEXTS[text]
+    assert expected == decode_json_header(f'{{"remark":{text}}}'.encode()).remark
+    ext_fields = decode_json_header(f'{{"extFields":{{"k":"v","a":{text}}}}}'.encode()).ext_fields
+    assert {"k": "v"} | ({} if expected is None else {"a": expected}) == ext_fields
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"), [("null", None), ('""', None), ("{}", {}), ("{'a':'b',}", {"a": "b"})]
+)
+def test_ext_fields_may_be_missing_or_empty(text: str, expected: dict[str, str] | None) -> None:
+    assert expected == decode_json_header(f'{{"extFields":{text}}}'.encode()).ext_fields
+
+
+@pytest.mark.parametrize(
+    "text", ['"x"', '"{}"', "1", "true", "[]", "[{}]", "{a:1}", "{,}", '{"a"}', '{"a":NaN x}']
+)
+def test_ext_fields_that_are_no_map_are_refused(text: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode_json_header(f'{{"extFields":{text}}}'.encode())
+    assert caught.value.path in ("header", "header.extFields")
+
+
+OWN = {"code": "5", "flag": "0", "opaque": "9", "version": "0", "serializeTypeCurrentRPC": "JSON"}
+
+
+@pytest.mark.parametrize(
+    ("members", "expected"),
+    [
+        ('"extFields":{"$ref":"$"},"remark":"r"', {**OWN, "language": "JAVA", "remark": "r"}),
+        ('"extFields":{"$ref":"@"},"language":"XX"', OWN),
+        ('"extFields":{"$ref":"$.nope"}', None),
+        ('"extFields":{"$ref":"$.remark"}', None),
+        ('"extFields":{"$ref":"$x"}', None),
+        ('"extFields":{"$ref":"x"}', {"$ref": "x"}),
+        ('"extFields":{"$ref":""}', {"$ref": ""}),
+        ('"extFields":{"$ref":1}', {"$ref": "1"}),
+        ('"extFields":{"a":"b","$ref":"$"}', {"a": "b", "$ref": "$"}),
+    ],
+)
+def test_a_reference_in_place_of_ext_fields(members: str, expected: dict[str, str] | None) -> None:
+    header = f'{{"code":5,"opaque":9,{members}}}'.encode()
+    assert expected == decode_json_header(header).ext_fields
+
+
+@pytest.mark.parametrize(
+    "text", ['{"$ref":".."}', '{"$ref":"$","a":"b"}', '{"$ref":"$.code"}', '{"$ref":"@.code"}']
+)
+def test_a_reference_that_leads_to_no_map_is_refused(text: str) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode_json_header(f'{{"extFields":{text}}}'.encode())
+    assert caught.value.path == "header.extFields"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"code":1,"flag":2}',
+        ' \n{"code" : 1 , "flag":2}',
+        "{'code':1,'flag':2}",
+        '{"code":1,"flag":2,}',
+        '{"code":1"flag":2}',
+        '/*c*/{"code":1,//d\n"flag":2}//e',
+        '{"code":1,"flag":2}\0',
+        '{"code":7,"flag":2,"code":1}',
+        '{"co\\u0064e":1,"flag":2,"zzz":{"a":[1]},"Code":3,"FLAG":4,"serializeTypeCurrentRPC":"?"}',
+        '{"code":1,"flag":2,"@type":"java.util.HashMap"}',
+    ],
+)
+def test_the_writing_that_5_5_0_tolerates(text: str) -> None:
+    assert NOTHING._replace(code=1, flag=2) == decode_json_header(text.encode())
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b"",
+        b" ",
+        b"null",
+        b"12",
+        b"hello",
+        b"[1]",
+        b"[]",
+        b'"x"',
+        b"true",
+        b'"{}"',
+        b"{",
+        b'{"code":1',
+        b"{}x",
+        b"{}{}",
+        b"{}}",
+        b"\xef\xbb\xbf{}",
+        b"{code:1}",
+        b'{,"code":1}',
+        b'{"code":1,,}',
+        b'{"code"=1}',
+        b'{"code":1;}',
+        b'{"remark":"\xff"}',
+        b'{"remark":"\xed\xa0\x80"}',
+        b'{"remark":"\\q"}',
+    ],
+)
+def test_what_closes_the_connection_is_refused(header: bytes) -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode_json_header(header)
+    assert caught.value.path == "header"
+
+
+def test_a_long_header_is_read_like_a_short_one() -> None:
+    ext_fields = {f"key{number}": "v" * 100 for number in range(1000)}
+    fields = NOTHING._replace(ext_fields=ext_fields)
+    assert fields == decode_json_header(encoded(fields))
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b'{"zzz":[%b]}' % (b"[]," * 70_000),
+        b'{"zzz":' + b"[" * 5000 + b"]" * 5000 + b"}",
+        b'{"extFields":{"a":' + b"[" * 100 + b"]" * 100 + b"}}",
+        b'{"code":%b}' % (b"1" * 5000),
+    ],
+)
+def test_a_header_that_asks_for_too_much_is_refused(header: bytes) -> None:
+    with pytest.raises(LimitExceededError) as caught:
+        decode_json_header(header)
+    assert caught.value.path == "header"
+
+
+int32 = st.integers(-(2**31), 2**31 - 1)
+texts = st.text()
+
+
+@given(
+    st.builds(
+        HeaderFields,
+        code=int32,
+        language=st.sampled_from(LanguageCode) | st.none(),
+        version=int32,
+        opaque=int32,
+        flag=int32,
+        remark=texts | st.none(),
+        ext_fields=st.none() | st.dictionaries(texts.filter(lambda key: key != "$ref"), texts),
+    )
+)
+def test_what_is_written_is_read_back(fields: HeaderFields) -> None:
+    for dialect in Dialect:
+        header = encoded(fields, dialect)
+        if fields.language is None:
+            header = b'{"language":null,' + header[1:]
+        assert fields == decode_json_header(header)
+
+
+fragments = st.sampled_from(
+    [
+        b"{",
+        b"}",
+        b"[",
+        b"]",
+        b",",
+        b":",
+        b'"',
+        b"'",
+        b"1",
+        b"-",
+        b".5",
+        b"e9",
+        b"true",
+        b"null",
+        b"NaN",
+        b'"code":',
+        b'"opaque":',
+        b'"language":',
+        b'"remark":',
+        b'"extFields":',
+        b'{"$ref":"$"}',
+        b'"JAVA"',
+        b"\\",
+        b"\\ud800",
+        b"\xff",
+        b"\xc3\xa9",
+        b" ",
+        b"//",
+        b"/*",
+        b"Set[",
+        b"9" * 400,
+        b'"1,000"',
+        b"1e999",
+    ]
+)
+
+
+@given(
+    st.binary(max_size=40)
+    | st.lists(fragments, max_size=12).map(b"".join)
+    | st.lists(fragments, max_size=6).map(lambda middle: b"{" + b"".join(middle) + b"}")
+)
+def test_any_bytes_give_fields_or_a_decode_error(header: bytes) -> None:
+    with suppress(DecodeError):
+        assert isinstance(decode_json_header(header), HeaderFields)
