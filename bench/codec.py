@@ -1,0 +1,215 @@
+"""The codec against hand-written struct code, interpreted construct and Java's own classes, interleaved in one run.
+
+Run it with ``make bench-codec`` (or ``python -m bench.codec``); without Java its column stays empty.  Every round times every
+candidate of a row once, in turn; a row shows the medians of the rounds and what the others take relative to ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import time
+import zlib
+from collections.abc import Callable
+from typing import NamedTuple
+
+from bench import handwritten
+from bench.javacodec import JavaCodec, open_java
+from rocketwire.codes import LanguageCode, SerializeType
+from rocketwire.wire import grammar
+from rocketwire.wire.command import RemotingCommand, decode, encode
+from rocketwire.wire.interpret import interpret_builder, interpret_parser
+from rocketwire.wire.json_header import decode_json_header
+
+Call = Callable[[], object]
+
+
+class Row(NamedTuple):
+    """One thing to do, by whom, and how much slower than the hand-written way ours may be."""
+
+    name: str
+    ours: Call
+    hand: Call
+    construct: Call
+    java: str | None
+    limit: float
+    calls: int
+
+
+def _time(call: Call, calls: int) -> float:
+    """Nanoseconds for one call."""
+    repeat = range(calls)
+    start = time.perf_counter_ns()
+    for _ in repeat:
+        call()
+    return (time.perf_counter_ns() - start) / calls
+
+
+def request() -> bytes:
+    """A route request of the usual kind, 140 bytes."""
+    return encode(
+        RemotingCommand(
+            code=105,
+            language=LanguageCode.JAVA,
+            opaque=7,
+            ext_fields={"topic": "TopicTest"},
+            serialize_type=SerializeType.JSON,
+        )
+    )
+
+
+def message() -> bytes:
+    """A stored message of version 1 with IPv4 hosts, about 440 bytes."""
+    properties = "KEYS\x01order-1\x02UNIQ_KEY\x017F000001123418B4AAC200A1B2C30007\x02WAIT\x01true\x02TAGS\x01TagA\x02"
+    return grammar.build_stored(
+        (grammar.MAGIC_V1, 1, 2, 0, 5, 4660, 0, 1_700_000_000_000, b"\x7f\0\0\1", 50000, 1_700_000_000_100, b"\x7f\0\0\1",
+         10911, 0, 0, b"x" * 256, "TopicTest", properties)
+    )  # fmt: skip
+
+
+def registration(topics: int) -> bytes:
+    """The inflated registration of a broker with so many topics."""
+    return grammar.build_register_body(
+        grammar.RegisterParts(
+            data_version=b'{"counter":1,"stateVersion":0,"timestamp":1700000000000}',
+            topics=[b"Topic-%05d-with-a-name-of-35 8 8 6 SINGLE_TAG {}" % i for i in range(topics)],
+            filter_servers=b"[]",
+            mappings=[],
+        )
+    )
+
+
+def our_topics(plain: bytes) -> dict[str, bytes]:
+    """What ``handwritten.register_topics`` gives, from the grammar's parts."""
+    found: dict[str, bytes] = {}
+    for text in grammar.parse_register_body(plain, with_mappings=True).topics:
+        name, _, rest = text.partition(b" ")
+        found[name.decode()] = rest
+    return found
+
+
+def rows() -> list[Row]:
+    """Everything that is compared."""
+    frame, stored, plain = request(), message(), registration(10_000)
+    header = frame[8:]
+    slow_envelope = interpret_parser(grammar.ENVELOPE)
+    slow_build = interpret_builder(grammar.ENVELOPE)
+    slow_stored = interpret_parser(grammar.STORED_MESSAGE)
+    slow_register = interpret_parser(grammar.REGISTER_BODY_WITH_MAPPINGS)
+    whole = len(frame)
+
+    def ours_with_header() -> object:
+        (_, text, body), _ = grammar.parse_envelope(frame)
+        return decode_json_header(text), body
+
+    def hand_with_header() -> object:
+        _, text, body = handwritten.envelope(frame)
+        return handwritten.json_header(text), body
+
+    def slow_with_header() -> object:
+        (_, text, body), _ = slow_envelope(frame)
+        return decode_json_header(text), body
+
+    if grammar.parse_stored(stored)[0] != handwritten.stored(stored):
+        raise SystemExit("the hand-written stored message differs from ours")
+    if our_topics(plain) != handwritten.register_topics(plain):
+        raise SystemExit("the hand-written registration differs from ours")
+    return [
+        Row("envelope", lambda: grammar.parse_envelope(frame), lambda: handwritten.envelope(frame),
+            lambda: slow_envelope(frame), None, 1.5, 20_000),
+        Row("envelope + JSON header", ours_with_header, hand_with_header, slow_with_header, "frame", 1.3, 10_000),
+        Row("build envelope", lambda: grammar.build_envelope(0, header, b""), lambda: handwritten.build(0, header, b""),
+            lambda: slow_build(0, header, b""), None, 2.0, 20_000),
+        Row("stored message", lambda: grammar.parse_stored(stored), lambda: handwritten.stored(stored),
+            lambda: slow_stored(stored), "stored", 1.6, 10_000),
+        Row("register body, 10k topics", lambda: our_topics(plain), lambda: handwritten.register_topics(plain),
+            lambda: slow_register(plain), "register", 1.0, 5),
+        Row(f"decode() of {whole} bytes to a command", lambda: decode(frame), hand_with_header, slow_with_header,
+            "frame", float("inf"), 10_000),
+    ]  # fmt: skip
+
+
+class Figures(NamedTuple):
+    """Medians of nanoseconds for one call; NaN where there was none."""
+
+    ours: float
+    hand: float
+    construct: float
+    java: float
+    ratio: float
+
+
+def measure(row: Row, rounds: int, java: JavaCodec | None) -> Figures:
+    """Time all candidates of a row in turn, ``rounds`` times."""
+    ours, hand, construct, peer = [], [], [], []
+    for _ in range(rounds):
+        ours.append(_time(row.ours, row.calls))
+        hand.append(_time(row.hand, row.calls))
+        construct.append(_time(row.construct, max(row.calls // 20, 1)))
+        if java is not None and row.java is not None:
+            peer.append(java.run(row.java, row.calls))
+    median = statistics.median
+    return Figures(
+        median(ours),
+        median(hand),
+        median(construct),
+        median(peer) if peer else float("nan"),
+        median(a / b for a, b in zip(ours, hand, strict=True)),
+    )
+
+
+def import_milliseconds(rounds: int = 9) -> tuple[float, float]:
+    """Wall time of ``import rocketwire`` in a fresh interpreter, and of its four dependencies alone."""
+
+    def once(statement: str) -> float:
+        start = time.perf_counter()
+        subprocess.run([sys.executable, "-c", statement], check=True)
+        return (time.perf_counter() - start) * 1e3
+
+    pairs = [
+        (
+            once("import construct, crcmod, orjson, trio, rocketwire"),
+            once("import construct, crcmod, orjson, trio"),
+        )
+        for _ in range(rounds)
+    ]
+    return statistics.median(a for a, _ in pairs), statistics.median(b for _, b in pairs)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--no-java", action="store_true", help="leave Java's column empty")
+    arguments = parser.parse_args()
+    plain = registration(10_000)
+    java = (
+        None
+        if arguments.no_java
+        else open_java(frame=request(), stored=message(), register=zlib.compress(plain, 9))
+    )
+    gc.disable()
+    print(
+        f"Python {platform.python_version()}, {os.cpu_count()} CPUs, medians of {arguments.rounds} interleaved rounds, us"
+    )
+    print(
+        f"{'':34} {'ours':>9} {'hand':>9} {'construct':>10} {'Java':>9}   {'/hand':>6} {'limit':>5} {'construct/':>10} {'/Java':>6}"
+    )
+    for row in rows():
+        found = measure(row, arguments.rounds, java)
+        print(
+            f"{row.name:34} {found.ours / 1e3:9.2f} {found.hand / 1e3:9.2f} {found.construct / 1e3:10.1f} {found.java / 1e3:9.2f}"
+            f"   {found.ratio:6.2f} {row.limit:5} {found.construct / found.ours:10.0f} {found.ours / found.java:6.2f}"
+        )
+    both, alone = import_milliseconds()
+    print(
+        f"import: {both:.0f} ms with rocketwire, {alone:.0f} ms its dependencies alone, {both - alone:.0f} ms more"
+    )
+
+
+if __name__ == "__main__":
+    main()

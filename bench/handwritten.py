@@ -1,0 +1,113 @@
+"""What somebody would type who wants the codec's hot functions fast and has no grammar: the bar for ``bench/codec.py``.
+
+Same results and the same bounds checks as ours; nothing here is used by the library.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+import orjson
+
+from rocketwire.codes import LanguageCode
+
+PREFIX = struct.Struct(">iI").unpack_from
+INT = struct.Struct(">i").unpack_from
+SHORT = struct.Struct(">h").unpack_from
+STORED = struct.Struct(">iIiiiqqiq4siq4siiqi").unpack_from
+STORED_SIZE = struct.calcsize(">iIiiiqqiq4siq4siiqi")
+PACK_PREFIX = struct.Struct(">iI").pack
+LANGUAGES = dict(LanguageCode.__members__)
+MEBI16 = 16_777_212
+
+
+def envelope(buf: bytes) -> tuple[int, bytes, bytes]:
+    size = len(buf)
+    if size < 8:
+        raise ValueError("short")
+    length, mark = PREFIX(buf, 0)
+    header_end = 8 + (mark & 0xFFFFFF)
+    end = 4 + length
+    if length < 4 or end > size or header_end > end:
+        raise ValueError("length")
+    return mark >> 24, buf[8:header_end], buf[header_end:end]
+
+
+def json_header(header: bytes) -> tuple[Any, ...]:
+    value = orjson.loads(header)
+    if type(value) is not dict:
+        raise ValueError("not an object")
+    get = value.get
+    code, version, opaque, flag = (
+        get("code", 0),
+        get("version", 0),
+        get("opaque", 0),
+        get("flag", 0),
+    )
+    for number in (code, version, opaque, flag):
+        if type(number) is not int or not -0x80000000 <= number <= 0x7FFFFFFF:
+            raise ValueError("number")
+    ext = get("extFields")
+    if ext is not None:
+        for text in ext.values():
+            if type(text) is not str:
+                raise ValueError("text")
+    return code, LANGUAGES.get(get("language", "JAVA")), version, opaque, flag, get("remark"), ext
+
+
+def build(header_type: int, header: bytes, body: bytes) -> bytes:
+    if len(header) > 0xFFFFFF:
+        raise ValueError("header")
+    return PACK_PREFIX(4 + len(header) + len(body), header_type << 24 | len(header)) + header + body
+
+
+def stored(buf: bytes, pos: int = 0) -> tuple[Any, ...]:
+    """An IPv4 message of version 1."""
+    end = len(buf)
+    if pos + STORED_SIZE > end:
+        raise ValueError("short")
+    size, *fields, body_length = STORED(buf, pos)
+    stop = pos + size
+    if size < STORED_SIZE or stop > end or fields[0] != 0xDAA320A7 or fields[6] & 0x30:
+        raise ValueError("message")
+    pos += STORED_SIZE
+    body_end = pos + body_length
+    if body_length < 0 or body_end >= stop:
+        raise ValueError("body")
+    body = buf[pos:body_end]
+    topic_length = buf[body_end]
+    topic_end = body_end + 1 + topic_length
+    if topic_length > 127 or topic_end + 2 > stop:
+        raise ValueError("topic")
+    topic = buf[body_end + 1 : topic_end].decode()
+    (properties_length,) = SHORT(buf, topic_end)
+    if properties_length < 0 or topic_end + 2 + properties_length != stop:
+        raise ValueError("properties")
+    return (*fields, body, topic, buf[topic_end + 2 : stop].decode())
+
+
+def register_topics(plain: bytes) -> dict[str, bytes]:
+    """Inflated registration: topic name to the rest of its text."""
+    end = len(plain)
+    (length,) = INT(plain, 0)
+    pos = 4 + length
+    if length < 0 or pos + 4 > end:
+        raise ValueError("data version")
+    (count,) = INT(plain, pos)
+    pos += 4
+    if count < 0 or count * 4 > end - pos:
+        raise ValueError("count")
+    topics: dict[str, bytes] = {}
+    for _ in range(count):
+        if pos + 4 > end:
+            raise ValueError("short")
+        (length,) = INT(plain, pos)
+        pos += 4
+        stop = pos + length
+        if length < 0 or stop > end:
+            raise ValueError("topic")
+        name, _blank, rest = plain[pos:stop].partition(b" ")
+        topics[name.decode()] = rest
+        pos = stop
+    return topics

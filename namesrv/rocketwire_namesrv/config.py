@@ -1,0 +1,383 @@
+"""The settings of a name server: Java's properties, their defaults, and how a text becomes a value.
+
+Rules of this file: pure (environment, home directory and file contents are arguments); a field's
+place in the class is its place in Java's, which ``-p`` shows; the wire name is the field's name in
+camel case unless the field says another.
+Sources: ``NamesrvConfig``, ``NettyServerConfig``, ``NettyClientConfig``, ``NettySystemConfig`` and
+``MixAll`` of 5.5.0.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+
+from rocketwire.codes import SerializeType
+from rocketwire.errors import RocketWireError
+from rocketwire_namesrv.properties import flat_text, stored_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Config", "ConfigError", "Owner", "system_properties"]
+
+MAX_FRAME_LENGTH: Final = 16 * 1024 * 1024
+"""Bytes of a whole frame; Java's own limit, which large brokers do come near to."""
+MAX_CONNECTIONS: Final = 65_536
+"""Connections at a time.  Java has no limit; every client of a fleet keeps one, so not few."""
+FRAME_DEADLINE_SECONDS: Final = 60
+"""From a frame's first byte to its last.  Java wants a whole frame within its idle time, 120 s."""
+
+_DENIED: Final = ("configBlackList", "configStorePath", "kvConfigPath", "rocketmqHome")
+_KINDS: Final[Mapping[str, type]] = {"str": str, "str | None": str, "int": int, "bool": bool}
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+_JAVA_BLANKS: Final = "".join(map(chr, range(33)))  # what String.trim removes
+
+
+class ConfigError(RocketWireError):
+    """A setting with which the server cannot start."""
+
+
+class Owner(Enum):
+    """The Java class that a property belongs to; ``OURS`` are those that Java does not know."""
+
+    NAMESRV = "NamesrvConfig"
+    SERVER = "NettyServerConfig"
+    CLIENT = "NettyClientConfig"
+    OURS = "rocketwire"
+
+
+def _property(
+    default: Any,
+    owner: Owner,
+    *,
+    wide: bool = False,
+    name: str = "",
+    key: str = "",
+    system: str = "",
+) -> Any:
+    """One property.
+
+    Args:
+        default: value without configuration; its type is the property's type.
+        owner: the Java class.
+        wide: whether an integer is a Java long.
+        name: name shown, where it is not the camel case of the field's name.
+        key: name under which it is set, where that differs from the name shown.
+        system: Java system property that gives the default.
+    """
+    metadata = {"owner": owner, "wide": wide, "name": name, "key": key, "system": system}
+    return field(default=default, metadata=metadata)
+
+
+def _namesrv(default: Any, *, wide: bool = False) -> Any:
+    return _property(default, Owner.NAMESRV, wide=wide)
+
+
+def _server(default: Any, *, system: str = "") -> Any:
+    return _property(default, Owner.SERVER, system=system)
+
+
+def _client(
+    default: Any, *, wide: bool = False, name: str = "", key: str = "", system: str = ""
+) -> Any:
+    return _property(default, Owner.CLIENT, wide=wide, name=name, key=key, system=system)
+
+
+def _ours(default: Any, name: str, *, system: str = "") -> Any:
+    return _property(default, Owner.OURS, name=name, system=system)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Every property of a name server, and the raw pairs of its configuration file.
+
+    Properties without a comment are accepted, shown and kept, and mean what they say in Java or
+    nothing at all: most size Java's thread pools.
+    """
+
+    rocketmq_home: str | None = _namesrv(None)  # shown only: nothing of an installation is needed
+    kv_config_path: str = _namesrv("")  # empty: the KV configuration is not kept
+    config_store_path: str = _namesrv("")  # empty: updates are not kept
+    product_env_name: str = _namesrv("center")
+    cluster_test: bool = _namesrv(False)
+    order_message_enable: bool = _namesrv(False)  # orderTopicConf in route answers
+    return_order_topic_config_to_broker: bool = _namesrv(True)
+    client_request_thread_pool_nums: int = _namesrv(8)
+    default_thread_pool_nums: int = _namesrv(16)
+    client_request_thread_pool_queue_capacity: int = _namesrv(50_000)
+    default_thread_pool_queue_capacity: int = _namesrv(10_000)
+    scan_not_active_broker_interval: int = _namesrv(
+        5_000, wide=True
+    )  # milliseconds between expiry scans
+    un_register_broker_queue_capacity: int = _namesrv(3_000)
+    support_acting_master: bool = _namesrv(False)
+    enable_all_topic_list: bool = _namesrv(True)
+    enable_topic_list: bool = _namesrv(True)
+    notify_min_broker_id_changed: bool = _namesrv(False)
+    enable_controller_in_namesrv: bool = _namesrv(False)
+    need_wait_for_service: bool = _namesrv(False)
+    wait_seconds_for_service: int = _namesrv(45)
+    delete_topic_with_broker_registration: bool = _namesrv(False)
+    config_black_list: str = _namesrv("configBlackList;configStorePath;kvConfigPath")
+
+    bind_address: str = _server("0.0.0.0")  # noqa: S104 - Java's default; a name server is there for the network
+    listen_port: int = _server(9876)  # 0: any free port
+    server_worker_threads: int = _server(8)
+    server_callback_executor_threads: int = _server(0)
+    server_selector_threads: int = _server(3)
+    server_oneway_semaphore_value: int = _server(256)
+    server_async_semaphore_value: int = _server(64)
+    server_channel_max_idle_time_seconds: int = _server(
+        120
+    )  # of connections accepted from now on; 0: never
+    server_socket_snd_buf_size: int = _server(0, system="com.rocketmq.remoting.socket.sndbuf.size")
+    server_socket_rcv_buf_size: int = _server(0, system="com.rocketmq.remoting.socket.rcvbuf.size")
+    write_buffer_high_water_mark: int = _server(
+        0, system="com.rocketmq.remoting.write.buffer.high.water.mark"
+    )
+    write_buffer_low_water_mark: int = _server(
+        0, system="com.rocketmq.remoting.write.buffer.low.water.mark"
+    )
+    server_socket_backlog: int = _server(1024, system="com.rocketmq.remoting.socket.backlog")
+    server_netty_worker_group_enable: bool = _server(True)
+    server_pooled_byte_buf_allocator_enable: bool = _server(True)
+    enable_shutdown_gracefully: bool = _server(False)  # answer GO_AWAY for a while before stopping
+    shutdown_wait_time_seconds: int = _server(30)  # length of that while
+    use_epoll_native_selector: bool = _server(False)
+
+    client_worker_threads: int = _client(4, system="com.rocketmq.remoting.client.worker.size")
+    client_callback_executor_threads: int = _client(1)
+    client_oneway_semaphore_value: int = _client(
+        65_535, system="com.rocketmq.remoting.clientOnewaySemaphoreValue"
+    )
+    client_async_semaphore_value: int = _client(
+        65_535, system="com.rocketmq.remoting.clientAsyncSemaphoreValue"
+    )
+    connect_timeout_millis: int = _client(
+        3_000, system="com.rocketmq.remoting.client.connect.timeout"
+    )
+    channel_not_active_interval: int = _client(60_000, wide=True)
+    is_scan_available_name_srv: bool = _client(True, key="scanAvailableNameSrv")
+    client_channel_max_idle_time_seconds: int = _client(
+        120, system="com.rocketmq.remoting.client.channel.maxIdleTimeSeconds"
+    )
+    client_socket_snd_buf_size: int = _client(0, system="com.rocketmq.remoting.socket.sndbuf.size")
+    client_socket_rcv_buf_size: int = _client(0, system="com.rocketmq.remoting.socket.rcvbuf.size")
+    client_pooled_byte_buf_allocator_enable: bool = _client(False)
+    client_close_socket_if_timeout: bool = _client(
+        True, system="com.rocketmq.remoting.client.closeSocketIfTimeout"
+    )
+    use_tls: bool = _client(False, name="useTLS", system="tls.enable")
+    socks_proxy_config: str = _client("{}")
+    client_write_buffer_high_water_mark: int = _client(
+        0,
+        name="writeBufferHighWaterMark",
+        system="com.rocketmq.remoting.write.buffer.high.water.mark",
+    )
+    client_write_buffer_low_water_mark: int = _client(
+        0,
+        name="writeBufferLowWaterMark",
+        system="com.rocketmq.remoting.write.buffer.low.water.mark",
+    )
+    disable_callback_executor: bool = _client(False)
+    disable_netty_worker_group: bool = _client(False)
+    max_reconnect_interval_time_seconds: int = _client(60, wide=True)
+    enable_reconnect_for_go_away: bool = _client(True)
+
+    serialize_type: SerializeType = SerializeType.JSON
+    """Header form of everything the server sends."""
+    frame_max_length: int = _ours(
+        MAX_FRAME_LENGTH, "rocketwire.frameMaxLength", system="com.rocketmq.remoting.frameMaxLength"
+    )
+    max_connections: int = _ours(MAX_CONNECTIONS, "rocketwire.maxConnections")
+    frame_deadline_seconds: int = _ours(FRAME_DEADLINE_SECONDS, "rocketwire.frameDeadlineSeconds")
+    allow_config_update: bool = _ours(False, "rocketwire.allowConfigUpdate")  # 318; Java: always
+    home: str = ""
+    """The user's home directory, below which the log is."""
+    file_entries: Mapping[str, str] = field(default_factory=dict[str, str])
+    """All pairs of the configuration file, known or not, as written there."""
+
+    @classmethod
+    def load(
+        cls,
+        entries: Mapping[str, str] | None = None,
+        *,
+        home: str,
+        config_path: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        processors: int = 1,
+    ) -> Self:
+        """Put a configuration together in Java's order: defaults, environment, file.
+
+        Args:
+            entries: pairs of the configuration file.
+            home: the user's home directory, below which the default paths are.
+            config_path: that file's path as the user gave it; updates are then stored there.
+            environment: environment variables, with JVM options as ``system_properties`` reads
+                them; of the same setting the system property counts.
+            processors: number of CPUs.
+
+        Raises:
+            ConfigError: the serialize type is neither JSON nor ROCKETMQ.
+        """
+        environment = environment or {}
+        system = system_properties(environment)
+        home = system.get("user.home", home)
+        defaults = cls(
+            home=home,
+            rocketmq_home=system.get("rocketmq.home.dir", environment.get("ROCKETMQ_HOME")),
+            kv_config_path=f"{home}/namesrv/kvConfig.json",
+            config_store_path=f"{home}/namesrv/namesrv.properties",
+            client_callback_executor_threads=processors,
+            use_tls=system.get("tls.server.mode") == "enforcing",
+            serialize_type=_serialize_type(system, environment),
+        )
+        by_system = {
+            each.attribute: system[each.system] for each in _PROPERTIES if each.system in system
+        }
+        ours = {
+            each.attribute: system[each.key]
+            for each in _PROPERTIES
+            if each.owner is Owner.OURS and each.key in system
+        }
+        config = defaults._with_texts({**by_system, **ours})
+        if entries is not None:
+            config = replace(
+                config._with_entries(entries, tuple(Owner)), file_entries=dict(entries)
+            )
+        if config_path is not None:
+            config = replace(config, config_store_path=config_path.strip(_JAVA_BLANKS))
+        return config
+
+    @property
+    def denied_keys(self) -> frozenset[str]:
+        """Keys that no update may change; one of them in a request spoils all of it."""
+        return frozenset((*_DENIED, *self.config_black_list.split(";")))
+
+    def updated(self, entries: Mapping[str, str]) -> Self:
+        """Take what an update request may change; the caller has refused ``denied_keys`` before.
+
+        Unknown keys are ignored, and so are values that do not fit (``Configuration.update``).
+        Whether a change has an effect before the next start depends on who reads the property.
+        """
+        known = {key: text for key, text in entries.items() if key in self.file_entries}
+        config = self._with_entries(entries, (Owner.NAMESRV, Owner.SERVER))
+        return replace(config, file_entries={**self.file_entries, **known})
+
+    def flat(self) -> dict[str, str]:
+        """What 319 shows and an update stores: the file's pairs and over them all properties."""
+        shown = self.items(Owner.NAMESRV, Owner.SERVER)
+        return {**self.file_entries, **{name: text for name, text in shown if text is not None}}
+
+    def text(self) -> str:
+        """Body of the answer to GET_NAMESRV_CONFIG (319)."""
+        return flat_text(self.flat())
+
+    def stored(self) -> bytes:
+        """Content for the file at ``config_store_path``; it reads back as this configuration."""
+        return stored_text(self.flat())
+
+    def items(self, *owners: Owner) -> list[tuple[str, str | None]]:
+        """Names and values as texts, in declaration order; None where Java has null."""
+        return [
+            (each.name, _text(getattr(self, each.attribute)))
+            for each in _PROPERTIES
+            if each.owner in owners
+        ]
+
+    def _with_entries(self, entries: Mapping[str, str], owners: tuple[Owner, ...]) -> Self:
+        """The values of these owners' properties under their keys; one key may set several."""
+        texts = {
+            each.attribute: entries[each.key]
+            for each in _PROPERTIES
+            if each.owner in owners and each.key in entries
+        }
+        return self._with_texts(texts)
+
+    def _with_texts(self, texts: Mapping[str, str]) -> Self:
+        values = {
+            each.attribute: each.value_of(texts[each.attribute])
+            for each in _PROPERTIES
+            if each.attribute in texts
+        }
+        changes: dict[str, Any] = {name: to for name, to in values.items() if to is not None}
+        return replace(self, **changes)
+
+
+def system_properties(environment: Mapping[str, str]) -> dict[str, str]:
+    """Java system properties, out of the ``-D`` options in JAVA_OPT and JAVA_OPT_EXT.
+
+    That is where operators of the Java server keep them; other JVM options are ignored.
+    """
+    options = f"{environment.get('JAVA_OPT', '')} {environment.get('JAVA_OPT_EXT', '')}".split()
+    pairs = (option[2:].partition("=") for option in options if option.startswith("-D"))
+    return {name: value for name, _, value in pairs}
+
+
+class _Property(NamedTuple):
+    """What a field's metadata says."""
+
+    attribute: str
+    name: str
+    key: str
+    owner: Owner
+    system: str
+    kind: type
+    bits: int
+
+    def value_of(self, text: str) -> str | int | bool | None:
+        """Java's conversion; None where the text does not fit and the old value stays."""
+        if self.kind is bool:
+            return text.lower() == "true"
+        if self.kind is str:
+            return text.strip(_JAVA_BLANKS)
+        if not _INTEGER.fullmatch(text) or len(text) > 4_000:
+            return None
+        number = int(text)
+        return number if -(1 << self.bits) <= number < 1 << self.bits else None
+
+
+def _text(value: str | int | bool | None) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+def _declared() -> tuple[_Property, ...]:
+    found: list[_Property] = []
+    for each in fields(Config):
+        if each.metadata:
+            data = each.metadata
+            name = data["name"] or _camel(each.name)
+            found.append(
+                _Property(
+                    attribute=each.name,
+                    name=name,
+                    key=data["key"] or name,
+                    owner=data["owner"],
+                    system=data["system"],
+                    kind=_KINDS[str(each.type)],
+                    bits=63 if data["wide"] else 31,
+                )
+            )
+    return tuple(found)
+
+
+def _serialize_type(system: Mapping[str, str], environment: Mapping[str, str]) -> SerializeType:
+    text = system.get("rocketmq.serialize.type", environment.get("ROCKETMQ_SERIALIZE_TYPE", ""))
+    if not text.strip():
+        return SerializeType.JSON
+    if text not in SerializeType.__members__:
+        raise ConfigError(f"rocketmq.serialize.type must be JSON or ROCKETMQ, not {text!r}")
+    return SerializeType[text]
+
+
+_PROPERTIES: Final = _declared()

@@ -1,0 +1,499 @@
+"""Handlers: what each request code does to the state, and what it is answered.
+
+Rules of this file: a handler is ``(state, request, peer, now) -> Answer``, plain and synchronous;
+``HANDLERS`` names all of them.  Handlers decide codes and remarks, tables change, views encode.  A
+request that cannot be understood raises ``DecodeError``; the session answers it with code 1, as
+Java answers an exception.
+
+Java: ``DefaultRequestProcessor``, ``ClientRequestProcessor``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import DecodeError
+from rocketwire.flags import Perm
+from rocketwire.messages import decode_body, decode_header, encode_body, encode_header
+from rocketwire.messages.kvconfig import (
+    DeleteKVConfigRequestHeader,
+    GetKVConfigRequestHeader,
+    GetKVConfigResponseHeader,
+    GetKVListByNamespaceRequestHeader,
+    KVTable,
+    PutKVConfigRequestHeader,
+)
+from rocketwire.messages.registration import (
+    BrokerHeartbeatRequestHeader,
+    DataVersion,
+    QueryDataVersionRequestHeader,
+    QueryDataVersionResponseHeader,
+    RegisterBrokerRequestHeader,
+    RegisterBrokerResponseHeader,
+    UnRegisterBrokerRequestHeader,
+)
+from rocketwire.messages.route import (
+    AddWritePermOfBrokerRequestHeader,
+    AddWritePermOfBrokerResponseHeader,
+    DeleteTopicFromNamesrvRequestHeader,
+    GetBrokerMemberGroupRequestHeader,
+    GetTopicsByClusterRequestHeader,
+    RegisterTopicRequestHeader,
+    TopicRouteData,
+    WipeWritePermOfBrokerRequestHeader,
+    WipeWritePermOfBrokerResponseHeader,
+)
+from rocketwire.versions import MQVersion
+from rocketwire.wire.checksum import crc32
+from rocketwire_namesrv.brokers import Registration
+from rocketwire_namesrv.kv import ORDER_TOPIC_CONFIG
+from rocketwire_namesrv.occurrences import (
+    ChecksumMismatch,
+    ConfigUpdated,
+    ConfigUpdateRefused,
+    Occurrence,
+    RegistrationRefused,
+    TopicDeleted,
+    WritePermChanged,
+)
+from rocketwire_namesrv.properties import load_update
+from rocketwire_namesrv.registrations import read_registered_topics
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Mapping
+
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_namesrv.brokers import Registered
+    from rocketwire_namesrv.state import State
+
+T = TypeVar("T")
+
+ZONE_NAME = "__ZONE_NAME"
+"""Text field outside every header class: the zone of a broker, or the zone that a client wants to
+see."""
+ZONE_MODE = "__ZONE_MODE"
+"""Text field outside every header class: whether a client wants to see one zone only."""
+
+_STANDARD_JSON_SINCE: Final = int(MQVersion.V4_9_4)
+
+NOT_SET = "not set any response code"
+"""The remark that Java's 901 forgets to take away from a success."""
+
+
+class Peer(NamedTuple):
+    """Who asks.
+
+    Attributes:
+        connection_id: number of the connection, never used again.
+        address: for the log.
+    """
+
+    connection_id: int
+    address: str
+
+
+class Answer(NamedTuple):
+    """What is answered, and what else has to be done.
+
+    Attributes:
+        persist_kv: the key/value file has to be written before the answer goes out.
+        persist_config: likewise the configuration file.
+    """
+
+    code: int = ResponseCode.SUCCESS
+    remark: str | None = None
+    ext_fields: Mapping[str, str] | None = None
+    body: bytes | None = None
+    occurrences: tuple[Occurrence, ...] = ()
+    persist_kv: bool = False
+    persist_config: bool = False
+
+
+SUCCESS = Answer()
+DISABLED = Answer(ResponseCode.SYSTEM_ERROR, "disable")
+
+
+# ---------------------------------------- routes and brokers
+
+
+def get_route_info_by_topic(
+    state: State, request: RemotingCommand, peer: Peer, now: float
+) -> Answer:
+    """105.  Read without a header object: this is nearly all that a name server is asked."""
+    if not state.is_ready(now):
+        return Answer(ResponseCode.SYSTEM_ERROR, "name server not ready")
+    fields = request.ext_fields or {}
+    topic = fields.get("topic")
+    body = None if topic is None else _route(state, topic, request.version, fields)
+    if body is None:
+        return Answer(
+            ResponseCode.TOPIC_NOT_EXIST,
+            f"No topic route info in name server for the topic: {_shown(topic)}\n"
+            "See https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details.",
+        )
+    return Answer(body=body)
+
+
+def _route(state: State, topic: str, version: int, fields: Mapping[str, str]) -> bytes | None:
+    order = state.kv.get(ORDER_TOPIC_CONFIG, topic) if state.config.order_message_enable else None
+    zone = fields.get(ZONE_NAME)
+    if zone is not None and zone.strip() and fields.get(ZONE_MODE, "").lower() == "true":
+        return state.views.route_in_zone(topic, zone, order)
+    standard = (
+        version >= _STANDARD_JSON_SINCE
+        or fields.get("acceptStandardJsonOnly", "").lower() == "true"
+    )
+    return state.views.route(topic, standard=standard, order_topic_conf=order)
+
+
+def get_broker_cluster_info(
+    state: State, request: RemotingCommand, peer: Peer, now: float
+) -> Answer:
+    """106."""
+    return Answer(body=state.views.cluster_info())
+
+
+def get_broker_member_group(
+    state: State, request: RemotingCommand, peer: Peer, now: float
+) -> Answer:
+    """901.  A success with a remark, as in Java."""
+    header = decode_header(GetBrokerMemberGroupRequestHeader, request.ext_fields)
+    body = state.views.member_group(header.cluster_name, header.broker_name)
+    return Answer(remark=NOT_SET, body=body)
+
+
+def register_broker(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """103.  Refused where Java would keep a broker without a name, an address or a cluster."""
+    header = decode_header(RegisterBrokerRequestHeader, request.ext_fields)
+    refused: Mapping[str, str] = encode_header(RegisterBrokerResponseHeader())
+    if header.body_crc32 and header.body_crc32 != crc32(request.body):
+        happened = (ChecksumMismatch(client=peer.address),)
+        return Answer(ResponseCode.SYSTEM_ERROR, "crc32 not match", refused, None, happened)
+    if request.version < 0:
+        raise DecodeError(f"version {request.version} is below all that MQVersion lists")
+    registration = _registration(state, request, header, peer, now)
+    config = state.config
+    registered = _drained(
+        state.table.register(
+            registration,
+            now,
+            delete_absent_topics=config.delete_topic_with_broker_registration,
+            notify=config.notify_min_broker_id_changed,
+        )
+    )
+    occurrences = tuple(registered.occurrences)
+    if not registered.accepted:
+        reason = "one topic of a broker that has not registered"
+        refusal = RegistrationRefused(
+            broker_name=header.broker_name, address=header.broker_addr, reason=reason
+        )
+        occurrences = (*occurrences, refusal)
+        return Answer(
+            ResponseCode.SYSTEM_ERROR, "register broker failed", refused, None, occurrences
+        )
+    body = None
+    if config.return_order_topic_config_to_broker:
+        body = _kv_table(state, ORDER_TOPIC_CONFIG)
+    response = RegisterBrokerResponseHeader(
+        ha_server_addr=registered.ha_address, master_addr=registered.master_address
+    )
+    return Answer(ext_fields=encode_header(response), body=body, occurrences=occurrences)
+
+
+def _registration(
+    state: State,
+    request: RemotingCommand,
+    header: RegisterBrokerRequestHeader,
+    peer: Peer,
+    now: float,
+) -> Registration:
+    try:
+        content = read_registered_topics(
+            request.body,
+            compressed=header.compressed,
+            version=request.version,
+            wall_ms=state.wall_ms(now),
+        )
+    except DecodeError as error:
+        raise RegistrationBodyError(str(error)) from error
+    return Registration(
+        cluster=_required(header.cluster_name, "clusterName"),
+        address=_required(header.broker_addr, "brokerAddr"),
+        broker_name=_required(header.broker_name, "brokerName"),
+        broker_id=_required(header.broker_id, "brokerId"),
+        data_version=content.data_version,
+        connection_id=peer.connection_id,
+        ha_address=header.ha_server_addr,
+        zone_name=(request.ext_fields or {}).get(ZONE_NAME),
+        timeout_ms=header.heartbeat_timeout_millis,
+        enable_acting_master=header.enable_acting_master,
+        topics=content.topics,
+        topic_keys=content.keys,
+        mappings=content.mappings,
+        filter_servers=content.filter_servers,
+    )
+
+
+class RegistrationBodyError(DecodeError):
+    """The body of a registration cannot be read; the remark begins as Java's does."""
+
+    def __str__(self) -> str:
+        return (
+            "org.apache.rocketmq.remoting.exception.RemotingCommandException:"
+            f" Failed to decode RegisterBrokerBody, {super().__str__()}"
+        )
+
+
+def _drained(steps: Generator[None, None, Registered]) -> Registered:
+    """Runs all steps of a registration at once."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            result: Registered = end.value
+            return result
+
+
+def unregister_broker(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """104.  Done before the answer; Java queues it."""
+    header = decode_header(UnRegisterBrokerRequestHeader, request.ext_fields)
+    if header.cluster_name is None or header.broker_addr is None or header.broker_name is None:
+        return SUCCESS
+    happened = state.table.unregister(
+        header.cluster_name,
+        header.broker_addr,
+        header.broker_name,
+        peer.connection_id,
+        notify=state.config.notify_min_broker_id_changed,
+    )
+    return Answer(occurrences=tuple(happened))
+
+
+def query_data_version(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """322.  A sign of life as well."""
+    header = decode_header(QueryDataVersionRequestHeader, request.ext_fields)
+    asked = decode_body(DataVersion, request.body)
+    cluster = _required(header.cluster_name, "clusterName")
+    address = _required(header.broker_addr, "brokerAddr")
+    known = state.table.data_version(cluster, address)
+    state.table.refresh(cluster, address, now)
+    response = QueryDataVersionResponseHeader(changed=known is None or known != asked)
+    return Answer(
+        ext_fields=encode_header(response), body=None if known is None else encode_body(known)
+    )
+
+
+def broker_heartbeat(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """904."""
+    header = decode_header(BrokerHeartbeatRequestHeader, request.ext_fields)
+    cluster = _required(header.cluster_name, "clusterName")
+    state.table.refresh(cluster, _required(header.broker_addr, "brokerAddr"), now)
+    return SUCCESS
+
+
+# ---------------------------------------- topics and permissions
+
+
+def wipe_write_perm_of_broker(
+    state: State, request: RemotingCommand, peer: Peer, now: float
+) -> Answer:
+    """205."""
+    header = decode_header(WipeWritePermOfBrokerRequestHeader, request.ext_fields)
+    count, happened = _change_perm(
+        state, "wipe", header.broker_name, peer, lambda perm: perm & ~Perm.WRITE
+    )
+    response = WipeWritePermOfBrokerResponseHeader(wipe_topic_count=count)
+    return Answer(ext_fields=encode_header(response), occurrences=happened)
+
+
+def add_write_perm_of_broker(
+    state: State, request: RemotingCommand, peer: Peer, now: float
+) -> Answer:
+    """327.  Read and write, whatever the broker had before, as in Java."""
+    header = decode_header(AddWritePermOfBrokerRequestHeader, request.ext_fields)
+    count, happened = _change_perm(
+        state, "add", header.broker_name, peer, lambda _: int(Perm.READ | Perm.WRITE)
+    )
+    response = AddWritePermOfBrokerResponseHeader(add_topic_count=count)
+    return Answer(ext_fields=encode_header(response), occurrences=happened)
+
+
+def _change_perm(
+    state: State, action: str, broker_name: str | None, peer: Peer, perm: Callable[[int], int]
+) -> tuple[int, tuple[Occurrence, ...]]:
+    count = 0 if broker_name is None else state.table.change_perm(broker_name, perm)
+    return count, (
+        WritePermChanged(action=action, broker_name=broker_name, client=peer.address, topics=count),
+    )
+
+
+def get_all_topic_list(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """206."""
+    return Answer(body=state.views.all_topics()) if state.config.enable_all_topic_list else DISABLED
+
+
+def delete_topic(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """216."""
+    header = decode_header(DeleteTopicFromNamesrvRequestHeader, request.ext_fields)
+    topic, cluster = header.topic, header.cluster_name
+    if topic is None or not state.table.delete_topic(topic, cluster):
+        return SUCCESS
+    return Answer(occurrences=(TopicDeleted(topic=topic, cluster=cluster),))
+
+
+def register_topic(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """217.  A success also where nothing came of it, as in Java."""
+    header = decode_header(RegisterTopicRequestHeader, request.ext_fields)
+    route = decode_body(TopicRouteData, request.body)
+    if route is None or not route.queue_datas or header.topic is None:
+        return SUCCESS
+    happened = state.table.register_topic(header.topic, route.queue_datas)
+    return Answer(occurrences=tuple(happened))
+
+
+def get_topics_by_cluster(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """224."""
+    header = decode_header(GetTopicsByClusterRequestHeader, request.ext_fields)
+    return _topic_list(state, lambda: state.views.topics_of_cluster(header.cluster))
+
+
+def get_system_topic_list(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """304."""
+    return Answer(body=state.views.system_topics())
+
+
+def get_unit_topic_list(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """311."""
+    return _topic_list(state, state.views.unit_topics)
+
+
+def get_has_unit_sub_topic_list(
+    state: State, request: RemotingCommand, peer: Peer, now: float
+) -> Answer:
+    """312."""
+    return _topic_list(state, state.views.unit_sub_topics)
+
+
+def get_has_unit_sub_ununit_topic_list(
+    state: State, request: RemotingCommand, peer: Peer, now: float
+) -> Answer:
+    """313."""
+    return _topic_list(state, state.views.unit_sub_ununit_topics)
+
+
+def _topic_list(state: State, view: Callable[[], bytes]) -> Answer:
+    return Answer(body=view()) if state.config.enable_topic_list else DISABLED
+
+
+# ---------------------------------------- key/value and configuration
+
+
+def put_kv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """100."""
+    header = decode_header(PutKVConfigRequestHeader, request.ext_fields)
+    if header.namespace is None or header.key is None:
+        return Answer(ResponseCode.SYSTEM_ERROR, "namespace or key is null")
+    happened = state.kv.put(header.namespace, header.key, header.value)
+    return Answer(occurrences=tuple(happened), persist_kv=True)
+
+
+def get_kv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """101."""
+    header = decode_header(GetKVConfigRequestHeader, request.ext_fields)
+    value = state.kv.get(header.namespace, header.key)
+    fields = encode_header(GetKVConfigResponseHeader(value=value))
+    if value is not None:
+        return Answer(ext_fields=fields)
+    remark = f"No config item, Namespace: {_shown(header.namespace)} Key: {_shown(header.key)}"
+    return Answer(ResponseCode.QUERY_NOT_FOUND, remark, fields)
+
+
+def delete_kv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """102.  Saved even when nothing was deleted, as in Java."""
+    header = decode_header(DeleteKVConfigRequestHeader, request.ext_fields)
+    happened = state.kv.delete(header.namespace, header.key)
+    return Answer(occurrences=tuple(happened), persist_kv=True)
+
+
+def get_kv_list_by_namespace(
+    state: State, request: RemotingCommand, peer: Peer, now: float
+) -> Answer:
+    """219."""
+    header = decode_header(GetKVListByNamespaceRequestHeader, request.ext_fields)
+    body = _kv_table(state, header.namespace)
+    if body is not None:
+        return Answer(body=body)
+    remark = f"No config item, Namespace: {_shown(header.namespace)}"
+    return Answer(ResponseCode.QUERY_NOT_FOUND, remark)
+
+
+def _kv_table(state: State, namespace: str | None) -> bytes | None:
+    table = state.kv.namespace(namespace)
+    return None if table is None else encode_body(KVTable(table=table))
+
+
+def update_namesrv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """318.  Refused unless the operator allows it; Java allows everybody."""
+    if not state.allow_config_update:
+        return _update_refused(peer, "Can not update config: this name server does not allow it.")
+    if request.body is None:
+        return SUCCESS
+    try:
+        entries = load_update(request.body)
+    except DecodeError as error:
+        refusal = ConfigUpdateRefused(client=peer.address, reason=str(error))
+        remark = "string2Properties error"
+        return Answer(ResponseCode.SYSTEM_ERROR, remark, occurrences=(refusal,))
+    if not state.config.denied_keys.isdisjoint(entries):
+        return _update_refused(peer, "Can not update config in black list.")
+    state.configure(state.config.updated(entries))
+    updated = ConfigUpdated(client=peer.address, keys=tuple(entries))
+    return Answer(occurrences=(updated,), persist_config=True)
+
+
+def _update_refused(peer: Peer, remark: str) -> Answer:
+    refusal = ConfigUpdateRefused(client=peer.address, reason=remark)
+    return Answer(ResponseCode.NO_PERMISSION, remark, occurrences=(refusal,))
+
+
+def get_namesrv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    """319."""
+    return Answer(body=state.config.text().encode("utf-8", "replace"))
+
+
+def _shown(text: str | None) -> str:
+    return "null" if text is None else text
+
+
+def _required(value: T | None, name: str) -> T:
+    if value is None:
+        raise DecodeError("a mandatory field is missing or cannot be read", path=name)
+    return value
+
+
+HANDLERS: Mapping[int, Callable[[State, RemotingCommand, Peer, float], Answer]] = {
+    RequestCode.PUT_KV_CONFIG: put_kv_config,
+    RequestCode.GET_KV_CONFIG: get_kv_config,
+    RequestCode.DELETE_KV_CONFIG: delete_kv_config,
+    RequestCode.REGISTER_BROKER: register_broker,
+    RequestCode.UNREGISTER_BROKER: unregister_broker,
+    RequestCode.GET_ROUTEINFO_BY_TOPIC: get_route_info_by_topic,
+    RequestCode.GET_BROKER_CLUSTER_INFO: get_broker_cluster_info,
+    RequestCode.WIPE_WRITE_PERM_OF_BROKER: wipe_write_perm_of_broker,
+    RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER: get_all_topic_list,
+    RequestCode.DELETE_TOPIC_IN_NAMESRV: delete_topic,
+    RequestCode.REGISTER_TOPIC_IN_NAMESRV: register_topic,
+    RequestCode.GET_KVLIST_BY_NAMESPACE: get_kv_list_by_namespace,
+    RequestCode.GET_TOPICS_BY_CLUSTER: get_topics_by_cluster,
+    RequestCode.GET_SYSTEM_TOPIC_LIST_FROM_NS: get_system_topic_list,
+    RequestCode.GET_UNIT_TOPIC_LIST: get_unit_topic_list,
+    RequestCode.GET_HAS_UNIT_SUB_TOPIC_LIST: get_has_unit_sub_topic_list,
+    RequestCode.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST: get_has_unit_sub_ununit_topic_list,
+    RequestCode.UPDATE_NAMESRV_CONFIG: update_namesrv_config,
+    RequestCode.GET_NAMESRV_CONFIG: get_namesrv_config,
+    RequestCode.QUERY_DATA_VERSION: query_data_version,
+    RequestCode.ADD_WRITE_PERM_OF_BROKER: add_write_perm_of_broker,
+    RequestCode.GET_BROKER_MEMBER_GROUP: get_broker_member_group,
+    RequestCode.BROKER_HEARTBEAT: broker_heartbeat,
+}

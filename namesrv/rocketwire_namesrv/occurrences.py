@@ -1,0 +1,362 @@
+"""What happened, as values: tables and handlers return these, the driver writes them to the log.
+
+Rules of this file: an occurrence holds plain values, its ``text`` is one line, and what peers sent
+is shown with its control characters escaped, so that nobody can forge a line.  The wording follows
+the lines that operators grep in Java's ``namesrv.log``; where one of ours stands for many of Java's
+(a registration with 10,000 topics), it counts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from enum import IntEnum, StrEnum
+from typing import ClassVar
+
+
+class Level(IntEnum):
+    """How much it matters; the numbers of Python's ``logging``."""
+
+    DEBUG = 10
+    INFO = 20
+    WARNING = 30
+    ERROR = 40
+
+
+class Reason(StrEnum):
+    """Why a broker left."""
+
+    CLOSED = "closed"
+    IDLE = "idle"
+    EXPIRED = "expired"
+    UNREGISTERED = "unregistered"
+
+
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0))} | {
+    0x2028: "\\u2028",
+    0x2029: "\\u2029",
+}
+
+
+def shown(value: object) -> str:
+    """A value as it may stand in a line of a log: one line, at most 500 characters; None reads
+    ``null`` as in Java."""
+    if value is None:
+        return "null"
+    text = str(value)
+    if len(text) > 500:
+        text = f"{text[:500]}... ({len(text)} characters)"
+    return text.translate(_CONTROLS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Occurrence:
+    """Something that happened; the subclass says what."""
+
+    level: ClassVar[Level] = Level.INFO
+    template: ClassVar[str]
+
+    @property
+    def text(self) -> str:
+        """The line for the log, without time and peer."""
+        return self.template.format_map(
+            {field.name: shown(getattr(self, field.name)) for field in fields(self)}
+        )
+
+
+# ---------------------------------------- brokers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerRegistered(Occurrence):
+    """A broker that had no live entry has one now."""
+
+    cluster: str
+    address: str
+    broker_name: str
+    broker_id: int
+    ha_address: str | None
+    template = (
+        "new broker registered, BrokerAddrInfo [clusterName={cluster}, brokerAddr={address}]"
+        " HAService: {ha_address} brokerName: {broker_name} brokerId: {broker_id}"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistrationConflict(Occurrence):
+    """A registration with an older state version than the one it would replace was ignored."""
+
+    level = Level.WARNING
+    cluster: str
+    broker_name: str
+    broker_id: int
+    old_address: str
+    old_version: int
+    new_address: str
+    new_version: int
+    template = (
+        "Registering Broker conflicts with the existed one, just ignore.: Cluster:{cluster},"
+        " BrokerName:{broker_name}, BrokerId:{broker_id}, Old BrokerAddr:{old_address},"
+        " Old Version:{old_version}, New BrokerAddr:{new_address}, New Version:{new_version}."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RegistrationRefused(Occurrence):
+    """A registration was not applied."""
+
+    level = Level.WARNING
+    broker_name: str | None
+    address: str | None
+    reason: str
+    template = (
+        "broker registration refused, brokerName: {broker_name} brokerAddr: {address}: {reason}"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerUnregistered(Occurrence):
+    """A broker lost its live entry, for the reason given."""
+
+    cluster: str
+    address: str
+    broker_name: str
+    reason: str
+    template = (
+        "unregisterBroker, remove from brokerLiveTable OK,"
+        " BrokerAddrInfo [clusterName={cluster}, brokerAddr={address}]"
+        " brokerName: {broker_name} reason: {reason}"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnregistrationIgnored(Occurrence):
+    """A request to unregister met no broker, or one that has registered again since."""
+
+    level = Level.WARNING
+    cluster: str | None
+    address: str | None
+    broker_name: str | None
+    reason: str
+    template = (
+        "unregisterBroker, remove from brokerLiveTable Failed,"
+        " BrokerAddrInfo [clusterName={cluster}, brokerAddr={address}]"
+        " brokerName: {broker_name}: {reason}"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerExpired(Occurrence):
+    """A broker was silent for longer than its timeout; its connection is to be closed."""
+
+    level = Level.WARNING
+    cluster: str
+    address: str
+    timeout_ms: int
+    template = (
+        "The broker channel expired,"
+        " BrokerAddrInfo [clusterName={cluster}, brokerAddr={address}] {timeout_ms}ms"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRemoved(Occurrence):
+    """The last address of a broker name is gone, and with it the name and its topics."""
+
+    broker_name: str
+    topics: int
+    template = (
+        "unregisterBroker, remove name from brokerAddrTable OK, {broker_name},"
+        " removed from {topics} topics"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterRemoved(Occurrence):
+    """The last broker name of a cluster is gone."""
+
+    cluster: str
+    template = "unregisterBroker, remove cluster from clusterAddrTable {cluster}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MinBrokerIdChanged(Occurrence):
+    """The smallest id of a group changed, and its members are to be told (request 905).
+
+    Attributes:
+        broker_id: the smallest id now.
+        address: its address.
+        targets: addresses to notify.
+        offline_address: who left, if somebody did.
+        ha_address: HA address of who joined, if somebody did and gave one.
+    """
+
+    broker_id: int
+    address: str
+    targets: tuple[str, ...]
+    offline_address: str | None = None
+    ha_address: str | None = None
+    template = (
+        "min broker id changed to {broker_id}, notify {targets},"
+        " offline broker addr {offline_address}"
+    )
+
+
+# ---------------------------------------- topics
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicsRegistered(Occurrence):
+    """A registration brought new topics or changed known ones.
+
+    Attributes:
+        examples: the first few of their names.
+    """
+
+    broker_name: str
+    created: int
+    changed: int
+    removed: int
+    examples: tuple[str, ...]
+    template = (
+        "new topic registered, {created} new, {changed} changed, {removed} removed,"
+        " brokerName: {broker_name} topics: {examples}"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicRouteRegistered(Occurrence):
+    """An administrator registered the route of one topic."""
+
+    topic: str
+    broker_names: tuple[str, ...]
+    template = "Register topic route:{topic}, {broker_names}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicRouteRefused(Occurrence):
+    """A topic's route names a broker that is not registered."""
+
+    level = Level.WARNING
+    topic: str
+    broker_name: str | None
+    template = "Register topic contains illegal broker, {topic}, {broker_name}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicDeleted(Occurrence):
+    """An administrator deleted a topic, in one cluster or everywhere."""
+
+    topic: str
+    cluster: str | None
+    template = "deleteTopic, remove the topic {topic}, cluster: {cluster}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WritePermChanged(Occurrence):
+    """An administrator took or gave the permission to write to a broker.
+
+    Attributes:
+        action: ``wipe`` or ``add``.
+        topics: how many topics the broker has, changed or not.
+    """
+
+    action: str
+    broker_name: str | None
+    client: str
+    topics: int
+    template = "{action} write perm of broker[{broker_name}], client: {client}, {topics}"
+
+
+# ---------------------------------------- key/value and configuration
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamespaceCreated(Occurrence):
+    """A namespace of the key/value configuration came into being."""
+
+    namespace: str
+    template = "putKVConfig create new Namespace {namespace}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigItemPut(Occurrence):
+    """A key/value item was created or replaced.
+
+    Attributes:
+        action: ``create new`` or ``update``.
+    """
+
+    action: str
+    namespace: str
+    key: str
+    value: str | None
+    template = "putKVConfig {action} config item, Namespace: {namespace} Key: {key} Value: {value}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigItemDeleted(Occurrence):
+    """A key/value item was deleted."""
+
+    namespace: str
+    key: str
+    value: str | None
+    template = (
+        "deleteKVConfig delete a config item, Namespace: {namespace} Key: {key} Value: {value}"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigUpdated(Occurrence):
+    """A request changed the configuration of this server."""
+
+    level = Level.WARNING
+    client: str
+    keys: tuple[str, ...]
+    template = "updateConfig called by {client}: {keys}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigUpdateRefused(Occurrence):
+    """A request to change the configuration of this server was refused."""
+
+    level = Level.WARNING
+    client: str
+    reason: str
+    template = "updateConfig called by {client} refused: {reason}"
+
+
+# ---------------------------------------- connections
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChecksumMismatch(Occurrence):
+    """The body of a registration is not what its sender summed."""
+
+    level = Level.WARNING
+    client: str
+    template = "receive registerBroker request,crc32 not match,from {client}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestFailed(Occurrence):
+    """A handler gave up; the peer was answered code 1.
+
+    Attributes:
+        error: what it gave up on, with its kind.
+    """
+
+    level = Level.ERROR
+    code: int
+    client: str
+    error: str
+    template = "process request exception, code: {code} client: {client}: {error}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResponseDropped(Occurrence):
+    """A response came to a server that asks nothing over this connection."""
+
+    level = Level.WARNING
+    client: str
+    opaque: int
+    template = "receive response, but not matched any request, {client} opaque: {opaque}"

@@ -1,0 +1,88 @@
+"""What a connection's first bytes look like when they are no frame: one short text for the log.
+
+Pure, and a guess: it decides nothing.  Operators meet these texts when a health check, a browser or
+a client of another protocol was given the name server's port.  What comes from the peer is shown
+with ``ascii``, so that it can neither forge nor break a line.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["describe"]
+
+_SHOWN: Final = 60
+_HTTP2: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+_PROXY2: Final = b"\r\n\r\n\x00\r\nQUIT\n"
+_METHODS: Final = "GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|TRACE|CONNECT|PROPFIND"
+_HTTP: Final = re.compile(rf"({_METHODS}) ([^ \r\n]*)".encode())
+_RESP: Final = re.compile(rb"\*[0-9]{1,9}\r\n|(?:PING|INFO|AUTH [^\r\n]+)\r?\n")
+_MAX_INT: Final = b"\x7f\xff\xff\xff"
+_FRAME_LIMIT: Final = 16 * 1024 * 1024
+_PREFIX_SIZE: Final = 8
+
+
+def describe(data: bytes) -> str:
+    """Say what ``data``, the first bytes of a connection or of a frame, looks like."""
+    if not data:
+        return "nothing"
+    return _protocol(data) or _frame(data) or _bytes(data)
+
+
+def _protocol(data: bytes) -> str | None:
+    """Another protocol, recognised by what its clients always send first."""
+    head = data[:4]
+    if _starts(data, _HTTP2):
+        return "an HTTP/2 connection preface (a gRPC client?)"
+    if _starts(data, _PROXY2):
+        return "a PROXY protocol v2 header (this listener does not take one)"
+    if data.startswith(b"PROXY ") or head == b"PROX":
+        return f"a PROXY protocol v1 header (this listener does not take one): {_line(data)}"
+    if data.startswith(b"SSH-"):
+        return f"an SSH client: {_line(data)}"
+    if request := _HTTP.match(data):
+        return f"an HTTP request: {request[1].decode()} {_shown(request[2])}"
+    if _RESP.match(data):
+        return f"a Redis command: {_shown(data)}"
+    if data[0] == 0x16 and (len(data) == 1 or data[1] == 3):
+        return "a TLS ClientHello (this listener does not speak TLS)"
+    return None
+
+
+def _frame(data: bytes) -> str | None:
+    """A frame whose first words cannot be."""
+    if len(data) < len(_MAX_INT):
+        return None
+    length = int.from_bytes(data[:4], "big", signed=True)
+    if data.startswith(_MAX_INT):
+        return "a frame length of 2147483647 (a probe or an attack)"
+    if not 0 <= length <= _FRAME_LIMIT or len(data) < _PREFIX_SIZE:
+        return None
+    header_length = int.from_bytes(data[5:8], "big")
+    if data[4] <= 1 and header_length > length - 4:
+        return f"a frame of {length} bytes with a header of {header_length}"
+    return None
+
+
+def _bytes(data: bytes) -> str:
+    """Nothing known: text if it reads as text, else hexadecimal digits."""
+    text = data[:_SHOWN]
+    if all(byte in b"\t\r\n" or 0x20 <= byte < 0x7F for byte in text):
+        return f"text: {_shown(data)}"
+    return f"bytes {data[:16].hex(' ')}"
+
+
+def _starts(data: bytes, opening: bytes) -> bool:
+    """Whether ``data`` goes like ``opening``, as far as it has come: four bytes are enough."""
+    shared = min(len(data), len(opening))
+    return shared >= 4 and data[:shared] == opening[:shared]
+
+
+def _line(data: bytes) -> str:
+    return _shown(data.split(b"\r\n", 1)[0])
+
+
+def _shown(data: bytes) -> str:
+    text = ascii(data[:_SHOWN].decode("iso-8859-1"))
+    return text if len(data) <= _SHOWN else f"{text}..."

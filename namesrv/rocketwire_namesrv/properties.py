@@ -1,0 +1,143 @@
+"""The text format of ``java.util.Properties``: reading as Java reads, and what is written back.
+
+Rules of this file: a key that Java would see must be seen here too, however it is spelt (``a:b``,
+``a b``, ``\\u0061=b``, a line continued by a backslash), because the refusal of dangerous keys
+depends on it.  Reading follows ``Properties.load(InputStream)`` of Java 17, where every byte is one
+ISO-8859-1 character.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.errors import DecodeError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+__all__ = ["flat_text", "load_properties", "load_update", "stored_text"]
+
+_BLANKS: Final = " \t\f"
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+# Key up to the first separator that no backslash protects, the separator, the value: fits any line.
+_ENTRY: Final = re.compile(r"((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*(.*)", re.DOTALL)
+_ESCAPE: Final = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
+_CONTROLS: Final = {"t": "\t", "r": "\r", "n": "\n", "f": "\f"}
+_WRITTEN: Final = {"\t": "\\t", "\r": "\\r", "\n": "\\n", "\f": "\\f", "\\": "\\\\"}
+
+
+def load_properties(data: bytes) -> dict[str, str]:
+    """Read a properties text; of equal keys the last one counts.
+
+    Args:
+        data: the file's bytes, read as ISO-8859-1.
+
+    Raises:
+        DecodeError: a ``\\u`` is not followed by four hexadecimal digits.
+    """
+    table: dict[str, str] = {}
+    for line in _logical_lines(data.decode("iso-8859-1")):
+        for key, value in _ENTRY.findall(line)[:1]:
+            table[_unescape(key)] = _unescape(value)
+    return table
+
+
+def load_update(body: bytes) -> dict[str, str]:
+    """Read the body of UPDATE_NAMESRV_CONFIG, whose UTF-8 bytes Java takes for ISO-8859-1.
+
+    Bytes that are no UTF-8 become U+FFFD on the way, as in Java (``MixAll.string2Properties``).
+
+    Raises:
+        DecodeError: as ``load_properties``.
+    """
+    return load_properties(body.decode("utf-8", "replace").encode("utf-8"))
+
+
+def flat_text(table: Mapping[str, str]) -> str:
+    """``key=value`` lines in ascending order of UTF-16 code units, nothing escaped.
+
+    Source: ``MixAll.properties2String``.  It may not read back as it was; ``stored_text`` does.
+    """
+    return "".join(f"{key}={table[key]}\n" for key in sorted(table, key=_code_units))
+
+
+def stored_text(table: Mapping[str, str]) -> bytes:
+    """The same lines for a file, escaped where reading them back would give something else.
+
+    Differs from Java on purpose: there a value with a line break in it becomes another key.
+    """
+    lines = [
+        f"{_escape(key, key=True)}={_escape(table[key], key=False)}\n"
+        for key in sorted(table, key=_code_units)
+    ]
+    return "".join(lines).encode("ascii")
+
+
+def _logical_lines(text: str) -> Iterator[str]:
+    """Lines without comments, empty lines and leading blanks; continued lines joined."""
+    naturals = _LINE_END.split(text)
+    if not naturals[-1]:
+        naturals.pop()
+    pieces: list[str] = []
+    continued = False
+    for natural in naturals:
+        piece = natural.lstrip(_BLANKS)
+        if not pieces and piece.startswith(("#", "!")):
+            continued = False
+            continue
+        continued = _ends_in_continuation(piece)
+        if kept := piece[:-1] if continued else piece:
+            pieces.append(kept)
+        if not continued:
+            if pieces:
+                yield "".join(pieces)
+            pieces = []
+    # A lone backslash as the very last line is an entry to Java: empty key, empty value.
+    if pieces or (continued and not text.endswith("\r\n")):
+        yield "".join(pieces)
+
+
+def _ends_in_continuation(piece: str) -> bool:
+    """Whether the last backslash of the line protects the line break, not itself protected."""
+    return (len(piece) - len(piece.rstrip("\\"))) % 2 == 1
+
+
+def _unescape(text: str) -> str:
+    if "\\" not in text:
+        return text
+    plain = _ESCAPE.sub(_meaning, text)
+    # Java's text is UTF-16: two escapes that form a pair are one character here.
+    return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+
+
+def _meaning(escape: re.Match[str]) -> str:
+    """What one backslash and what follows it stand for."""
+    name = escape[1]
+    if len(name) > 1:
+        return chr(int(name[1:], 16))
+    if name == "u":
+        raise DecodeError(
+            "malformed \\uxxxx encoding",
+            excerpt=escape.string[escape.start() : escape.start() + 6].encode("iso-8859-1"),
+        )
+    return _CONTROLS.get(name, name)
+
+
+def _escape(text: str, *, key: bool) -> str:
+    out: list[str] = []
+    for position, character in enumerate(text):
+        if character in _WRITTEN:
+            out.append(_WRITTEN[character])
+        elif not " " <= character <= "~":
+            units = character.encode("utf-16-be", "surrogatepass").hex()
+            out.extend(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
+        elif (key and character in " =:#!") or (position == 0 and character == " "):
+            out.append("\\" + character)
+        else:
+            out.append(character)
+    return "".join(out)
+
+
+def _code_units(text: str) -> bytes:
+    return text.encode("utf-16-be", "surrogatepass")

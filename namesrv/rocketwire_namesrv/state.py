@@ -1,0 +1,126 @@
+"""``State``: everything a name server knows, and what happens without a request.
+
+Rules of this file: ``now`` is monotonic seconds and comes in as an argument; wall time is ``now``
+plus a constant.
+
+Java: ``NamesrvController``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire.codes import LanguageCode, RequestCode
+from rocketwire.flags import CommandFlag
+from rocketwire.messages import encode_header
+from rocketwire.messages.registration import NotifyMinBrokerIdChangeRequestHeader
+from rocketwire.wire.command import RemotingCommand
+from rocketwire_namesrv.kv import KVConfig
+from rocketwire_namesrv.occurrences import MinBrokerIdChanged, Occurrence
+from rocketwire_namesrv.table import RouteTable
+from rocketwire_namesrv.views import Views
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rocketwire_namesrv.config import Config
+
+Notification = tuple[str, RemotingCommand]
+"""Where a command of the name server's own has to go, and the command."""
+
+
+class State:
+    """The state of one name server, shared by all its sessions.
+
+    Attributes:
+        config: replaced as a whole by ``configure``.
+        table: the routes.
+        kv: the key/value configuration.
+        views: encoded answers.
+        epoch_ms: wall-clock milliseconds when ``now`` was zero.
+        started: ``now`` when the server started.
+        allow_config_update: whether a request may change the configuration (318); Java always lets
+            it.
+        shutting_down: send clients away that know how to go (GO_AWAY).
+    """
+
+    def __init__(
+        self,
+        config: Config,
+        *,
+        kv: KVConfig | None = None,
+        epoch_ms: int = 0,
+        started: float = 0.0,
+        allow_config_update: bool = False,
+    ) -> None:
+        self.config = config
+        self.table = RouteTable()
+        self.kv = KVConfig() if kv is None else kv
+        self.views = Views(self.table, support_acting_master=config.support_acting_master)
+        self.epoch_ms = epoch_ms
+        self.started = started
+        self.allow_config_update = allow_config_update
+        self.shutting_down = False
+        self._opaque = 0
+
+    def wall_ms(self, now: float) -> int:
+        """Wall-clock milliseconds at ``now``."""
+        return self.epoch_ms + int(now * 1000)
+
+    def is_ready(self, now: float) -> bool:
+        """Whether routes may be given out: brokers have had the time to register
+        (needWaitForService)."""
+        config = self.config
+        return (
+            not config.need_wait_for_service
+            or now - self.started >= config.wait_seconds_for_service
+        )
+
+    def configure(self, config: Config) -> None:
+        """Takes another configuration; what is read at start only keeps its former value in
+        effect."""
+        self.config = config
+        self.views.support_acting_master = config.support_acting_master
+        self.table.topics.shapes.forget_all()
+
+    def expire(self, now: float) -> tuple[tuple[Occurrence, ...], tuple[int, ...]]:
+        """Removes the brokers that have been silent for too long.
+
+        Returns:
+            What happened, and the ids of the connections to close.
+        """
+        happened, connections = self.table.expire(
+            now, notify=self.config.notify_min_broker_id_changed
+        )
+        return tuple(happened), tuple(connections)
+
+    def notifications(self, happened: Iterable[Occurrence]) -> tuple[Notification, ...]:
+        """The commands (905, oneway) that tell brokers of a new smallest id."""
+        result: list[Notification] = []
+        for occurrence in happened:
+            if isinstance(occurrence, MinBrokerIdChanged):
+                command = self._min_broker_id_changed(occurrence)
+                result += [(address, command) for address in occurrence.targets]
+        return tuple(result)
+
+    def _min_broker_id_changed(self, occurrence: MinBrokerIdChanged) -> RemotingCommand:
+        header = NotifyMinBrokerIdChangeRequestHeader(
+            min_broker_id=occurrence.broker_id,
+            min_broker_addr=occurrence.address,
+            offline_broker_addr=occurrence.offline_address,
+            ha_broker_addr=occurrence.ha_address,
+        )
+        fields = encode_header(header)
+        self._opaque += 1
+        return RemotingCommand(
+            code=RequestCode.NOTIFY_MIN_BROKER_ID_CHANGE,
+            language=LanguageCode.JAVA,
+            opaque=self._opaque,
+            flag=CommandFlag.ONEWAY,
+            ext_fields={name: fields[name] for name in _ORDER if name in fields},
+            serialize_type=self.config.serialize_type,
+        )
+
+
+_ORDER = ("haBrokerAddr", "offlineBrokerAddr", "minBrokerAddr", "minBrokerId")
+"""Java's order of the fields of request 905."""

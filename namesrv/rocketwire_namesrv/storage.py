@@ -1,0 +1,154 @@
+"""The only file access of the name server: the KV configuration and the configuration file.
+
+Rules of this file: a save is atomic and durable (a second file, fsync, rename, fsync of the
+folder), and the text before it stays as ``<path>.bak``; a file that could not be understood is
+never overwritten, because the server does not start with it.  What is written, Java reads back.
+Functions block: the driver calls the saving ones in a thread.
+
+Java: ``KVConfigManager.load``/``persist`` and ``MixAll.string2File``, which overwrite in place.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.errors import DecodeError, RocketWireError
+from rocketwire.wire import fastjson
+from rocketwire_namesrv.properties import load_properties
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["StorageError", "kv_document", "load_config", "load_kv", "save"]
+
+_PRIVATE: Final = 0o600  # of a new file; an existing one keeps its mode
+_NO_RENAME_HERE: Final = frozenset({errno.EACCES, errno.EBUSY, errno.EPERM, errno.EXDEV})
+_LIMITS: Final = fastjson.JsonLimits(max_size=1 << 30, max_count=10_000_000)  # our own file
+
+
+class StorageError(RocketWireError):
+    """A file says something with which the server must not start."""
+
+
+def load_config(path: str) -> dict[str, str]:
+    """Read a configuration file.
+
+    Raises:
+        OSError: it cannot be read.
+        StorageError: it is no properties text.
+    """
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        return load_properties(data)
+    except DecodeError as error:
+        raise StorageError(f"{path}: {error}") from error
+
+
+def load_kv(path: str) -> dict[str, dict[str, str | None]]:
+    """Read the KV configuration: namespace -> key -> value; empty where there is no file yet.
+
+    Raises:
+        OSError: the file is there and cannot be read.
+        StorageError: it is not the document that a name server writes.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    if not data:
+        return {}
+    try:
+        # Java, too, replaces what is no UTF-8; the bytes stay in the .bak of the next save.
+        text = data.decode("utf-8", "replace").encode("utf-8")
+        document = fastjson.loads(text, limits=_LIMITS)
+    except DecodeError as error:
+        raise StorageError(f"{path}: {error}") from error
+    if document is None:
+        return {}
+    table = document.get("configTable") if isinstance(document, dict) else None
+    if not isinstance(table, dict):
+        raise StorageError(f"{path}: there is no object named configTable in it")
+    return {
+        namespace: _items(path, namespace, items)
+        for namespace, items in table.items()
+        if items is not None
+    }
+
+
+def _items(path: str, namespace: str, items: fastjson.JsonValue) -> dict[str, str | None]:
+    """The entries of a namespace; what is no text becomes its JSON text."""
+    if not isinstance(items, dict):
+        raise StorageError(f"{path}: namespace {namespace!r} is not an object")
+    return {
+        key: value
+        if value is None or isinstance(value, str)
+        else fastjson.dumps(value).decode("utf-8")
+        for key, value in items.items()
+    }
+
+
+def kv_document(table: Mapping[str, Mapping[str, str]]) -> bytes:
+    """The content of ``kvConfig.json``, byte for byte what Java writes for such a table."""
+    return fastjson.dumps({"configTable": table})
+
+
+def save(path: str, content: bytes) -> None:
+    """Replace a file's content for good, and keep the content before in ``<path>.bak``.
+
+    A symbolic link stays one: its target is replaced.  Where the folder cannot be written or the
+    file is a mount point of its own, the file is overwritten in place, as Java does.
+
+    Raises:
+        OSError: the file is not saved; its old content is still there, in it or in ``.bak``.
+    """
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    try:
+        with open(path, "rb") as file:
+            before = file.read()
+            mode = os.fstat(file.fileno()).st_mode & 0o777
+    except FileNotFoundError:
+        mode = _PRIVATE
+    else:
+        _put(f"{path}.bak", before, mode)
+    _put(os.path.realpath(path), content, mode)
+
+
+def _put(path: str, content: bytes, mode: int) -> None:
+    try:
+        _replace(path, content, mode)
+    except OSError as error:
+        if error.errno not in _NO_RENAME_HERE:
+            raise
+        _write(path, content, os.O_TRUNC, mode)
+
+
+def _replace(path: str, content: bytes, mode: int) -> None:
+    """Let a second file take the place of ``path``."""
+    beside = f"{path}.tmp"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(beside)  # of a save that was cut short
+    try:
+        _write(beside, content, os.O_EXCL | os.O_NOFOLLOW, mode)
+        os.rename(beside, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise
+    folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _write(path: str, content: bytes, flags: int, mode: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flags, mode)
+    with open(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(descriptor)

@@ -1,0 +1,382 @@
+"""``RouteTable``: who is registered, and which topics have queues where.
+
+Rules of this file: no clock, no socket, no log.  A method is named after the event it records and
+returns what happened. Nothing here awaits, so nothing here is locked; a registration is a generator
+of steps, the table is consistent at every yield, and at most one registration per broker runs at a
+time.
+
+Identity: a registration belongs to the connection it came over.  The loss of another connection
+does not touch it; nor does a request to unregister that comes over a connection whose own
+registration another connection has replaced, for that one is late.
+
+Java: ``RouteInfoManager`` of 5.5.0.  Different on purpose: an address never stays in a group after
+its last live entry has gone, a broker name never stays in a cluster after its group has gone, and a
+lost connection takes along every broker that registered over it, not one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire.flags import Perm
+from rocketwire_namesrv.brokers import (
+    MASTER_ID,
+    BrokerGroup,
+    LiveEntry,
+    LiveKey,
+    Registered,
+    Registration,
+)
+from rocketwire_namesrv.javahash import ConcurrentHashMap, HashMap
+from rocketwire_namesrv.occurrences import (
+    BrokerExpired,
+    BrokerRegistered,
+    BrokerUnregistered,
+    ClusterRemoved,
+    GroupRemoved,
+    Occurrence,
+    Reason,
+    RegistrationConflict,
+    UnregistrationIgnored,
+)
+from rocketwire_namesrv.topics import TopicTable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterable, Sequence
+
+    from rocketwire.messages.registration import DataVersion
+    from rocketwire.messages.route import QueueData
+
+ALL_PERMS = -1
+
+
+class RouteTable:
+    """The routes.  Read it freely; change it only through its methods.
+
+    Attributes:
+        topics: the topics and their shapes.
+        groups: broker name -> group.
+        clusters: cluster name -> broker names.
+        live: cluster and address -> live entry.
+        filter_servers: cluster and address -> filter servers, never empty.
+        revision: grows whenever groups or clusters change.
+    """
+
+    def __init__(self) -> None:
+        self.topics = TopicTable()
+        self.groups: ConcurrentHashMap[BrokerGroup] = ConcurrentHashMap(256)
+        self.clusters: ConcurrentHashMap[HashMap[str, None]] = ConcurrentHashMap(64)
+        self.live: dict[LiveKey, LiveEntry] = {}
+        self.filter_servers: dict[LiveKey, tuple[str, ...]] = {}
+        self.revision = 0
+        self._bound: dict[int, dict[LiveKey, None]] = {}
+        self._replaced: dict[int, set[LiveKey]] = {}
+
+    # ---------------------------------------- registration
+
+    def register(
+        self,
+        registration: Registration,
+        now: float,
+        *,
+        delete_absent_topics: bool = False,
+        notify: bool = False,
+    ) -> Generator[None, None, Registered]:
+        """Registers a broker, in steps.
+
+        Args:
+            registration: what it says.
+            now: monotonic seconds.
+            delete_absent_topics: the broker loses the topics it does not name
+                (deleteTopicWithBrokerRegistration).
+            notify: report a new smallest broker id (notifyMinBrokerIdChanged).
+
+        Returns:
+            What it led to.  A registration whose broker leaves between two steps ends there.
+        """
+        happened: list[Occurrence] = []
+        self.revision += 1
+        group, first = self._enter(registration)
+        least = min(group.addresses, default=MASTER_ID)
+        self._take_address_from_other_ids(group, registration)
+        if self._conflicts(group, registration, happened):
+            return Registered(True, None, None, happened)
+        if registration.broker_id not in group.addresses and len(registration.topics) == 1:
+            return Registered(False, None, None, happened)
+        first = not group.addresses.get(registration.broker_id) or first
+        group.addresses[registration.broker_id] = registration.address
+        before = self.live.get(registration.key)
+        everything = first or before is None or before.data_version != registration.data_version
+        entry = self._bind(registration, before, now, happened)
+        if registration.broker_id == MASTER_ID or group.is_prime_slave(registration):
+            if delete_absent_topics and not registration.mappings:
+                happened += self.topics.remove_others(group.name, registration.topic_keys)
+            happened += yield from self.topics.register(
+                registration,
+                everything=everything,
+                keep=~Perm.WRITE if group.is_held_by_slave(registration) else ALL_PERMS,
+                is_current=lambda: self.live.get(registration.key) is entry,
+            )
+            if self.live.get(registration.key) is not entry:
+                return Registered(True, None, None, happened)
+            if everything:
+                self.topics.map_statically(registration.mappings)
+        if notify and registration.broker_id < least:
+            happened.append(group.joined_as_least(registration.ha_address))
+        return Registered(True, *self._master_of(group, registration), happened)
+
+    def _enter(self, registration: Registration) -> tuple[BrokerGroup, bool]:
+        names = self.clusters.get(registration.cluster)
+        if names is None:
+            names = self.clusters[registration.cluster] = HashMap[str, None]()
+        names[registration.broker_name] = None
+        group = self.groups.get(registration.broker_name)
+        first = group is None
+        if group is None:
+            group = BrokerGroup(registration.cluster, registration.broker_name)
+            self.groups[registration.broker_name] = group
+        group.enable_acting_master = registration.enable_acting_master is True
+        group.zone_name = registration.zone_name
+        self.topics.shapes.forget(registration.broker_name)
+        return group, first
+
+    @staticmethod
+    def _take_address_from_other_ids(group: BrokerGroup, registration: Registration) -> None:
+        for broker_id, address in list(group.addresses.items()):
+            if address == registration.address and broker_id != registration.broker_id:
+                del group.addresses[broker_id]
+
+    def _conflicts(
+        self, group: BrokerGroup, registration: Registration, happened: list[Occurrence]
+    ) -> bool:
+        """Whether a living broker of a higher state version has the place; the newcomer then loses
+        its live entry."""
+        old_address = group.addresses.get(registration.broker_id)
+        if old_address is None or old_address == registration.address:
+            return False
+        old = self.live.get((registration.cluster, old_address))
+        if old is None or old.data_version.state_version <= registration.data_version.state_version:
+            return False
+        happened.append(
+            RegistrationConflict(
+                cluster=registration.cluster,
+                broker_name=registration.broker_name,
+                broker_id=registration.broker_id,
+                old_address=old_address,
+                old_version=old.data_version.state_version,
+                new_address=registration.address,
+                new_version=registration.data_version.state_version,
+            )
+        )
+        self._release(registration.key, registration.broker_name)
+        return True
+
+    def _bind(
+        self,
+        registration: Registration,
+        before: LiveEntry | None,
+        now: float,
+        happened: list[Occurrence],
+    ) -> LiveEntry:
+        key = registration.key
+        names = {registration.broker_name}
+        if before is None:
+            happened.append(
+                BrokerRegistered(
+                    cluster=registration.cluster,
+                    address=registration.address,
+                    broker_name=registration.broker_name,
+                    broker_id=registration.broker_id,
+                    ha_address=registration.ha_address,
+                )
+            )
+        else:
+            names |= before.names
+            self._unbind(key, before)
+            self._replaced.setdefault(before.connection_id, set()).add(key)
+        entry = self.live[key] = LiveEntry(registration, names, now)
+        self._bound.setdefault(entry.connection_id, {})[key] = None
+        self._replaced.get(entry.connection_id, set()).discard(key)
+        if registration.filter_servers:
+            self.filter_servers[key] = tuple(registration.filter_servers)
+        elif registration.filter_servers is not None:
+            self.filter_servers.pop(key, None)
+        for name in names:
+            self.topics.shapes.forget(name)
+        return entry
+
+    def _master_of(
+        self, group: BrokerGroup, registration: Registration
+    ) -> tuple[str | None, str | None]:
+        master = group.addresses.get(MASTER_ID)
+        if registration.broker_id == MASTER_ID or master is None:
+            return None, None
+        live = self.live.get((registration.cluster, master))
+        return (None, None) if live is None else (live.ha_address, master)
+
+    # ---------------------------------------- signs of life
+
+    def refresh(self, cluster: str, address: str, now: float) -> None:
+        """Notes a sign of life of a broker; nothing happens if it is not registered."""
+        entry = self.live.get((cluster, address))
+        if entry is not None:
+            entry.last_update = now
+
+    def data_version(self, cluster: str, address: str) -> DataVersion | None:
+        """The version of the topics that a broker registered last."""
+        entry = self.live.get((cluster, address))
+        return None if entry is None else entry.data_version
+
+    def expire(self, now: float, *, notify: bool = False) -> tuple[list[Occurrence], list[int]]:
+        """Removes the brokers that have been silent for too long.
+
+        Returns:
+            What happened, and the ids of their connections, which are to be closed.
+        """
+        expired = [(key, entry) for key, entry in self.live.items() if entry.expired(now)]
+        happened: list[Occurrence] = [
+            BrokerExpired(cluster=key[0], address=key[1], timeout_ms=entry.timeout_ms)
+            for key, entry in expired
+        ]
+        leaving = [(key, name) for key, entry in expired for name in sorted(entry.names)]
+        happened += self._leave(leaving, Reason.EXPIRED, notify)
+        return happened, list(dict.fromkeys(entry.connection_id for _, entry in expired))
+
+    # ---------------------------------------- leaving
+
+    def unregister(
+        self,
+        cluster: str,
+        address: str,
+        broker_name: str,
+        connection_id: int,
+        *,
+        notify: bool = False,
+    ) -> list[Occurrence]:
+        """Unregisters a broker at the request of ``connection_id``.
+
+        If that connection registered the broker and another has replaced the registration since,
+        the new one stays.  The broker id does not select anything.
+        """
+        key = (cluster, address)
+        if key in self._replaced.get(connection_id, ()) and key in self.live:
+            reason = "registered over another connection since"
+        else:
+            happened = self._leave([(key, broker_name)], Reason.UNREGISTERED, notify)
+            if happened:
+                return happened
+            reason = "not registered"
+        return [
+            UnregistrationIgnored(
+                cluster=cluster, address=address, broker_name=broker_name, reason=reason
+            )
+        ]
+
+    def connection_lost(
+        self, connection_id: int, reason: str, *, notify: bool = False
+    ) -> list[Occurrence]:
+        """Unregisters every broker whose latest registration came over that connection."""
+        self._replaced.pop(connection_id, None)
+        leaving = [
+            (key, name)
+            for key in self._bound.get(connection_id, ())
+            for name in sorted(self.live[key].names)
+        ]
+        return self._leave(leaving, reason, notify)
+
+    def _leave(
+        self, leaving: Iterable[tuple[LiveKey, str]], reason: str, notify: bool
+    ) -> list[Occurrence]:
+        happened: list[Occurrence] = []
+        reduced: dict[str, str | None] = {}
+        for key, name in leaving:
+            if self._release(key, name):
+                happened.append(
+                    BrokerUnregistered(
+                        cluster=key[0], address=key[1], broker_name=name, reason=reason
+                    )
+                )
+            group = self.groups.get(name)
+            if group is None or self._is_held(name, key[1]):
+                continue
+            least = min(group.addresses, default=None)
+            gone = [number for number, address in group.addresses.items() if address == key[1]]
+            for number in gone:
+                del group.addresses[number]
+            if not group.addresses:
+                reduced.pop(name, None)
+                happened += self._remove_group(name)
+            else:
+                self.revision += 1
+                reduced[name] = key[1] if least in gone else reduced.get(name)
+        for name, offline in reduced.items():
+            happened += self._reduced(self.groups[name], offline, notify)
+        return happened
+
+    def _release(self, key: LiveKey, name: str) -> bool:
+        """Takes a broker name from a live entry, and the entry away with its last one."""
+        self.topics.shapes.forget(name)
+        entry = self.live.get(key)
+        if entry is None or name not in entry.names:
+            return False
+        entry.names.remove(name)
+        if not entry.names:
+            del self.live[key]
+            self.filter_servers.pop(key, None)
+            self._unbind(key, entry)
+        return True
+
+    def _unbind(self, key: LiveKey, entry: LiveEntry) -> None:
+        bound = self._bound[entry.connection_id]
+        del bound[key]
+        if not bound:
+            del self._bound[entry.connection_id]
+
+    def _is_held(self, name: str, address: str) -> bool:
+        """Whether the address is registered under that name in some cluster."""
+        return any(
+            name in entry.names
+            for cluster in self.clusters
+            if (entry := self.live.get((cluster, address))) is not None
+        )
+
+    def _remove_group(self, name: str) -> list[Occurrence]:
+        self.revision += 1
+        del self.groups[name]
+        topics = self.topics.remove_broker(name)
+        happened: list[Occurrence] = [GroupRemoved(broker_name=name, topics=topics)]
+        for cluster, names in list(self.clusters.items()):
+            names.pop(name, None)
+            if not names:
+                del self.clusters[cluster]
+                happened.append(ClusterRemoved(cluster=cluster))
+        return happened
+
+    def _reduced(
+        self, group: BrokerGroup, offline_address: str | None, notify: bool
+    ) -> list[Occurrence]:
+        """A group lost members and lives on: without a master nobody may write to it."""
+        if not group.enable_acting_master:
+            return []
+        if MASTER_ID not in group.addresses:
+            self.change_perm(group.name, lambda perm: perm & ~Perm.WRITE)
+        if not notify or offline_address is None:
+            return []
+        return [group.left_by_least(offline_address)]
+
+    # ---------------------------------------- administration
+
+    def change_perm(self, broker_name: str, perm: Callable[[int], int]) -> int:
+        """Changes the permission of all topics of a broker until its data version changes; counts
+        them."""
+        return self.topics.change_perm(broker_name, perm)
+
+    def delete_topic(self, topic: str, cluster: str | None) -> bool:
+        """Deletes a topic everywhere, or at the brokers of a cluster (neither None nor empty)."""
+        if not cluster:
+            return self.topics.delete(topic)
+        return self.topics.delete_at(topic, self.clusters.get(cluster, ()))
+
+    def register_topic(self, topic: str, queues: Sequence[QueueData]) -> list[Occurrence]:
+        """Registers the route of one topic at brokers that are registered (``TopicTable``)."""
+        return self.topics.register_route(topic, queues, self.groups)

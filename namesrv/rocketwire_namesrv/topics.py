@@ -1,0 +1,269 @@
+"""``TopicTable``: which topics have queues at which brokers.
+
+Rules of this file: as in ``table``, which owns the one instance and knows the brokers.  ``entries``
+is read freely and changed here only.
+
+Java: ``topicQueueTable`` and ``topicQueueMappingInfoTable`` of ``RouteInfoManager``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire.messages.route import QueueData
+from rocketwire_namesrv.javahash import ConcurrentHashMap, HashMap, concurrent_order
+from rocketwire_namesrv.occurrences import (
+    Occurrence,
+    TopicRouteRefused,
+    TopicRouteRegistered,
+    TopicsRegistered,
+)
+from rocketwire_namesrv.shapes import QueueSettings, Shape, Shapes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
+
+    from rocketwire.messages.route import TopicQueueMappingInfo
+    from rocketwire_namesrv.brokers import Registration
+
+TOPICS_PER_STEP = 256
+
+ORDERED_TOPICS = 4096
+"""A registration with more topics is applied as it came, not in the order of Java's table of
+them."""
+
+EXAMPLES = 5
+
+
+class _Transition(dict[Shape | None, Shape]):
+    """Shape before -> shape after, for all topics that have the same settings at one broker."""
+
+    __slots__ = ("queue", "seen", "shapes")
+
+    def __init__(self, shapes: Shapes, queue: QueueData, seen: set[Shape | None]) -> None:
+        super().__init__()
+        self.shapes = shapes
+        self.queue = queue
+        self.seen = seen
+
+    def __missing__(self, old: Shape | None) -> Shape:
+        new = self[old] = self.shapes.joined(old, self.queue)
+        self.seen.add(new)
+        return new
+
+
+class _Application:
+    """One registration's topics on their way into the table."""
+
+    __slots__ = ("changed", "created", "everything", "keep", "name", "seen", "table", "transitions")
+
+    def __init__(self, table: TopicTable, name: str, *, everything: bool, keep: int) -> None:
+        self.table = table
+        self.name = name
+        self.everything = everything
+        self.keep = keep
+        self.seen: set[Shape | None] = set()
+        self.transitions: dict[QueueSettings, _Transition] = {}
+        self.created: list[str] = []
+        self.changed: list[str] = []
+
+    def apply(self, topics: Iterable[tuple[str, QueueSettings]]) -> None:
+        """Applies some of the topics: all, or only those that the table does not know of this
+        broker."""
+        get, insert = self.table.entries.get, self.table.entries.insert
+        transitions = self.transitions
+        # between two steps an administrator may have given the topics other shapes
+        self.seen.update(self.table.shapes.of_broker(self.name))
+        skipped: set[Shape | None] = set() if self.everything else self.seen
+        for topic, settings in topics:
+            old = get(topic)
+            if old in skipped:
+                continue
+            transition = transitions.get(settings)
+            if transition is None:
+                transition = transitions[settings] = self._transition(settings)
+            new = transition[old]
+            if new is not old:
+                insert(topic, new)
+                (self.created if old is None else self.changed).append(topic)
+        self.table.entries.grow()
+        self.table.revision += 1
+
+    def _transition(self, settings: QueueSettings) -> _Transition:
+        queue = QueueData(
+            broker_name=self.name,
+            read_queue_nums=settings.read_queue_nums,
+            write_queue_nums=settings.write_queue_nums,
+            perm=settings.perm & self.keep,
+            topic_sys_flag=settings.topic_sys_flag,
+        )
+        return _Transition(self.table.shapes, queue, self.seen)
+
+    def occurrences(self) -> list[Occurrence]:
+        """What came of it."""
+        examples = tuple((self.created or self.changed)[:EXAMPLES])
+        if not examples:
+            return []
+        return [
+            TopicsRegistered(
+                broker_name=self.name,
+                created=len(self.created),
+                changed=len(self.changed),
+                removed=0,
+                examples=examples,
+            )
+        ]
+
+
+class TopicTable:
+    """Topics, and where their queues are.
+
+    Attributes:
+        entries: topic -> shape.
+        shapes: all shapes in use.
+        mappings: topic -> broker name -> static mapping; survives the topic, as in Java.
+        revision: grows whenever ``entries`` changes.
+    """
+
+    def __init__(self) -> None:
+        self.entries: ConcurrentHashMap[Shape] = ConcurrentHashMap(2048)
+        self.shapes = Shapes()
+        self.mappings: dict[str, HashMap[str, TopicQueueMappingInfo]] = {}
+        self.revision = 0
+
+    def register(
+        self,
+        registration: Registration,
+        *,
+        everything: bool,
+        keep: int,
+        is_current: Callable[[], bool],
+    ) -> Generator[None, None, list[Occurrence]]:
+        """Takes the topics of a registration, in steps.
+
+        Args:
+            registration: whose.
+            everything: whether all topics are taken, or only those not known of this broker.
+            keep: mask for their permissions.
+            is_current: asked after each step; False ends it.
+        """
+        work = _Application(self, registration.broker_name, everything=everything, keep=keep)
+        topics = self._arranged(registration.topics)
+        for start in range(0, len(topics), TOPICS_PER_STEP):
+            if start:
+                yield
+                if not is_current():
+                    return work.occurrences()
+            work.apply(topics[start : start + TOPICS_PER_STEP])
+        return work.occurrences()
+
+    def _arranged(
+        self, topics: Sequence[tuple[str, QueueSettings]]
+    ) -> Sequence[tuple[str, QueueSettings]]:
+        """The topics in the order of Java's table of them, where it matters: when some are new."""
+        if len(topics) > ORDERED_TOPICS or all(topic in self.entries for topic, _ in topics):
+            return topics
+        settings = dict(topics)
+        return [(topic, settings[topic]) for topic in concurrent_order(settings)]
+
+    def map_statically(self, mappings: Mapping[str, TopicQueueMappingInfo]) -> None:
+        """Takes the static mappings of a registration."""
+        for topic, info in mappings.items():
+            known = self.mappings.get(topic)
+            if known is None:
+                known = self.mappings[topic] = HashMap()
+            known[info.bname or ""] = info
+
+    def remove_others(self, broker_name: str, keys: Container[str]) -> list[Occurrence]:
+        """Takes a broker from all topics that are not among ``keys``."""
+        changes = self._without(broker_name)
+        absent = [
+            topic for topic, shape in self.entries.items() if shape in changes and topic not in keys
+        ]
+        for topic in absent:
+            self._place(topic, changes[self.entries[topic]])
+        if not absent:
+            return []
+        return [
+            TopicsRegistered(
+                broker_name=broker_name,
+                created=0,
+                changed=0,
+                removed=len(absent),
+                examples=tuple(absent[:EXAMPLES]),
+            )
+        ]
+
+    def remove_broker(self, broker_name: str) -> int:
+        """Takes a broker from all topics; counts them."""
+        count = self._replace(self._without(broker_name))
+        self.shapes.drop(broker_name)
+        return count
+
+    def change_perm(self, broker_name: str, perm: Callable[[int], int]) -> int:
+        """Changes the permission of all topics of a broker until its data version changes; counts
+        them."""
+        return self._replace(
+            {
+                shape: self.shapes.permitted(shape, broker_name, perm)
+                for shape in self.shapes.of_broker(broker_name)
+            }
+        )
+
+    def delete(self, topic: str) -> bool:
+        """Deletes a topic everywhere."""
+        if topic not in self.entries:
+            return False
+        self._place(topic, None)
+        return True
+
+    def delete_at(self, topic: str, broker_names: Iterable[str]) -> bool:
+        """Takes some brokers from a topic."""
+        before = shape = self.entries.get(topic)
+        for name in broker_names:
+            shape = None if shape is None else self.shapes.left(shape, name)
+        if shape is before:
+            return False
+        self._place(topic, shape)
+        return True
+
+    def register_route(
+        self, topic: str, queues: Sequence[QueueData], known: Container[str | None]
+    ) -> list[Occurrence]:
+        """Registers the route of one topic.
+
+        A new topic needs all its brokers known; of a known topic the queues up to the first unknown
+        broker are taken.
+        """
+        shape = self.entries.get(topic)
+        unknown = next((queue for queue in queues if queue.broker_name not in known), None)
+        happened: list[Occurrence] = []
+        if unknown is not None:
+            happened.append(TopicRouteRefused(topic=topic, broker_name=unknown.broker_name))
+            queues = () if shape is None else queues[: queues.index(unknown)]
+        for queue in queues:
+            shape = self.shapes.joined(shape, queue)
+        if queues:
+            self._place(topic, shape)
+            names = tuple(queue.broker_name or "" for queue in queues[:EXAMPLES])
+            happened.append(TopicRouteRegistered(topic=topic, broker_names=names))
+        return happened
+
+    def _without(self, broker_name: str) -> dict[Shape, Shape | None]:
+        return {
+            shape: self.shapes.left(shape, broker_name)
+            for shape in self.shapes.of_broker(broker_name)
+        }
+
+    def _replace(self, changes: Mapping[Shape, Shape | None]) -> int:
+        hits = [(topic, shape) for topic, shape in self.entries.items() if shape in changes]
+        for topic, shape in hits:
+            self._place(topic, changes[shape])
+        return len(hits)
+
+    def _place(self, topic: str, shape: Shape | None) -> None:
+        self.revision += 1
+        if shape is None:
+            del self.entries[topic]
+        else:
+            self.entries[topic] = shape

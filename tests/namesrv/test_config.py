@@ -1,0 +1,293 @@
+"""Settings have Java's names, defaults and conversions (compared with ``-p`` of a 5.5.0 server)."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.codes import SerializeType
+from rocketwire_namesrv.config import Config, ConfigError, Owner, system_properties
+from rocketwire_namesrv.properties import load_properties
+
+HOME = "/root"
+
+DEFAULT_TEXT = """\
+bindAddress=0.0.0.0
+clientRequestThreadPoolNums=8
+clientRequestThreadPoolQueueCapacity=50000
+clusterTest=false
+configBlackList=configBlackList;configStorePath;kvConfigPath
+configStorePath=~/namesrv/namesrv.properties
+defaultThreadPoolNums=16
+defaultThreadPoolQueueCapacity=10000
+deleteTopicWithBrokerRegistration=false
+enableAllTopicList=true
+enableControllerInNamesrv=false
+enableShutdownGracefully=false
+enableTopicList=true
+kvConfigPath=~/namesrv/kvConfig.json
+listenPort=9876
+needWaitForService=false
+notifyMinBrokerIdChanged=false
+orderMessageEnable=false
+productEnvName=center
+returnOrderTopicConfigToBroker=true
+rocketmqHome=/opt/rocketmq
+scanNotActiveBrokerInterval=5000
+serverAsyncSemaphoreValue=64
+serverCallbackExecutorThreads=0
+serverChannelMaxIdleTimeSeconds=120
+serverNettyWorkerGroupEnable=true
+serverOnewaySemaphoreValue=256
+serverPooledByteBufAllocatorEnable=true
+serverSelectorThreads=3
+serverSocketBacklog=1024
+serverSocketRcvBufSize=0
+serverSocketSndBufSize=0
+serverWorkerThreads=8
+shutdownWaitTimeSeconds=30
+supportActingMaster=false
+unRegisterBrokerQueueCapacity=3000
+useEpollNativeSelector=false
+waitSecondsForService=45
+writeBufferHighWaterMark=0
+writeBufferLowWaterMark=0
+"""
+
+CLIENT_ITEMS = {
+    "clientWorkerThreads": "4",
+    "clientCallbackExecutorThreads": "2",
+    "clientOnewaySemaphoreValue": "65535",
+    "clientAsyncSemaphoreValue": "65535",
+    "connectTimeoutMillis": "3000",
+    "channelNotActiveInterval": "60000",
+    "isScanAvailableNameSrv": "true",
+    "clientChannelMaxIdleTimeSeconds": "120",
+    "clientSocketSndBufSize": "0",
+    "clientSocketRcvBufSize": "0",
+    "clientPooledByteBufAllocatorEnable": "false",
+    "clientCloseSocketIfTimeout": "true",
+    "useTLS": "false",
+    "socksProxyConfig": "{}",
+    "writeBufferHighWaterMark": "0",
+    "writeBufferLowWaterMark": "0",
+    "disableCallbackExecutor": "false",
+    "disableNettyWorkerGroup": "false",
+    "maxReconnectIntervalTimeSeconds": "60",
+    "enableReconnectForGoAway": "true",
+}
+
+
+def loaded(text: str, **environment: str) -> Config:
+    entries = load_properties(text.encode())
+    return Config.load(entries, home=HOME, config_path="ns.properties", environment=environment)
+
+
+def test_the_default_configuration_reads_as_in_java() -> None:
+    config = Config.load(home="~", environment={"ROCKETMQ_HOME": "/opt/rocketmq"})
+
+    assert config.text() == DEFAULT_TEXT
+
+
+def test_items_come_in_javas_order_of_declaration() -> None:
+    config = Config.load(home=HOME, processors=2)
+
+    names = [name for name, _ in config.items(Owner.NAMESRV, Owner.SERVER, Owner.CLIENT)]
+    assert len(names) == 60
+    assert names[:3] == ["rocketmqHome", "kvConfigPath", "configStorePath"]
+    assert names[22:24] == ["bindAddress", "listenPort"]
+    assert config.items(Owner.CLIENT) == list(CLIENT_ITEMS.items())
+
+
+def test_without_rocketmq_home_the_property_is_null_and_not_shown() -> None:
+    config = Config.load(home=HOME)
+
+    assert config.items(Owner.NAMESRV)[0] == ("rocketmqHome", None)
+    assert "rocketmqHome" not in config.flat()
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("7", 7),
+        ("+7", 7),
+        ("-7", -7),
+        ("007", 7),
+        ("9x", 8),
+        ("9 ", 8),
+        ("0x9", 8),
+        ("", 8),
+        ("1_0", 8),
+        ("٣", 8),
+        ("2147483647", 2147483647),
+        ("2147483648", 8),
+        ("-2147483648", -2147483648),
+        ("9" * 5000, 8),
+    ],
+)
+def test_an_integer_that_java_would_not_take_leaves_the_default(text: str, expected: int) -> None:
+    config = Config.load({"serverWorkerThreads": text}, home=HOME)
+
+    assert config.server_worker_threads == expected
+
+
+def test_a_long_goes_further_than_an_int() -> None:
+    config = loaded("scanNotActiveBrokerInterval=4294967296")
+
+    assert config.scan_not_active_broker_interval == 4294967296
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("true", True), ("TRUE", True), ("false", False), ("true ", False), ("1", False), ("", False)],
+)
+def test_a_boolean_is_true_only_for_the_word(text: str, expected: bool) -> None:
+    assert loaded(f"enableTopicList={text}").enable_topic_list is expected
+
+
+def test_a_text_loses_its_outer_blanks() -> None:
+    assert loaded("productEnvName= a\\u00e9b  ").product_env_name == "aéb"
+
+
+def test_keys_are_case_sensitive_and_unknown_ones_are_remembered() -> None:
+    config = loaded("EnableTopicList=false\nfoo.bar=1")
+
+    assert config.enable_topic_list is True
+    assert config.flat()["foo.bar"] == "1"
+    assert config.flat()["EnableTopicList"] == "false"
+
+
+def test_one_key_sets_the_marks_of_server_and_client() -> None:
+    config = loaded("writeBufferHighWaterMark=77")
+
+    assert config.write_buffer_high_water_mark == 77
+    assert config.client_write_buffer_high_water_mark == 77
+
+
+def test_the_client_property_with_another_setter_is_set_under_the_setters_name() -> None:
+    assert loaded("scanAvailableNameSrv=false").is_scan_available_name_srv is False
+    assert loaded("isScanAvailableNameSrv=false").is_scan_available_name_srv is True
+
+
+def test_the_configuration_file_is_where_updates_are_stored_whatever_it_says() -> None:
+    config = loaded("configStorePath=/elsewhere")
+
+    assert config.config_store_path == "ns.properties"
+    assert config.flat()["configStorePath"] == "ns.properties"
+
+
+def test_an_update_takes_known_keys_and_keys_of_the_file() -> None:
+    config = loaded("foo.bar=1\nclientWorkerThreads=7").updated(
+        {
+            "enableTopicList": "false",
+            "foo.bar": "2",
+            "unknown": "3",
+            "clientWorkerThreads": "9",
+            "scanNotActiveBrokerInterval": "abc",
+        }
+    )
+
+    assert config.enable_topic_list is False
+    assert config.flat()["foo.bar"] == "2"
+    assert "unknown" not in config.flat()
+    assert config.client_worker_threads == 7
+    assert config.flat()["clientWorkerThreads"] == "9"
+    assert config.flat()["scanNotActiveBrokerInterval"] == "5000"
+
+
+def test_an_update_does_not_reach_what_only_the_operator_may_set() -> None:
+    config = loaded("").updated(
+        {"rocketwire.allowConfigUpdate": "true", "rocketwire.maxConnections": "1"}
+    )
+
+    assert config.allow_config_update is False
+    assert config.max_connections == 65_536
+
+
+def test_paths_and_the_black_list_itself_are_denied() -> None:
+    config = loaded("configBlackList=enableTopicList;listenPort")
+
+    assert config.denied_keys == {
+        "configBlackList",
+        "configStorePath",
+        "enableTopicList",
+        "kvConfigPath",
+        "listenPort",
+        "rocketmqHome",
+    }
+
+
+def test_what_is_stored_reads_back_as_the_same_configuration() -> None:
+    config = loaded("foo=a\\tb\nproductEnvName=\\u00e9\nlistenPort=1")
+
+    again = Config.load(load_properties(config.stored()), home=HOME, config_path="ns.properties")
+
+    assert again.flat() == config.flat()
+
+
+def test_system_properties_are_found_in_the_jvm_options() -> None:
+    environment = {
+        "JAVA_OPT": "-server -Xmx4g -Duser.home=/data  -Dtls.enable",
+        "JAVA_OPT_EXT": "-Drocketmq.home.dir=/mq -Dcom.rocketmq.remoting.socket.sndbuf.size=65536",
+    }
+
+    assert system_properties(environment) == {
+        "user.home": "/data",
+        "tls.enable": "",
+        "rocketmq.home.dir": "/mq",
+        "com.rocketmq.remoting.socket.sndbuf.size": "65536",
+    }
+    config = Config.load(home=HOME, environment={**environment, "ROCKETMQ_HOME": "/other"})
+    assert config.rocketmq_home == "/mq"
+    assert config.home == "/data"
+    assert config.kv_config_path == "/data/namesrv/kvConfig.json"
+    assert config.server_socket_snd_buf_size == 65536
+    assert config.client_socket_snd_buf_size == 65536
+
+
+def test_our_own_limits_come_from_the_file_or_from_the_jvm_options() -> None:
+    options = "-Dcom.rocketmq.remoting.frameMaxLength=1024 -Drocketwire.frameDeadlineSeconds=5"
+
+    config = loaded("rocketwire.maxConnections=10", JAVA_OPT_EXT=options)
+
+    assert config.frame_max_length == 1024
+    assert config.frame_deadline_seconds == 5
+    assert config.max_connections == 10
+
+
+def test_tls_towards_brokers_follows_the_server_mode_unless_told() -> None:
+    enforcing = "-Dtls.server.mode=enforcing"
+
+    assert Config.load(home=HOME, environment={"JAVA_OPT_EXT": enforcing}).use_tls is True
+    told = {"JAVA_OPT_EXT": f"{enforcing} -Dtls.enable=false"}
+    assert Config.load(home=HOME, environment=told).use_tls is False
+
+
+@pytest.mark.parametrize(
+    ("environment", "expected"),
+    [
+        ({}, SerializeType.JSON),
+        ({"ROCKETMQ_SERIALIZE_TYPE": " "}, SerializeType.JSON),
+        ({"ROCKETMQ_SERIALIZE_TYPE": "ROCKETMQ"}, SerializeType.ROCKETMQ),
+        (
+            {
+                "ROCKETMQ_SERIALIZE_TYPE": "ROCKETMQ",
+                "JAVA_OPT_EXT": "-Drocketmq.serialize.type=JSON",
+            },
+            SerializeType.JSON,
+        ),
+    ],
+)
+def test_the_serialize_type_comes_from_the_environment(
+    environment: dict[str, str], expected: SerializeType
+) -> None:
+    assert Config.load(home=HOME, environment=environment).serialize_type is expected
+
+
+def test_another_serialize_type_is_no_start() -> None:
+    with pytest.raises(ConfigError, match="json"):
+        Config.load(home=HOME, environment={"ROCKETMQ_SERIALIZE_TYPE": "json"})
+
+
+def test_a_bare_configuration_keeps_nothing_on_disk() -> None:
+    assert Config().kv_config_path == ""
+    assert Config().config_store_path == ""

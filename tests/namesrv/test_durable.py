@@ -1,0 +1,94 @@
+"""What a caller was promised is on disk when ``save`` returns, with as few writes as that takes."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+from trio.testing import wait_all_tasks_blocked
+
+from rocketwire_namesrv import storage
+from rocketwire_namesrv.durable import DurableFile
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+async def test_the_content_of_the_moment_is_saved(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    content = [b"one"]
+    file = DurableFile("it", lambda: str(path), lambda: content[0])
+
+    await file.save()
+    assert path.read_bytes() == b"one"
+    content[0] = b"two"
+    await file.save()
+    assert path.read_bytes() == b"two"
+
+
+async def test_without_a_path_nothing_is_saved() -> None:
+    await DurableFile("it", lambda: "", lambda: pytest.fail("not needed")).save()
+
+
+async def test_a_failure_is_logged_and_the_caller_goes_on(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "folder").write_text("in the way")
+    file = DurableFile("the table", lambda: str(tmp_path / "folder" / "file"), lambda: b"one")
+
+    await file.save()
+
+    (record,) = caplog.records
+    assert record.levelname == "ERROR"
+    assert "the table is not saved" in record.getMessage()
+
+
+async def test_callers_that_wait_share_one_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    go_on = threading.Event()
+    written: list[bytes] = []
+
+    def slow(_: str, content: bytes) -> None:
+        go_on.wait(10)
+        written.append(content)
+
+    monkeypatch.setattr(storage, "save", slow)
+    value = [0]
+    file = DurableFile("it", lambda: "path", lambda: b"%d" % value[0])
+    saved: list[int] = []
+
+    async def change(number: int) -> None:
+        value[0] = number
+        await file.save()
+        saved.append(number)
+
+    with trio.fail_after(10):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(change, 1)
+            await wait_all_tasks_blocked()
+            for number in (2, 3, 4):
+                nursery.start_soon(change, number)
+                await wait_all_tasks_blocked()
+            assert saved == []
+            go_on.set()
+
+    assert written == [b"1", b"4"]
+    assert sorted(saved) == [1, 2, 3, 4]
+
+
+async def test_a_save_is_finished_even_when_its_caller_is_cancelled(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written: list[bytes] = []
+
+    def quick(_: str, content: bytes) -> None:
+        written.append(content)
+
+    monkeypatch.setattr(storage, "save", quick)
+
+    with trio.CancelScope() as scope:
+        scope.cancel()
+        await DurableFile("it", lambda: "path", lambda: b"one").save()
+
+    assert written == [b"one"]

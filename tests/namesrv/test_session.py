@@ -1,0 +1,371 @@
+"""The brain of one connection, against literal bytes."""
+
+from __future__ import annotations
+
+from struct import pack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.codes import SerializeType
+from rocketwire.errors import DecodeError
+from rocketwire_namesrv import handlers, session
+from rocketwire_namesrv.config import Config
+from rocketwire_namesrv.occurrences import (
+    BrokerUnregistered,
+    RequestFailed,
+    ResponseDropped,
+)
+from tests.namesrv.talk import BROKER, SLAVE, Server, replies, request, topic
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_namesrv.handlers import Answer, Peer
+    from rocketwire_namesrv.state import State
+
+REQUEST_106 = bytes.fromhex("0000006700000063") + (
+    b'{"code":106,"flag":0,"language":"PYTHON","opaque":1,'
+    b'"serializeTypeCurrentRPC":"JSON","version":513}'
+)
+EMPTY = b'{"brokerAddrTable":{},"clusterAddrTable":{}}'
+ANSWER_106 = (
+    bytes.fromhex("0000008f0000005f")
+    + b'{"code":0,"flag":1,"language":"JAVA","opaque":1,'
+    + b'"serializeTypeCurrentRPC":"JSON","version":513}'
+    + EMPTY
+)
+BINARY_106 = bytes.fromhex("00000019 01000015 006a 03 0201 00000001 00000000 00000000 00000000")
+
+
+def raw(header: bytes, *, header_type: int = 0, body: bytes = b"") -> bytes:
+    return pack(">II", 4 + len(header) + len(body), header_type << 24 | len(header)) + header + body
+
+
+def test_an_empty_server_answers_as_java_does() -> None:
+    assert Server().receive(REQUEST_106).send == ANSWER_106
+
+
+def test_a_request_in_single_bytes_is_the_same_request() -> None:
+    server = Server()
+    parts = [server.receive(bytes([byte])).send for byte in REQUEST_106]
+
+    assert parts == [b""] * (len(REQUEST_106) - 1) + [ANSWER_106]
+
+
+def test_a_started_frame_is_known_to_be_one() -> None:
+    server = Server()
+    server.receive(REQUEST_106[:20])
+
+    assert server.session.frame_started
+    server.receive(REQUEST_106[20:])
+    assert not server.session.frame_started
+
+
+def test_requests_are_answered_in_their_order() -> None:
+    data = b"".join(request(code, opaque=opaque) for opaque, code in enumerate((106, 9999, 206)))
+    answers = replies(Server().receive(data).send)
+
+    assert [(each.header["opaque"], each.code) for each in answers] == [(0, 0), (1, 3), (2, 0)]
+
+
+@pytest.mark.parametrize("opaque", [0, -1, -(1 << 31), (1 << 31) - 1])
+def test_the_opaque_is_echoed(opaque: int) -> None:
+    server = Server()
+
+    for code in (106, 9999):
+        (reply,) = replies(server.receive(request(code, opaque=opaque)).send)
+        assert reply.header["opaque"] == opaque
+
+
+@pytest.mark.parametrize("length", [0, 3, -1, 16_777_213])
+def test_a_length_that_cannot_be_closes_the_connection(length: int) -> None:
+    outcome = Server().receive(pack(">i", length))
+
+    assert isinstance(outcome.close, DecodeError)
+    assert outcome.send == b""
+
+
+def test_the_longest_frame_is_waited_for() -> None:
+    server = Server()
+
+    assert server.receive(pack(">i", 16_777_212)).close is None
+    assert server.session.frame_started
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pack(">II", 20, 17) + bytes(16),
+        pack(">II", 20, 2 << 24 | 2) + b"{}" + bytes(14),
+        pack(">II", 20, 255 << 24 | 2) + b"{}" + bytes(14),
+        raw(b"[1]             "),
+        raw(b"12              "),
+        raw(b"hello           "),
+        raw(b"null            "),
+        raw(b"                "),
+        raw(b'{"code":106} trailing'),
+        raw(b'{"code":"abc"}   '),
+        raw(b'{"code":106,"language":99}'),
+        raw(b'{"code":106,"extFields":[]}'),
+        raw(b'{"code":106,"remark":"\xff"}'),
+        raw(b'{"code":5000000000}'),
+    ],
+)
+def test_what_is_no_command_closes_the_connection(data: bytes) -> None:
+    outcome = Server().receive(data)
+
+    assert isinstance(outcome.close, DecodeError)
+    assert outcome.send == b""
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        (b"{}              ", 3),
+        (b"{'code':106,/* */'opaque':1,}", 0),
+        (b'   {"code":"106","opaque":1}', 0),
+        (b'{"code":106.0,"opaque":1}', 0),
+        (b'{"code":true,"opaque":1}', 3),
+        (b'{"code":null,"opaque":1}', 3),
+        (b'{"CODE":106,"opaque":1}', 3),
+        (b'{"code":106,"language":"KLINGON","opaque":1}', 0),
+        (b'{"code":106,"unknown":{"a":[1]},"opaque":1}', 0),
+    ],
+)
+def test_what_java_understands_is_answered(header: bytes, code: int) -> None:
+    outcome = Server().receive(raw(header))
+    (reply,) = replies(outcome.send)
+
+    assert outcome.close is None
+    assert reply.code == code
+
+
+def test_fields_that_are_no_texts_are_used_as_their_text() -> None:
+    server = Server()
+    server.ask(100, {"namespace": 1, "key": True, "value": {"a": 1}})
+
+    assert server.ask(101, {"namespace": "1", "key": "true"}).ext == {"value": '{"a":1}'}
+
+
+def test_frames_behind_a_bad_one_are_not_executed() -> None:
+    server = Server()
+    put = request(100, {"namespace": "n", "key": "k", "value": "v"})
+    outcome = server.receive(REQUEST_106 + raw(b"hello           ") + put)
+
+    assert outcome.send == ANSWER_106
+    assert outcome.close is not None
+    assert server.state.kv.get("n", "k") is None
+
+
+def test_a_binary_request_is_answered_in_json() -> None:
+    assert Server().receive(BINARY_106).send == ANSWER_106
+
+
+def test_a_binary_code_is_a_signed_number_of_sixteen_bits() -> None:
+    data = bytearray(BINARY_106)
+    data[8:10] = pack(">H", 40000)
+    (reply,) = replies(Server().receive(bytes(data)).send)
+
+    assert (reply.code, reply.remark) == (3, " request type -25536 not supported")
+
+
+def test_a_server_configured_for_binary_headers_answers_in_them() -> None:
+    server = Server(Config(serialize_type=SerializeType.ROCKETMQ))
+    server.receive(request(100, {"namespace": "n", "key": "k", "value": "v"}))
+    ask = bytes.fromhex(
+        "00000033 0100002f 0065 03 0201 00000002 00000000 00000000 0000001a"
+        " 0009 6e616d657370616365 00000001 6e 0003 6b6579 00000001 6b"
+    )
+    answer = bytes.fromhex(
+        "00000025 01000021 0000 00 0201 00000002 00000001 00000000 0000000c"
+        " 0005 76616c7565 00000001 76"
+    )
+
+    assert server.receive(ask).send == answer
+    plain = bytes.fromhex("01000015 0000 00 0201 fffffffe 00000001 00000000 00000000")
+    outcome = server.receive(request(106, opaque=-2))
+    assert outcome.send == pack(">I", 25 + len(EMPTY)) + plain + EMPTY
+
+
+def test_an_unknown_code_is_code_3_with_a_leading_blank() -> None:
+    server = Server()
+    reply = server.ask(9999)
+
+    assert (reply.code, reply.ext, reply.body) == (3, None, b"")
+    assert reply.remark == " request type 9999 not supported"
+    assert server.ask(-5).remark == " request type -5 not supported"
+
+
+@pytest.mark.parametrize("flag", [1, 3])
+def test_a_response_is_dropped(flag: int) -> None:
+    server = Server()
+    put = request(100, {"namespace": "n", "key": "k", "value": "v"}, flag=flag)
+    outcome = server.receive(put + REQUEST_106)
+
+    assert outcome.send == ANSWER_106
+    assert outcome.occurrences == (ResponseDropped(client="127.0.0.1:50001", opaque=7),)
+    assert server.state.kv.get("n", "k") is None
+
+
+def test_a_oneway_request_is_executed_and_never_answered() -> None:
+    server = Server()
+    item = {"namespace": "n", "key": "k", "value": "v"}
+    outcome = server.receive(
+        request(100, item, flag=2) + request(9999, flag=2) + request(322, flag=2)
+    )
+
+    assert outcome.send == b""
+    assert outcome.persist_kv
+    assert server.state.kv.get("n", "k") == "v"
+
+
+def test_other_bits_of_the_flag_mean_nothing() -> None:
+    (reply,) = replies(Server().receive(request(106, flag=4)).send)
+
+    assert reply.header["flag"] == 1
+
+
+def test_a_body_nobody_asked_for_is_ignored() -> None:
+    assert Server().ask(106, {"x": "y"}, b"body").body == EMPTY
+
+
+def test_a_server_that_shuts_down_sends_away_who_can_go() -> None:
+    server = Server()
+    server.state.shutting_down = True
+    item = {"namespace": "n", "key": "k", "value": "v"}
+    for code in (100, 106, 9999):
+        reply = server.ask(code, item, version=479)
+        assert (reply.code, reply.remark, reply.body) == (1500, "please go away", b"")
+
+    assert server.receive(request(100, item, flag=2)).send == b""
+    assert server.state.kv.get("n", "k") is None
+    assert server.ask(106, version=475).body == EMPTY
+
+
+def test_a_handler_that_breaks_is_code_1_and_breaks_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(session, "HANDLERS", {**handlers.HANDLERS, 206: broken})
+    outcome = Server().receive(request(206) + REQUEST_106)
+    broken_reply, good = replies(outcome.send)
+
+    assert (broken_reply.code, broken_reply.remark) == (1, "system error")
+    assert good.code == 0
+    (happened,) = outcome.occurrences
+    assert isinstance(happened, RequestFailed)
+    assert happened.error == "ZeroDivisionError: secret"
+
+
+def test_an_answer_too_large_for_a_frame_is_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "MAX_FRAME_LENGTH", 100)
+    (reply,) = replies(Server().receive(request(106)).send)
+
+    assert reply.code == 1
+    assert reply.body == b""
+
+
+def test_a_lost_connection_takes_its_brokers_along() -> None:
+    server = Server()
+    server.register()
+    other = server.connect()
+    server.register(SLAVE, 0, name="b2", session=other)
+    happened = server.session.lost(server.now, "idle")
+
+    assert happened[0] == BrokerUnregistered(
+        cluster="C", address=BROKER, broker_name="b1", reason="idle"
+    )
+    assert server.perms("TA") == {"b2": 6}
+    assert server.session.lost(server.now, "closed") == ()
+
+
+def test_the_loss_of_a_former_connection_does_not_touch_a_broker() -> None:
+    server = Server()
+    server.register()
+    server.register(session=server.connect())
+    server.session.lost(server.now, "closed")
+
+    assert server.perms("TA") == {"b1": 6}
+
+
+def test_who_expires_is_removed_and_its_connection_named() -> None:
+    server = Server()
+    server.register(heartbeatTimeoutMillis="10000")
+    happened, connections = server.state.expire(server.now + 10.1)
+
+    assert connections == (1,)
+    assert [each.text for each in happened] == [
+        "The broker channel expired, BrokerAddrInfo [clusterName=C, brokerAddr=10.0.0.1:10911]"
+        " 10000ms",
+        "unregisterBroker, remove from brokerLiveTable OK,"
+        " BrokerAddrInfo [clusterName=C, brokerAddr=10.0.0.1:10911]"
+        " brokerName: b1 reason: expired",
+        "unregisterBroker, remove name from brokerAddrTable OK, b1, removed from 2 topics",
+        "unregisterBroker, remove cluster from clusterAddrTable C",
+    ]
+
+
+def test_brokers_are_told_of_a_smaller_id() -> None:
+    server = Server(Config(notify_min_broker_id_changed=True))
+    server.register("a:2", 2, enableActingMaster="true")
+    outcome = server.receive(
+        request(
+            103,
+            {
+                "brokerAddr": "a:1",
+                "brokerId": "1",
+                "brokerName": "b1",
+                "clusterName": "C",
+                "enableActingMaster": "true",
+                "haServerAddr": "ha1",
+            },
+        )
+    )
+
+    ((address, command),) = outcome.notify
+    assert address == "a:2"
+    assert (command.code, command.flag, command.body) == (905, 2, None)
+    assert list((command.ext_fields or {}).items()) == [
+        ("haBrokerAddr", "ha1"),
+        ("minBrokerAddr", "a:1"),
+        ("minBrokerId", "1"),
+    ]
+
+
+def test_brokers_are_told_who_left() -> None:
+    server = Server(Config(notify_min_broker_id_changed=True))
+    first = server.connect()
+    server.register("a:0", 0, enableActingMaster="true", session=first)
+    server.register("a:1", 1, enableActingMaster="true")
+    server.register("a:2", 2, enableActingMaster="true")
+    notify = server.state.notifications(first.lost(server.now, "closed"))
+
+    assert [address for address, _ in notify] == ["a:1", "a:2"]
+    assert notify[0][1] is notify[1][1]
+    assert list((notify[0][1].ext_fields or {}).items()) == [
+        ("offlineBrokerAddr", "a:0"),
+        ("minBrokerAddr", "a:1"),
+        ("minBrokerId", "1"),
+    ]
+
+
+def test_what_happened_is_one_line_whatever_was_sent() -> None:
+    server = Server()
+    evil = "b\n1\x1b[31m\u2028" + "x" * 600
+    topics = {"T\r\n1": topic("T\r\n1"), "T2": topic("T2")}
+    outcome = server.receive(
+        request(104, {"brokerName": evil, "brokerAddr": "a", "clusterName": "c"})
+    )
+    (ignored,) = outcome.occurrences
+
+    assert "b\\x0a1\\x1b[31m\\u2028xxx" in ignored.text
+    assert "(609 characters)" in ignored.text
+    server.register(topics=topics)
+    assert "\r" not in "".join(each.text for each in server.session.lost(0.0, "closed"))
+    deleted = server.receive(request(216, {"topic": "T2"})).occurrences
+    assert deleted == ()
+    server.register(topics=topics)
+    (gone,) = server.receive(request(216, {"topic": "T2"})).occurrences
+    assert gone.text == "deleteTopic, remove the topic T2, cluster: null"

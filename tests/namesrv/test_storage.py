@@ -1,0 +1,213 @@
+"""Files are read as Java reads them, and replaced in one step with the text before them kept."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from rocketwire_namesrv import storage
+from rocketwire_namesrv.storage import StorageError, kv_document, load_config, load_kv, save
+
+
+@pytest.mark.parametrize("content", [None, b"", b"null"])
+def test_without_content_the_kv_table_is_empty(tmp_path: Path, content: bytes | None) -> None:
+    path = tmp_path / "kvConfig.json"
+    if content is not None:
+        path.write_bytes(content)
+
+    assert load_kv(str(path)) == {}
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b'{"configTable":{"ns":{"k":"v"},"x":{}}}', {"ns": {"k": "v"}, "x": {}}),
+        (b'{"configTable":{}}', {}),
+        (
+            b'{"other":[1],"configTable":{"ns":{"k":1,"b":true,"f":1.25}}}',
+            {"ns": {"k": "1", "b": "true", "f": "1.25"}},
+        ),
+        (b'\xef\xbb\xbf{"configTable":{"ns":{"k":"v"}}}', {"ns": {"k": "v"}}),
+        (b'{"configTable":{"ns":{"k":{"a":[1,"x"]}}}}', {"ns": {"k": '{"a":[1,"x"]}'}}),
+        (b'{"configTable":{"ns":{"k":null},"none":null}}', {"ns": {"k": None}}),
+        (b"{'configTable':{'ns':{'k':'v'},},}", {"ns": {"k": "v"}}),
+        (b'{"configTable":{"ns":{"k":"\xff"}}}', {"ns": {"k": "\ufffd"}}),
+    ],
+)
+def test_a_kv_file_gives_its_table(
+    tmp_path: Path, content: bytes, expected: dict[str, dict[str, str | None]]
+) -> None:
+    path = tmp_path / "kvConfig.json"
+    path.write_bytes(content)
+
+    assert load_kv(str(path)) == expected
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"{}",
+        b'{"configTable":null}',
+        b'{"configTable":[1]}',
+        b'{"configTable":{"ns":"v"}}',
+        b"[]",
+        b"12",
+        b"{",
+        b"garbage",
+    ],
+)
+def test_a_kv_file_without_sense_is_refused(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "kvConfig.json"
+    path.write_bytes(content)
+
+    with pytest.raises(StorageError, match=r"kvConfig\.json"):
+        load_kv(str(path))
+
+
+def test_a_kv_file_that_cannot_be_read_is_an_os_error(tmp_path: Path) -> None:
+    with pytest.raises(IsADirectoryError):
+        load_kv(str(tmp_path))
+
+
+def test_the_kv_document_is_what_java_writes() -> None:
+    table = {"ns": {"k": 'a"b\n/é漢\u2028', "": ""}, "x": {}}
+
+    assert kv_document(table) == (
+        '{"configTable":{"ns":{"k":"a\\"b\\n/é漢\u2028","":""},"x":{}}}'.encode()
+    )
+
+
+def test_a_configuration_file_gives_its_pairs(tmp_path: Path) -> None:
+    path = tmp_path / "ns.properties"
+    path.write_bytes(b"listenPort=1\nname=\xe9\n")
+
+    assert load_config(str(path)) == {"listenPort": "1", "name": "é"}
+
+
+def test_a_malformed_configuration_file_is_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "ns.properties"
+    path.write_bytes(b"a=\\u00zz")
+
+    with pytest.raises(StorageError, match=r"ns\.properties"):
+        load_config(str(path))
+
+
+def test_the_first_save_makes_the_folders_and_no_backup(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "kv.json"
+
+    save(str(path), b"one")
+
+    assert path.read_bytes() == b"one"
+    assert os.listdir(path.parent) == ["kv.json"]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_next_save_keeps_the_text_before_it(tmp_path: Path) -> None:
+    path = tmp_path / "kv.json"
+    path.write_bytes(b"one")
+    path.chmod(0o640)
+
+    save(str(path), b"two")
+    save(str(path), b"three")
+
+    assert path.read_bytes() == b"three"
+    assert (tmp_path / "kv.json.bak").read_bytes() == b"two"
+    assert sorted(os.listdir(tmp_path)) == ["kv.json", "kv.json.bak"]
+    assert path.stat().st_mode & 0o777 == 0o640
+
+
+def test_a_name_without_a_folder_is_saved_where_the_process_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    save("kv.json", b"one")
+
+    assert (tmp_path / "kv.json").read_bytes() == b"one"
+
+
+def test_a_link_stays_a_link(tmp_path: Path) -> None:
+    target = tmp_path / "target.json"
+    target.write_bytes(b"one")
+    link = tmp_path / "kv.json"
+    link.symlink_to(target)
+
+    save(str(link), b"two")
+
+    assert link.is_symlink()
+    assert target.read_bytes() == b"two"
+
+
+def test_the_remains_of_a_save_that_was_cut_short_are_not_in_the_way(tmp_path: Path) -> None:
+    path = tmp_path / "kv.json"
+    (tmp_path / "kv.json.tmp").write_bytes(b"half")
+
+    save(str(path), b"whole")
+
+    assert path.read_bytes() == b"whole"
+    assert os.listdir(tmp_path) == ["kv.json"]
+
+
+def test_a_file_that_cannot_be_replaced_is_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "kv.json"
+    path.write_bytes(b"a longer text")
+
+    def busy(*_: object) -> None:
+        raise OSError(errno.EBUSY, "mount point")
+
+    monkeypatch.setattr(os, "rename", busy)
+    save(str(path), b"two")
+
+    assert path.read_bytes() == b"two"
+    assert (tmp_path / "kv.json.bak").read_bytes() == b"a longer text"
+
+
+@pytest.mark.parametrize("step", ["write", "rename"])
+def test_a_save_that_fails_leaves_the_file_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    path = tmp_path / "kv.json"
+    path.write_bytes(b"one")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr(os, "fsync" if step == "write" else "rename", full)
+    with pytest.raises(OSError, match="no space"):
+        save(str(path), b"two")
+
+    assert path.read_bytes() == b"one"
+    assert os.listdir(tmp_path) == ["kv.json"]
+
+
+def test_the_content_is_on_disk_before_the_name_points_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    steps: list[str] = []
+    fsync, rename = os.fsync, os.rename
+
+    def watched_fsync(descriptor: int) -> None:
+        steps.append("folder" if os.path.isdir(f"/proc/self/fd/{descriptor}") else "file")
+        fsync(descriptor)
+
+    def watched_rename(old: str, new: str) -> None:
+        steps.append("rename")
+        rename(old, new)
+
+    monkeypatch.setattr(os, "fsync", watched_fsync)
+    monkeypatch.setattr(os, "rename", watched_rename)
+    save(str(tmp_path / "kv.json"), b"one")
+
+    assert steps == ["file", "rename", "folder"]
+
+
+def test_only_this_module_of_the_name_server_opens_files() -> None:
+    folder = Path(storage.__file__).parent
+    openers = {path.name for path in folder.glob("*.py") if " open(" in path.read_text("utf-8")}
+
+    assert openers == {"storage.py"}
