@@ -1,0 +1,142 @@
+"""Forms of lists, sets and maps, built from the forms of what they hold.
+
+Rules of this file: lists and sets become tuples in the order of their arrival, maps become dicts.
+Null elements are a mismatch unless the element's form says otherwise; null values of a map are
+dropped, as Java drops them when it writes, and are a mismatch where Java's map is a concurrent one,
+which cannot hold them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from rocketwire.messages._forms import Form, Mismatch, kind, same
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rocketwire.wire.fastjson import JsonValue
+
+T = TypeVar("T")
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+def _elements(values: list[JsonValue], form: Form[T]) -> tuple[T, ...]:
+    read = form.read
+    result: list[Any] = []
+    try:
+        for value in values:
+            element = read(value)
+            if element is None and not form.nulls:
+                raise Mismatch("null has no place here")
+            result.append(element)
+    except Mismatch as problem:
+        raise problem.under(len(result)) from None
+    return tuple(result)
+
+
+def _texts_of(value: JsonValue, *, is_set: bool) -> list[JsonValue] | None:
+    """What fastjson2 makes of something that is no array where it expects texts; None is null."""
+    if isinstance(value, str):
+        return [] if value == "" or (value == "null" and not is_set) else [value]
+    if value is None or not is_set:
+        return None
+    if isinstance(value, dict):
+        return [value]
+    raise Mismatch(f"no array: {kind(value)}")
+
+
+def _values_of(value: JsonValue) -> list[JsonValue] | None:
+    """The same where it expects anything but texts."""
+    if value is None or value in ("", "null"):
+        return None
+    if isinstance(value, dict):
+        return [value]
+    raise Mismatch(f"no array: {kind(value)}")
+
+
+def listing(form: Form[T], java: str = "List<{}>") -> Form[tuple[T, ...]]:
+    """A list of ``form``.
+
+    Args:
+        form: of the elements.
+        java: the Java type, with braces in the place of the element's type.
+    """
+    is_set = java.startswith("Set")
+    of_texts = form.java == "String"
+    write = form.write
+
+    def read(value: JsonValue) -> tuple[T, ...] | None:
+        if isinstance(value, list):
+            return _elements(value, form)
+        values = _texts_of(value, is_set=is_set) if of_texts else _values_of(value)
+        return None if values is None else _elements(values, form)
+
+    def write_all(values: tuple[T, ...]) -> list[Any]:
+        return list(values) if write is None else [write(value) for value in values]
+
+    return Form(java.format(form.java), read, write_all)
+
+
+def distinct(form: Form[T]) -> Form[tuple[T, ...]]:
+    """A set of ``form``: an element that comes again is dropped."""
+    elements = listing(form, "Set<{}>")
+
+    def read(value: JsonValue) -> tuple[T, ...] | None:
+        values = elements.read(value)
+        return tuple(dict.fromkeys(values)) if values else values
+
+    return Form(elements.java, read, elements.write)
+
+
+def mapping(key: Form[K], value: Form[V], *, concurrent: bool = False) -> Form[Mapping[K, V]]:
+    """A map from ``key`` to ``value``.
+
+    Args:
+        key: form of the keys; ``STRING``, an integer, or a record, whose JSON stands in the
+            place of the key.
+        value: form of the values.
+        concurrent: whether Java's map refuses null values.
+    """
+    read_key: Callable[[str], K | None] = key.read_key or key.read
+    read_value = value.read
+    java = f"{'ConcurrentMap' if concurrent else 'Map'}<{key.java}, {value.java}>"
+
+    exact = value.exact
+
+    def read(source: JsonValue) -> dict[K, V] | None:
+        result: dict[K, V] = {}
+        if not isinstance(source, dict):
+            if source is None or source in ("", "null"):
+                return None
+            raise Mismatch(f"no object: {kind(source)}")
+        name = ""
+        try:
+            for name, item in source.items():
+                read_name: Any = name if read_key is same else read_key(name)
+                if read_name is None:
+                    raise Mismatch("null is no key")
+                content: Any = item if type(item) is exact else read_value(item)
+                if content is not None:
+                    result[read_name] = content
+                elif concurrent:
+                    raise Mismatch("null has no place here")
+        except Mismatch as problem:
+            raise problem.under(name) from None
+        return result
+
+    return Form(java, read, _map_writer(key, value))
+
+
+def _map_writer(key: Form[K], value: Form[V]) -> Callable[[Mapping[K, V]], dict[Any, Any]]:
+    write_key, write = key.write_key or key.write, value.write
+
+    def write_map(source: Mapping[K, V]) -> dict[Any, Any]:
+        return {
+            name if write_key is None else write_key(name): item if write is None else write(item)
+            for name, item in source.items()
+            if item is not None
+        }
+
+    return write_map

@@ -1,0 +1,354 @@
+"""Forms: how one value of a Java type is read and written, in bodies and in headers.
+
+Rules of this file: reading is as lenient as Java 5.5.0 (fastjson2) is, writing is as strict as the
+type; nothing here knows a class of the protocol.  A reader gives None for what Java reads as null;
+a primitive has no null and reads zero instead.  Whatever does not fit raises ``Mismatch``, which
+collects the path on its way out.
+"""
+
+from __future__ import annotations
+
+import base64
+import math
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
+
+from rocketwire.errors import EncodeError
+from rocketwire.wire.fastjson import Real, dumps
+from rocketwire.wire.fastjson_writer import double_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rocketwire.wire.fastjson import JsonValue
+
+T = TypeVar("T")
+E = TypeVar("E", bound=Enum)
+
+_NUMBER = re.compile(r"[+-]?(?:\d{1,80}(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?")
+_MAX_TEXT_BITS: Final = 12_000
+"""Longest integer, in bits, that is turned into text; beyond it Python itself refuses."""
+
+
+class Mismatch(ValueError):
+    """A value is not of the type that its place asks for; becomes a ``DecodeError`` or an
+    ``EncodeError``.
+
+    Attributes:
+        message: what is wrong.
+        path: names of the members that lead to the value, outermost first.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path: tuple[str, ...] = ()
+
+    def under(self, name: object) -> Mismatch:
+        """The same problem, seen from one level further out."""
+        self.path = (str(name), *self.path)
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Form(Generic[T]):
+    """How values of one Java type are read and written.
+
+    Attributes:
+        java: the type as Java spells it, without the choice of implementation (``Map<Long,
+            String>``).
+        read: from parsed JSON; None stands for null.
+        write: to JSON; None where the value is its own JSON.
+        parse: from the text of a header field; ``ValueError`` where Java cannot.  None: no
+            header has this type.
+        print: to the text of a header field.
+        read_key: from the text of a map key, where that differs from ``read``.
+        write_key: to a map key, where that differs from ``write``.
+        exact: the type whose every instance ``read`` gives back unchanged, if there is one;
+            saves the call.
+        nulls: whether a collection keeps null elements of this form.
+    """
+
+    java: str
+    read: Callable[[JsonValue], T | None]
+    write: Callable[[T], Any] | None = None
+    parse: Callable[[str], T] | None = None
+    print: Callable[[T], str] | None = None
+    read_key: Callable[[str], T | None] | None = None
+    write_key: Callable[[T], Any] | None = None
+    exact: type | None = None
+    nulls: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Primitive(Form[T]):
+    """The form of a Java primitive: never null.
+
+    Attributes:
+        zero: the value of an absent header field, and of an explicit null in a body.
+    """
+
+    zero: T = field(kw_only=True)
+
+
+def kind(value: object) -> str:
+    """The JSON name of a value's type, for messages."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "a string"
+    return "an array" if isinstance(value, list) else "an object"
+
+
+# ---------------------------------------------------------------------------- integers
+
+
+def parse_integer(text: str, low: int, high: int) -> int:
+    """Reads a header's number as ``Integer.parseInt`` does: optional sign, any decimal digits, no
+    blanks.
+
+    Raises:
+        ValueError: not a number, or out of range.
+    """
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not digits.isdecimal() or max(digits) > "\uffff":
+        raise ValueError(f"not a decimal number: {text[:40]!r}")
+    if len(digits) > 40:
+        digits = digits.lstrip("0")[:40] or "0"
+    number = -int(digits) if text[0] == "-" else int(digits)
+    if not low <= number <= high:
+        raise ValueError(f"number out of range: {text[:40]}")
+    return number
+
+
+def _odd_integer(value: JsonValue, low: int, high: int) -> int | None:
+    """An integer from anything but an integer in range, as fastjson2 converts it."""
+    if value is None or value == "" or value == "null":
+        return None
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, float) and not math.isnan(value):
+        return int(min(max(value, low), high))
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str | int):
+        return _odd_integer(value[0], low, high)
+    if isinstance(value, str):
+        value = _integer_of_text(value)
+    if isinstance(value, int) and low <= value <= high:
+        return value
+    raise Mismatch(f"no integer from {low} to {high}: {kind(value)}")
+
+
+def _integer_of_text(text: str) -> int | None:
+    if text in ("true", "false"):
+        return int(text == "true")
+    return int(Decimal(text)) if _NUMBER.fullmatch(text) else None
+
+
+def _integers(java: str, boxed: str, bits: int) -> tuple[Primitive[int], Form[int]]:
+    high = (1 << (bits - 1)) - 1
+    low = -1 - high
+
+    def read(value: JsonValue) -> int | None:
+        if type(value) is int and low <= value <= high:
+            return value
+        return _odd_integer(value, low, high)
+
+    def read_primitive(value: JsonValue) -> int:
+        if type(value) is int and low <= value <= high:
+            return value
+        return _odd_integer(value, low, high) or 0
+
+    def write(value: int) -> int:
+        if low <= value <= high:
+            return value
+        raise Mismatch(f"not within {bits} bits")
+
+    def parse(text: str) -> int:
+        return parse_integer(text, low, high)
+
+    def to_text(value: int) -> str:
+        return str(write(value))
+
+    return (
+        Primitive(java, read_primitive, write, parse, to_text, zero=0),
+        Form(boxed, read, write, parse, to_text),
+    )
+
+
+INT, INTEGER = _integers("int", "Integer", 32)
+LONG, BOXED_LONG = _integers("long", "Long", 64)
+BYTE, _ = _integers("byte", "Byte", 8)
+CLOCKED_LONG: Final[Form[int]] = Form("long", LONG.read, LONG.write, LONG.parse, LONG.print)
+"""A ``long`` that Java fills with its wall clock when it is absent; here an absent one is None."""
+
+
+# ---------------------------------------------------------------------------- booleans
+
+_BOOLEAN_TEXTS: Final[dict[str, bool | None]] = {
+    "true": True,
+    "1": True,
+    "Y": True,
+    "false": False,
+    "0": False,
+    "N": False,
+    "": None,
+    "null": None,
+}
+
+
+def _read_boolean(value: JsonValue) -> bool | None:
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        known = value if value in _BOOLEAN_TEXTS else value.lower()
+        if known in _BOOLEAN_TEXTS:
+            return _BOOLEAN_TEXTS[known]
+    if isinstance(value, int):
+        return value in (1, -1)
+    if isinstance(value, float):
+        return False
+    if isinstance(value, list) and len(value) == 1 and not isinstance(value[0], list):
+        return _read_boolean(value[0])
+    raise Mismatch(f"no boolean: {kind(value)}")
+
+
+def _read_primitive_boolean(value: JsonValue) -> bool:
+    return value if value is True or value is False else bool(_read_boolean(value))
+
+
+def parse_boolean(text: str) -> bool:
+    """``true`` in any letter case; everything else is false (Java: ``Boolean.parseBoolean``)."""
+    return text == "true" or text.lower() == "true"
+
+
+def _print_boolean(value: bool) -> str:
+    return "true" if value else "false"
+
+
+BOOLEAN: Final[Primitive[bool]] = Primitive(
+    "boolean",
+    _read_primitive_boolean,
+    None,
+    parse_boolean,
+    _print_boolean,
+    exact=bool,
+    zero=False,
+)
+BOXED_BOOLEAN: Final[Form[bool]] = Form(
+    "Boolean", _read_boolean, None, parse_boolean, _print_boolean, exact=bool
+)
+
+
+# ---------------------------------------------------------------------------- other scalars
+
+
+def _read_double(value: JsonValue) -> float:
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str | int | float):
+        return _read_double(value[0])
+    if isinstance(value, list | dict) and not value:
+        return 0.0
+    if value is None or value in ("", "null"):
+        return 0.0
+    if isinstance(value, str):
+        return _double_of_text(value)
+    if isinstance(value, int) and -(1 << 63) <= value < 1 << 63:
+        return float(value)
+    raise Mismatch(f"no floating point number: {kind(value)}")
+
+
+def _double_of_text(text: str) -> float:
+    if text in ("true", "false"):
+        return float(text == "true")
+    if _NUMBER.fullmatch(text.strip()) or text.lstrip("+-") in ("NaN", "Infinity"):
+        return float(text)
+    raise Mismatch("no floating point number: a string")
+
+
+DOUBLE: Final[Primitive[float]] = Primitive("double", _read_double, zero=0.0)
+
+
+def _read_string(value: JsonValue) -> str | None:
+    if value is None or type(value) is str:
+        return value
+    if isinstance(value, bool):
+        return _print_boolean(value)
+    if isinstance(value, int):
+        if value.bit_length() > _MAX_TEXT_BITS:
+            raise Mismatch("the number is too long for a text")
+        return str(value)
+    if isinstance(value, float):
+        if math.isnan(value):
+            raise Mismatch("NaN is no text")
+        return value.text if isinstance(value, Real) else double_text(value)
+    try:
+        return dumps(value).decode("utf-8")
+    except EncodeError:
+        raise Mismatch("nested too deeply for a text") from None
+
+
+def same(text: str) -> str:
+    """What a text is as a text."""
+    return text
+
+
+STRING: Final[Form[str]] = Form("String", _read_string, None, same, same, same, exact=str)
+NULLABLE_STRING: Final[Form[str | None]] = Form("String", _read_string, nulls=True)
+"""A text that may also be null where it is an element of a list or a set."""
+
+
+def _read_bits(value: JsonValue) -> frozenset[int] | None:
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str) or not _BASE64.fullmatch(value):
+        raise Mismatch(f"no base64 text: {kind(value)}")
+    octets = base64.b64decode(value + "=" * (-len(value) % 4))
+    number = int.from_bytes(octets, "little")
+    return frozenset(bit for bit in range(number.bit_length()) if number >> bit & 1)
+
+
+def _write_bits(bits: frozenset[int]) -> str:
+    number = sum(1 << bit for bit in bits)
+    return base64.b64encode(number.to_bytes((number.bit_length() + 7) // 8, "little")).decode()
+
+
+BIT_SET: Final[Form[frozenset[int]]] = Form("BitSet", _read_bits, _write_bits)
+
+
+def enumeration(members: type[E], java: str | None = None) -> Form[E | str]:
+    """An enum by constant name, or by ordinal when reading; a name outside the list stays text.
+
+    Java ignores letter case and underscores, and reads an unknown name as null; keeping the text
+    lets it survive.
+    """
+    ordered = list(members)
+    loose = {member.name.replace("_", "").lower(): member for member in ordered}
+    by_text: dict[str, E] = {str(index): member for index, member in enumerate(ordered)}
+    by_text.update((member.name, member) for member in ordered)
+
+    def read(value: JsonValue) -> E | str | None:
+        if isinstance(value, str):
+            return by_text.get(value) or loose.get(value.replace("_", "").lower(), value)
+        if value is None:
+            return None
+        if (
+            isinstance(value, int | float)
+            and not isinstance(value, bool)
+            and 0 <= value < len(ordered)
+        ):
+            return ordered[int(value)]
+        raise Mismatch(f"no {members.__name__}: {kind(value)}")
+
+    def write(value: E | str) -> str:
+        return value.name if isinstance(value, members) else str(value)
+
+    return Form(java or members.__name__, read, write)

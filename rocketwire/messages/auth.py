@@ -1,0 +1,163 @@
+"""Users and access control lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rocketwire.messages._fields import STRING, ext, listing, member, record
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserInfo:
+    """A user.
+
+    Java: ``remoting.protocol.body.UserInfo``.
+    """
+
+    password: str | None = member(STRING)
+    user_status: str | None = member(STRING)
+    user_type: str | None = member(STRING)
+    username: str | None = member(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateUserRequestHeader:
+    """Creates a user (code 3001).
+
+    Java: ``remoting.protocol.header.CreateUserRequestHeader``.
+    """
+
+    username: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateUserRequestHeader:
+    """Changes a user (code 3002).
+
+    Java: ``remoting.protocol.header.UpdateUserRequestHeader``.
+    """
+
+    username: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteUserRequestHeader:
+    """Removes a user (code 3003).
+
+    Java: ``remoting.protocol.header.DeleteUserRequestHeader``.
+    """
+
+    username: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetUserRequestHeader:
+    """Asks for a user (code 3004).
+
+    Java: ``remoting.protocol.header.GetUserRequestHeader``.
+    """
+
+    username: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListUsersRequestHeader:
+    """Asks for the users whose names hold a text (code 3005).
+
+    Java: ``remoting.protocol.header.ListUsersRequestHeader``.
+    """
+
+    filter: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyEntryInfo:
+    """What a policy says about one resource.
+
+    Java: ``remoting.protocol.body.AclInfo.PolicyEntryInfo``.
+    """
+
+    java_name: ClassVar[str] = "AclInfo.PolicyEntryInfo"
+
+    actions: tuple[str, ...] | None = member(listing(STRING))
+    decision: str | None = member(STRING)
+    resource: str | None = member(STRING)
+    source_ips: tuple[str, ...] | None = member(listing(STRING))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PolicyInfo:
+    """One policy of a subject.
+
+    Java: ``remoting.protocol.body.AclInfo.PolicyInfo``.
+    """
+
+    java_name: ClassVar[str] = "AclInfo.PolicyInfo"
+
+    entries: tuple[PolicyEntryInfo, ...] | None = member(listing(record(PolicyEntryInfo)))
+    policy_type: str | None = member(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AclInfo:
+    """What a subject may do.
+
+    Java: ``remoting.protocol.body.AclInfo``.
+    """
+
+    policies: tuple[PolicyInfo, ...] | None = member(listing(record(PolicyInfo)))
+    subject: str | None = member(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateAclRequestHeader:
+    """Gives a subject policies (code 3006).
+
+    Java: ``remoting.protocol.header.CreateAclRequestHeader``.
+    """
+
+    subject: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UpdateAclRequestHeader:
+    """Changes a subject's policies (code 3007).
+
+    Java: ``remoting.protocol.header.UpdateAclRequestHeader``.
+    """
+
+    subject: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteAclRequestHeader:
+    """Takes policies from a subject (code 3008).
+
+    Java: ``remoting.protocol.header.DeleteAclRequestHeader``.
+    """
+
+    subject: str | None = ext(STRING)
+    policy_type: str | None = ext(STRING)
+    resource: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetAclRequestHeader:
+    """Asks what a subject may do (code 3009).
+
+    Java: ``remoting.protocol.header.GetAclRequestHeader``.
+    """
+
+    subject: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ListAclsRequestHeader:
+    """Asks for the subjects and resources whose names hold a text (code 3010).
+
+    Java: ``remoting.protocol.header.ListAclsRequestHeader``.
+    """
+
+    subject_filter: str | None = ext(STRING)
+    resource_filter: str | None = ext(STRING)

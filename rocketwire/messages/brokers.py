@@ -1,0 +1,150 @@
+"""Brokers as processes: containers, configuration, statistics and upkeep."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from rocketwire.messages._fields import (
+    BOXED_LONG,
+    CLOCKED_LONG,
+    DOUBLE,
+    INT,
+    LONG,
+    STRING,
+    ext,
+    mapping,
+    member,
+    record,
+)
+from rocketwire.messages.topic_config import DataVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AddBrokerRequestHeader:
+    """Starts a broker in a container (code 902).
+
+    Java: ``remoting.protocol.header.AddBrokerRequestHeader``.
+    """
+
+    config_path: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoveBrokerRequestHeader:
+    """Stops a broker in a container (code 903).
+
+    Java: ``remoting.protocol.header.RemoveBrokerRequestHeader``.
+    """
+
+    broker_name: str | None = ext(STRING, required=True)
+    broker_cluster_name: str | None = ext(STRING, required=True)
+    broker_id: int | None = ext(BOXED_LONG, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetBrokerConfigResponseHeader:
+    """Version of the configuration that the body holds (code 26).
+
+    Java: ``remoting.protocol.header.GetBrokerConfigResponseHeader``.
+    """
+
+    version: str | None = ext(STRING, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewBrokerStatsDataRequestHeader:
+    """Asks for one statistic (code 315).
+
+    Java: ``remoting.protocol.header.ViewBrokerStatsDataRequestHeader``.
+    """
+
+    stats_name: str | None = ext(STRING, required=True)
+    stats_key: str | None = ext(STRING, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerStatsItem:
+    """A statistic over one span of time.
+
+    Java: ``remoting.protocol.body.BrokerStatsItem``.
+    """
+
+    avgpt: float = member(DOUBLE)
+    sum: int = member(LONG)
+    tps: float = member(DOUBLE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerStatsData:
+    """A statistic over a minute, an hour and a day.
+
+    Java: ``remoting.protocol.body.BrokerStatsData``.
+    """
+
+    stats_day: BrokerStatsItem | None = member(record(BrokerStatsItem))
+    stats_hour: BrokerStatsItem | None = member(record(BrokerStatsItem))
+    stats_minute: BrokerStatsItem | None = member(record(BrokerStatsItem))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRocksdbCqWriteProgressRequestHeader:
+    """Asks whether the RocksDB consume queue agrees with the files (code 354).
+
+    Java: ``remoting.protocol.header.CheckRocksdbCqWriteProgressRequestHeader``.
+    """
+
+    topic: str | None = ext(STRING, required=True)
+    check_store_time: int = ext(LONG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckRocksdbCqWriteResult:
+    """Whether it does.
+
+    Java: ``common.CheckRocksdbCqWriteResult``.
+    """
+
+    check_result: str | None = member(STRING)
+    check_status: int = member(INT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportRocksDBConfigToJsonRequestHeader:
+    """Has configuration in RocksDB written to files (code 355).
+
+    Java: ``remoting.protocol.header.ExportRocksDBConfigToJsonRequestHeader``.
+    """
+
+    config_type: str | None = ext(STRING, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerMetric:
+    """How many timed messages of a topic wait.
+
+    Java: ``store.timer.TimerMetrics.Metric``.
+    """
+
+    java_name: ClassVar[str] = "TimerMetrics.Metric"
+
+    count: int | None = member(BOXED_LONG, default=0)
+    time_stamp: int | None = member(CLOCKED_LONG, clock=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TimerMetricsSerializeWrapper:
+    """How many timed messages wait, by topic (code 61).
+
+    Java: ``store.timer.TimerMetrics.TimerMetricsSerializeWrapper``.
+    """
+
+    java_name: ClassVar[str] = "TimerMetrics.TimerMetricsSerializeWrapper"
+
+    data_version: DataVersion | None = member(record(DataVersion), factory=DataVersion)
+    timing_count: Mapping[str, TimerMetric] | None = member(
+        mapping(STRING, record(TimerMetric), concurrent=True), default={}
+    )

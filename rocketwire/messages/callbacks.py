@@ -1,0 +1,182 @@
+"""What a broker asks or tells its clients, or passes on to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rocketwire.messages._fields import (
+    BOOLEAN,
+    BOXED_LONG,
+    DOUBLE,
+    INT,
+    INTEGER,
+    LONG,
+    STRING,
+    distinct,
+    enumeration,
+    ext,
+    mapping,
+    member,
+    record,
+)
+from rocketwire.messages.enums import CMResult
+from rocketwire.messages.heartbeat import SubscriptionData
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.rpc import RpcRequestHeader, TopicRequestHeader
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotifyConsumerIdsChangedRequestHeader(RpcRequestHeader):
+    """Tells a consumer that its group changed (code 40).
+
+    Java: ``remoting.protocol.header.NotifyConsumerIdsChangedRequestHeader``.
+    """
+
+    consumer_group: str | None = ext(STRING, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetConsumerStatusRequestHeader(TopicRequestHeader):
+    """Asks for a consumer's offsets (codes 221, 223).
+
+    Java: ``remoting.protocol.header.GetConsumerStatusRequestHeader``.
+    """
+
+    topic: str | None = ext(STRING, required=True)
+    group: str | None = ext(STRING, required=True)
+    client_addr: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetConsumerStatusBody:
+    """A consumer's offsets, or those of all members.
+
+    Java: ``remoting.protocol.body.GetConsumerStatusBody``.
+    """
+
+    consumer_table: Mapping[str, Mapping[MessageQueue, int]] | None = member(
+        mapping(STRING, mapping(record(MessageQueue), BOXED_LONG)), default={}
+    )
+    message_queue_table: Mapping[MessageQueue, int] | None = member(
+        mapping(record(MessageQueue), BOXED_LONG), default={}
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetConsumerRunningInfoRequestHeader(RpcRequestHeader):
+    """Asks what a consumer is doing (code 307).
+
+    Java: ``remoting.protocol.header.GetConsumerRunningInfoRequestHeader``.
+    """
+
+    consumer_group: str | None = ext(STRING, required=True)
+    client_id: str | None = ext(STRING, required=True)
+    jstack_enable: bool = ext(BOOLEAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessQueueInfo:
+    """State of a queue that is being pulled.
+
+    Java: ``remoting.protocol.body.ProcessQueueInfo``.
+    """
+
+    cached_msg_count: int = member(INT)
+    cached_msg_max_offset: int = member(LONG)
+    cached_msg_min_offset: int = member(LONG)
+    cached_msg_size_in_mi_b: int = member(INT)
+    commit_offset: int = member(LONG)
+    droped: bool = member(BOOLEAN)
+    last_consume_timestamp: int = member(LONG)
+    last_lock_timestamp: int = member(LONG)
+    last_pull_timestamp: int = member(LONG)
+    locked: bool = member(BOOLEAN)
+    transaction_msg_count: int = member(INT)
+    transaction_msg_max_offset: int = member(LONG)
+    transaction_msg_min_offset: int = member(LONG)
+    try_unlock_times: int = member(LONG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PopProcessQueueInfo:
+    """State of a queue that is being popped.
+
+    Java: ``remoting.protocol.body.PopProcessQueueInfo``.
+    """
+
+    droped: bool = member(BOOLEAN)
+    last_pop_timestamp: int = member(LONG)
+    wait_ack_count: int = member(INT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumeStatus:
+    """Rates of a consumer at one topic.
+
+    Java: ``remoting.protocol.body.ConsumeStatus``.
+    """
+
+    consume_failed_msgs: int = member(LONG)
+    consume_failed_tps: float = member(DOUBLE, wire="consumeFailedTPS")
+    consume_oktps: float = member(DOUBLE, wire="consumeOKTPS")
+    consume_rt: float = member(DOUBLE, wire="consumeRT")
+    pull_rt: float = member(DOUBLE, wire="pullRT")
+    pull_tps: float = member(DOUBLE, wire="pullTPS")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerRunningInfo:
+    """What a consumer is doing.
+
+    Java: ``remoting.protocol.body.ConsumerRunningInfo``.
+    """
+
+    jstack: str | None = member(STRING)
+    mq_pop_table: Mapping[MessageQueue, PopProcessQueueInfo] | None = member(
+        mapping(record(MessageQueue), record(PopProcessQueueInfo)), default={}
+    )
+    mq_table: Mapping[MessageQueue, ProcessQueueInfo] | None = member(
+        mapping(record(MessageQueue), record(ProcessQueueInfo)), default={}
+    )
+    properties: Mapping[str, str] | None = member(mapping(STRING, STRING), default={})
+    status_table: Mapping[str, ConsumeStatus] | None = member(
+        mapping(STRING, record(ConsumeStatus)), default={}
+    )
+    subscription_set: tuple[SubscriptionData, ...] | None = member(
+        distinct(record(SubscriptionData)), default=()
+    )
+    user_consumer_info: Mapping[str, str] | None = member(mapping(STRING, STRING), default={})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumeMessageDirectlyResultRequestHeader(TopicRequestHeader):
+    """Has a consumer consume one message now (code 309).
+
+    Java: ``remoting.protocol.header.ConsumeMessageDirectlyResultRequestHeader``.
+    """
+
+    consumer_group: str | None = ext(STRING, required=True)
+    client_id: str | None = ext(STRING)
+    msg_id: str | None = ext(STRING)
+    broker_name: str | None = ext(STRING)
+    topic: str | None = ext(STRING)
+    topic_sys_flag: int | None = ext(INTEGER)
+    group_sys_flag: int | None = ext(INTEGER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumeMessageDirectlyResult:
+    """What became of that.
+
+    Java: ``remoting.protocol.body.ConsumeMessageDirectlyResult``.
+    """
+
+    auto_commit: bool = member(BOOLEAN, default=True)
+    consume_result: CMResult | str | None = member(enumeration(CMResult))
+    order: bool = member(BOOLEAN)
+    remark: str | None = member(STRING)
+    spent_time_mills: int = member(LONG)

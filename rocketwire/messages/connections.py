@@ -1,0 +1,150 @@
+"""Who is connected: members of groups and their connections."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rocketwire.codes import LanguageCode
+from rocketwire.messages._fields import (
+    INT,
+    LONG,
+    STRING,
+    enumeration,
+    ext,
+    listing,
+    mapping,
+    member,
+    record,
+)
+from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
+from rocketwire.messages.heartbeat import SubscriptionData
+from rocketwire.messages.rpc import RpcRequestHeader
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetConsumerListByGroupRequestHeader(RpcRequestHeader):
+    """Asks for the client ids of a group (code 38).
+
+    Java: ``remoting.protocol.header.GetConsumerListByGroupRequestHeader``.
+    """
+
+    consumer_group: str | None = ext(STRING, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetConsumerListByGroupResponseHeader:
+    """Answer without fields.
+
+    Java: ``remoting.protocol.header.GetConsumerListByGroupResponseHeader``.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetConsumerListByGroupResponseBody:
+    """Client ids of a group.
+
+    Java: ``remoting.protocol.header.GetConsumerListByGroupResponseBody``.
+    """
+
+    consumer_id_list: tuple[str, ...] | None = member(listing(STRING))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetConsumerConnectionListRequestHeader(RpcRequestHeader):
+    """Asks for the connections of a consumer group (code 203).
+
+    Java: ``remoting.protocol.header.GetConsumerConnectionListRequestHeader``.
+    """
+
+    consumer_group: str | None = ext(STRING, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetProducerConnectionListRequestHeader(RpcRequestHeader):
+    """Asks for the connections of a producer group (code 204).
+
+    Java: ``remoting.protocol.header.GetProducerConnectionListRequestHeader``.
+    """
+
+    producer_group: str | None = ext(STRING, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetAllProducerInfoRequestHeader:
+    """Asks for every producer (code 328).
+
+    Java: ``remoting.protocol.header.GetAllProducerInfoRequestHeader``.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Connection:
+    """One connection of a client.
+
+    Java: ``remoting.protocol.body.Connection``.
+    """
+
+    client_addr: str | None = member(STRING)
+    client_id: str | None = member(STRING)
+    language: LanguageCode | str | None = member(enumeration(LanguageCode))
+    version: int = member(INT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerConnection:
+    """A consumer group: connections and subscriptions.
+
+    Java: ``remoting.protocol.body.ConsumerConnection``.
+    """
+
+    connection_set: tuple[Connection, ...] | None = member(
+        listing(record(Connection), "Set<{}>"), default=()
+    )
+    consume_from_where: ConsumeFromWhere | str | None = member(enumeration(ConsumeFromWhere))
+    consume_type: ConsumeType | str | None = member(enumeration(ConsumeType))
+    message_model: MessageModel | str | None = member(enumeration(MessageModel))
+    subscription_table: Mapping[str, SubscriptionData] | None = member(
+        mapping(STRING, record(SubscriptionData), concurrent=True), default={}
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerConnection:
+    """A producer group: connections.
+
+    Java: ``remoting.protocol.body.ProducerConnection``.
+    """
+
+    connection_set: tuple[Connection, ...] | None = member(
+        listing(record(Connection), "Set<{}>"), default=()
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerInfo:
+    """One producer.
+
+    Java: ``remoting.protocol.body.ProducerInfo``.
+    """
+
+    client_id: str | None = member(STRING)
+    language: LanguageCode | str | None = member(enumeration(LanguageCode))
+    last_update_timestamp: int = member(LONG)
+    remote_ip: str | None = member(STRING, wire="remoteIP")
+    version: int = member(INT)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerTableInfo:
+    """Every producer, by group.
+
+    Java: ``remoting.protocol.body.ProducerTableInfo``.
+    """
+
+    data: Mapping[str, tuple[ProducerInfo, ...]] | None = member(
+        mapping(STRING, listing(record(ProducerInfo)))
+    )

@@ -1,0 +1,104 @@
+"""What the controllers write into their raft log; none of it travels to a broker or a client."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocketwire.messages._fields import BOXED_LONG, INTEGER, STRING, ext
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetSyncStateDataRequest:
+    """Asks for the brokers in step; logged under code 1006.
+
+    Java: ``controller.impl.task.GetSyncStateDataRequest``.
+    """
+
+    invoke_time: int | None = ext(BOXED_LONG, clock=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerCloseChannelRequest:
+    """A broker's connection closed (code 1014).
+
+    Java: ``controller.impl.task.BrokerCloseChannelRequest``.
+    """
+
+    cluster_name: str | None = ext(STRING)
+    broker_name: str | None = ext(STRING)
+    broker_id: int | None = ext(BOXED_LONG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerCloseChannelResponse:
+    """Answer without fields.
+
+    Java: ``controller.impl.task.BrokerCloseChannelResponse``.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckNotActiveBrokerRequest:
+    """Looks for brokers that are silent (code 1015).
+
+    Java: ``controller.impl.task.CheckNotActiveBrokerRequest``.
+    """
+
+    check_time_millis: int | None = ext(BOXED_LONG, clock=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckNotActiveBrokerResponse:
+    """Answer without fields.
+
+    Java: ``controller.impl.task.CheckNotActiveBrokerResponse``.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetBrokerLiveInfoRequest:
+    """Asks which brokers live (code 1016).
+
+    Java: ``controller.impl.task.GetBrokerLiveInfoRequest``.
+    """
+
+    cluster_name: str | None = ext(STRING)
+    broker_name: str | None = ext(STRING)
+    broker_id: int | None = ext(BOXED_LONG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetBrokerLiveInfoResponse:
+    """Answer without fields.
+
+    Java: ``controller.impl.task.GetBrokerLiveInfoResponse``.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaftBrokerHeartBeatEventRequest:
+    """A broker's heartbeat (code 1018).
+
+    Java: ``controller.impl.task.RaftBrokerHeartBeatEventRequest``.
+    """
+
+    cluster_name_identity_info: str | None = ext(STRING)
+    broker_name_identity_info: str | None = ext(STRING)
+    broker_id_identity_info: int | None = ext(BOXED_LONG)
+    broker_name: str | None = ext(STRING)
+    broker_addr: str | None = ext(STRING)
+    heartbeat_timeout_millis: int | None = ext(BOXED_LONG)
+    broker_id: int | None = ext(BOXED_LONG)
+    last_update_timestamp: int | None = ext(BOXED_LONG)
+    epoch: int | None = ext(INTEGER)
+    max_offset: int | None = ext(BOXED_LONG)
+    confirm_offset: int | None = ext(BOXED_LONG)
+    election_priority: int | None = ext(INTEGER)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RaftBrokerHeartBeatEventResponse:
+    """Answer without fields.
+
+    Java: ``controller.impl.task.RaftBrokerHeartBeatEventResponse``.
+    """

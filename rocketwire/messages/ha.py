@@ -1,0 +1,142 @@
+"""Replication: masters, slaves, epochs and the bytes between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from rocketwire.messages._fields import (
+    BOOLEAN,
+    BOXED_LONG,
+    INT,
+    LONG,
+    STRING,
+    ext,
+    listing,
+    member,
+    record,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeHAInfoRequestHeader:
+    """Tells a broker of the group where the master is and how far (code 906).
+
+    Java: ``remoting.protocol.header.ExchangeHAInfoRequestHeader``.
+    """
+
+    master_ha_address: str | None = ext(STRING)
+    master_flush_offset: int | None = ext(BOXED_LONG)
+    master_address: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExchangeHAInfoResponseHeader:
+    """The same from the other side.
+
+    Java: ``remoting.protocol.header.ExchangeHAInfoResponseHeader``.
+    """
+
+    master_ha_address: str | None = ext(STRING)
+    master_flush_offset: int | None = ext(BOXED_LONG)
+    master_address: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResetMasterFlushOffsetHeader:
+    """Sets how far the master has flushed (code 908).
+
+    Java: ``remoting.protocol.header.ResetMasterFlushOffsetHeader``.
+    """
+
+    master_flush_offset: int | None = ext(BOXED_LONG, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerSyncInfo:
+    """Where a master is and how far; no code carries it.
+
+    Java: ``remoting.protocol.BrokerSyncInfo``.
+    """
+
+    master_address: str | None = member(STRING)
+    master_flush_offset: int = member(LONG)
+    master_ha_address: str | None = member(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HAConnectionRuntimeInfo:
+    """A slave, seen from its master.
+
+    Java: ``remoting.protocol.body.HARuntimeInfo.HAConnectionRuntimeInfo``.
+    """
+
+    java_name: ClassVar[str] = "HARuntimeInfo.HAConnectionRuntimeInfo"
+
+    addr: str | None = member(STRING)
+    diff: int = member(LONG)
+    in_sync: bool = member(BOOLEAN)
+    slave_ack_offset: int = member(LONG)
+    transfer_from_where: int = member(LONG)
+    transferred_byte_in_second: int = member(LONG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HAClientRuntimeInfo:
+    """A master, seen from its slave.
+
+    Java: ``remoting.protocol.body.HARuntimeInfo.HAClientRuntimeInfo``.
+    """
+
+    java_name: ClassVar[str] = "HARuntimeInfo.HAClientRuntimeInfo"
+
+    last_read_timestamp: int = member(LONG)
+    last_write_timestamp: int = member(LONG)
+    master_addr: str | None = member(STRING)
+    master_flush_offset: int = member(LONG)
+    max_offset: int = member(LONG)
+    transferred_byte_in_second: int = member(LONG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HARuntimeInfo:
+    """State of replication at one broker (code 907).
+
+    Java: ``remoting.protocol.body.HARuntimeInfo``.
+    """
+
+    ha_client_runtime_info: HAClientRuntimeInfo | None = member(
+        record(HAClientRuntimeInfo), factory=HAClientRuntimeInfo
+    )
+    ha_connection_info: tuple[HAConnectionRuntimeInfo, ...] | None = member(
+        listing(record(HAConnectionRuntimeInfo)), default=()
+    )
+    in_sync_slave_nums: int = member(INT)
+    master: bool = member(BOOLEAN)
+    master_commit_log_max_offset: int = member(LONG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochEntry:
+    """Where an epoch starts and ends.
+
+    Java: ``remoting.protocol.EpochEntry``.
+    """
+
+    end_offset: int = member(LONG)
+    epoch: int = member(INT)
+    start_offset: int = member(LONG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EpochEntryCache:
+    """Every epoch that a broker knows (code 1007).
+
+    Java: ``remoting.protocol.body.EpochEntryCache``.
+    """
+
+    broker_id: int = member(LONG)
+    broker_name: str | None = member(STRING)
+    cluster_name: str | None = member(STRING)
+    epoch_list: tuple[EpochEntry, ...] | None = member(listing(record(EpochEntry)))
+    max_offset: int = member(LONG)

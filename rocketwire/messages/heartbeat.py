@@ -1,0 +1,123 @@
+"""Clients at a broker: heartbeat, its subscriptions, and goodbye."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from rocketwire.messages._fields import (
+    BOOLEAN,
+    CLOCKED_LONG,
+    INT,
+    INTEGER,
+    STRING,
+    distinct,
+    enumeration,
+    ext,
+    listing,
+    member,
+    record,
+)
+from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
+from rocketwire.messages.rpc import RpcRequestHeader
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SubscriptionData:
+    """What a consumer wants of a topic.
+
+    Java: ``remoting.protocol.heartbeat.SubscriptionData``.
+    """
+
+    class_filter_mode: bool = member(BOOLEAN)
+    code_set: tuple[int, ...] | None = member(distinct(INTEGER), default=())
+    expression_type: str | None = member(STRING, default="TAG")
+    sub_string: str | None = member(STRING)
+    sub_version: int | None = member(CLOCKED_LONG, clock=True)
+    tags_set: tuple[str, ...] | None = member(distinct(STRING), default=())
+    topic: str | None = member(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumerData:
+    """One consumer group of a client.
+
+    Java: ``remoting.protocol.heartbeat.ConsumerData``.
+    """
+
+    consume_from_where: ConsumeFromWhere | str | None = member(enumeration(ConsumeFromWhere))
+    consume_type: ConsumeType | str | None = member(enumeration(ConsumeType))
+    group_name: str | None = member(STRING)
+    message_model: MessageModel | str | None = member(enumeration(MessageModel))
+    subscription_data_set: tuple[SubscriptionData, ...] | None = member(
+        distinct(record(SubscriptionData)), default=()
+    )
+    unit_mode: bool = member(BOOLEAN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerData:
+    """One producer group of a client.
+
+    Java: ``remoting.protocol.heartbeat.ProducerData``.
+    """
+
+    group_name: str | None = member(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatRequestHeader(RpcRequestHeader):
+    """Header of a heartbeat (code 34).
+
+    Java: ``remoting.protocol.header.HeartbeatRequestHeader``.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeartbeatData:
+    """All groups of a client.
+
+    Java: ``remoting.protocol.heartbeat.HeartbeatData``.
+    """
+
+    client_id: str | None = member(STRING, wire="clientID")
+    consumer_data_set: tuple[ConsumerData, ...] | None = member(
+        listing(record(ConsumerData), "Set<{}>"), default=()
+    )
+    heartbeat_fingerprint: int = member(INT)
+    producer_data_set: tuple[ProducerData, ...] | None = member(
+        listing(record(ProducerData), "Set<{}>"), default=()
+    )
+    is_without_sub: bool = member(BOOLEAN, wire="withoutSub")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnregisterClientRequestHeader(RpcRequestHeader):
+    """A client leaves a group (code 35).
+
+    Java: ``remoting.protocol.header.UnregisterClientRequestHeader``.
+    """
+
+    client_id: str | None = ext(STRING, wire="clientID", required=True)
+    producer_group: str | None = ext(STRING)
+    consumer_group: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnregisterClientResponseHeader:
+    """Answer without fields.
+
+    Java: ``remoting.protocol.header.UnregisterClientResponseHeader``.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckClientRequestBody:
+    """Asks whether a subscription's expression compiles (code 46).
+
+    Java: ``remoting.protocol.body.CheckClientRequestBody``.
+    """
+
+    client_id: str | None = member(STRING)
+    group: str | None = member(STRING)
+    namespace: str | None = member(STRING)
+    subscription_data: SubscriptionData | None = member(record(SubscriptionData))

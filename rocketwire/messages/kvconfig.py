@@ -1,0 +1,87 @@
+"""The name server's key-value configuration: codes 100, 101, 102 and 219."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rocketwire.messages._fields import STRING, ext, mapping, member
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PutKVConfigRequestHeader:
+    """Stores one value (code 100).
+
+    Java: ``remoting.protocol.header.namesrv.PutKVConfigRequestHeader``.
+    """
+
+    namespace: str | None = ext(STRING, required=True)
+    key: str | None = ext(STRING, required=True)
+    value: str | None = ext(STRING, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetKVConfigRequestHeader:
+    """Asks for one value (code 101).
+
+    Java: ``remoting.protocol.header.namesrv.GetKVConfigRequestHeader``.
+    """
+
+    namespace: str | None = ext(STRING, required=True)
+    key: str | None = ext(STRING, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetKVConfigResponseHeader:
+    """The value that was asked for.
+
+    Java: ``remoting.protocol.header.namesrv.GetKVConfigResponseHeader``.
+    """
+
+    value: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeleteKVConfigRequestHeader:
+    """Removes one value (code 102).
+
+    Java: ``remoting.protocol.header.namesrv.DeleteKVConfigRequestHeader``.
+    """
+
+    namespace: str | None = ext(STRING, required=True)
+    key: str | None = ext(STRING, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetKVListByNamespaceRequestHeader:
+    """Asks for everything in one namespace (code 219).
+
+    Java: ``remoting.protocol.header.namesrv.GetKVListByNamespaceRequestHeader``.
+    """
+
+    namespace: str | None = ext(STRING, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KVTable:
+    """A table of texts, the form in which several answers list their facts.
+
+    Java: ``remoting.protocol.body.KVTable``.
+    """
+
+    table: Mapping[str, str] | None = member(mapping(STRING, STRING), default={})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KVConfigSerializeWrapper:
+    """The name server's file of all namespaces, ``kvConfig.json``.
+
+    Java: ``namesrv.kvconfig.KVConfigSerializeWrapper``.
+    """
+
+    config_table: Mapping[str, Mapping[str, str]] | None = member(
+        mapping(STRING, mapping(STRING, STRING))
+    )

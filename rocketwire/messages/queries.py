@@ -1,0 +1,240 @@
+"""Looking at messages, queues and the progress of groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rocketwire.messages._fields import (
+    BOOLEAN,
+    BOXED_LONG,
+    DOUBLE,
+    INT,
+    INTEGER,
+    LONG,
+    STRING,
+    ext,
+    listing,
+    mapping,
+    member,
+    record,
+)
+from rocketwire.messages.heartbeat import SubscriptionData
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.rpc import TopicQueueRequestHeader, TopicRequestHeader
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryMessageRequestHeader(TopicRequestHeader):
+    """Looks messages up by key (code 12).
+
+    Java: ``remoting.protocol.header.QueryMessageRequestHeader``.
+    """
+
+    topic: str | None = ext(STRING, required=True)
+    key: str | None = ext(STRING, required=True)
+    max_num: int | None = ext(INTEGER, required=True)
+    begin_timestamp: int | None = ext(BOXED_LONG, required=True)
+    end_timestamp: int | None = ext(BOXED_LONG, required=True)
+    index_type: str | None = ext(STRING, since="5.5.0")
+    last_key: str | None = ext(STRING, since="5.5.0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryMessageResponseHeader:
+    """How far the index reaches.
+
+    Java: ``remoting.protocol.header.QueryMessageResponseHeader``.
+    """
+
+    index_last_update_timestamp: int | None = ext(BOXED_LONG, required=True)
+    index_last_update_phyoffset: int | None = ext(BOXED_LONG, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewMessageRequestHeader:
+    """Reads one message by its commit log offset (code 33).
+
+    Java: ``remoting.protocol.header.ViewMessageRequestHeader``.
+    """
+
+    topic: str | None = ext(STRING)
+    offset: int | None = ext(BOXED_LONG, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ViewMessageResponseHeader:
+    """Answer without fields; no code carries it.
+
+    Java: ``remoting.protocol.header.ViewMessageResponseHeader``.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StatisticsMessagesRequestHeader(TopicQueueRequestHeader):
+    """Counts the messages of a span of time; no code carries it.
+
+    Java: ``remoting.protocol.header.StatisticsMessagesRequestHeader``.
+    """
+
+    consumer_group: str | None = ext(STRING, required=True)
+    topic: str | None = ext(STRING, required=True)
+    queue_id: int = ext(INT, required=True)
+    from_time: int = ext(LONG)
+    to_time: int = ext(LONG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryConsumeQueueRequestHeader(TopicQueueRequestHeader):
+    """Looks into a consume queue (code 321).
+
+    Java: ``remoting.protocol.header.QueryConsumeQueueRequestHeader``.
+    """
+
+    topic: str | None = ext(STRING)
+    queue_id: int = ext(INT)
+    index: int = ext(LONG)
+    count: int = ext(INT)
+    consumer_group: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumeQueueData:
+    """One entry of a consume queue.
+
+    Java: ``remoting.protocol.body.ConsumeQueueData``.
+    """
+
+    bit_map: str | None = member(STRING)
+    eval: bool = member(BOOLEAN)
+    extend_data_json: str | None = member(STRING)
+    msg: str | None = member(STRING)
+    physic_offset: int = member(LONG)
+    physic_size: int = member(INT)
+    tags_code: int = member(LONG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryConsumeQueueResponseBody:
+    """Entries of a consume queue, and what a group's filter makes of them.
+
+    Java: ``remoting.protocol.body.QueryConsumeQueueResponseBody``.
+    """
+
+    filter_data: str | None = member(STRING)
+    max_queue_index: int = member(LONG)
+    min_queue_index: int = member(LONG)
+    queue_data: tuple[ConsumeQueueData, ...] | None = member(listing(record(ConsumeQueueData)))
+    subscription_data: SubscriptionData | None = member(record(SubscriptionData))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryConsumeTimeSpanRequestHeader(TopicRequestHeader):
+    """Asks how old the messages are that a group is at (code 303).
+
+    Java: ``remoting.protocol.header.QueryConsumeTimeSpanRequestHeader``.
+    """
+
+    topic: str | None = ext(STRING, required=True)
+    group: str | None = ext(STRING, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueTimeSpan:
+    """How old they are in one queue.
+
+    Java: ``remoting.protocol.body.QueueTimeSpan``.
+    """
+
+    consume_time_stamp: int = member(LONG)
+    consume_time_stamp_str: str | None = member(
+        STRING, default="1970-01-01#00:00:00:000", write_only=True
+    )
+    delay_time: int = member(LONG)
+    max_time_stamp: int = member(LONG)
+    max_time_stamp_str: str | None = member(
+        STRING, default="1970-01-01#00:00:00:000", write_only=True
+    )
+    message_queue: MessageQueue | None = member(record(MessageQueue))
+    min_time_stamp: int = member(LONG)
+    min_time_stamp_str: str | None = member(
+        STRING, default="1970-01-01#00:00:00:000", write_only=True
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueryConsumeTimeSpanBody:
+    """How old they are in every queue.
+
+    Java: ``remoting.protocol.body.QueryConsumeTimeSpanBody``.
+    """
+
+    consume_time_span_set: tuple[QueueTimeSpan, ...] | None = member(
+        listing(record(QueueTimeSpan)), default=()
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetConsumeStatsRequestHeader(TopicRequestHeader):
+    """Asks how far a group is (code 208).
+
+    Java: ``remoting.protocol.header.GetConsumeStatsRequestHeader``.
+    """
+
+    consumer_group: str | None = ext(STRING, required=True)
+    topic: str | None = ext(STRING)
+    topic_list: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OffsetWrapper:
+    """How far a group is in one queue.
+
+    Java: ``remoting.protocol.admin.OffsetWrapper``.
+    """
+
+    broker_offset: int = member(LONG)
+    consumer_offset: int = member(LONG)
+    last_timestamp: int = member(LONG)
+    pull_offset: int = member(LONG)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumeStats:
+    """How far a group is.
+
+    Java: ``remoting.protocol.admin.ConsumeStats``.
+    """
+
+    consume_tps: float = member(DOUBLE)
+    offset_table: Mapping[MessageQueue, OffsetWrapper] | None = member(
+        mapping(record(MessageQueue), record(OffsetWrapper)), default={}
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GetConsumeStatsInBrokerHeader:
+    """Asks how far every group is (code 317).
+
+    Java: ``remoting.protocol.header.GetConsumeStatsInBrokerHeader``.
+    """
+
+    is_order: bool = ext(BOOLEAN, required=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConsumeStatsList:
+    """How far every group is.
+
+    Java: ``remoting.protocol.body.ConsumeStatsList``.
+    """
+
+    broker_addr: str | None = member(STRING)
+    consume_stats_list: tuple[Mapping[str, tuple[ConsumeStats, ...]], ...] | None = member(
+        listing(mapping(STRING, listing(record(ConsumeStats)))), default=()
+    )
+    total_diff: int = member(LONG)
+    total_inflight_diff: int = member(LONG)

@@ -1,0 +1,95 @@
+"""Which classes belong to which request code, and every class by its name in Java.
+
+Rules of this file: the tables name every operation that a Java program handles or sends, one line
+each; nothing registers itself.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire.messages import (
+    allocation,
+    auth,
+    brokers,
+    callbacks,
+    connections,
+    controller,
+    controller_log,
+    groups,
+    ha,
+    heartbeat,
+    kvconfig,
+    lite,
+    message_queue,
+    offsets,
+    pop,
+    pull,
+    queries,
+    registration,
+    route,
+    rpc,
+    send,
+    static_topics,
+    topic_config,
+    topics,
+    transactions,
+)
+from rocketwire.messages._fields import java_name
+from rocketwire.messages._messaging_operations import OPERATIONS as _MESSAGING
+from rocketwire.messages._operation import ArrayOf, Body, Operation, Raw
+from rocketwire.messages._upkeep_operations import OPERATIONS as _UPKEEP
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import ModuleType
+
+__all__ = ["CLASSES", "OPERATIONS", "ArrayOf", "Body", "Operation", "Raw"]
+
+OPERATIONS: Final[Mapping[int, Operation]] = {
+    one.code: one for one in sorted((*_MESSAGING, *_UPKEEP))
+}
+"""Every operation by its request code."""
+
+_SUBJECTS: Final[tuple[ModuleType, ...]] = (
+    allocation,
+    auth,
+    brokers,
+    callbacks,
+    connections,
+    controller,
+    controller_log,
+    groups,
+    ha,
+    heartbeat,
+    kvconfig,
+    lite,
+    message_queue,
+    offsets,
+    pop,
+    pull,
+    queries,
+    registration,
+    route,
+    rpc,
+    send,
+    static_topics,
+    topic_config,
+    topics,
+    transactions,
+)
+
+
+def _classes() -> dict[str, type[Any]]:
+    found = {
+        java_name(cls): cls
+        for subject in _SUBJECTS
+        for cls in vars(subject).values()
+        if dataclasses.is_dataclass(cls) and isinstance(cls, type)
+    }
+    return dict(sorted(found.items()))
+
+
+CLASSES: Final[Mapping[str, type[Any]]] = _classes()
+"""Every class by its short name in Java: ``TopicRouteData``, ``AclInfo.PolicyInfo``."""

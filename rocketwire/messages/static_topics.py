@@ -1,0 +1,85 @@
+"""Static topics: logical queues that stay the same while brokers come and go."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rocketwire.messages._fields import (
+    BOOLEAN,
+    INT,
+    INTEGER,
+    LONG,
+    STRING,
+    listing,
+    mapping,
+    member,
+    record,
+)
+from rocketwire.messages.route import TopicQueueMappingInfo
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogicQueueMappingItem:
+    """One stretch of a logical queue on one broker.
+
+    Java: ``remoting.protocol.statictopic.LogicQueueMappingItem``.
+    """
+
+    bname: str | None = member(STRING)
+    end_offset: int = member(LONG, default=-1)
+    gen: int = member(INT)
+    logic_offset: int = member(LONG)
+    queue_id: int = member(INT)
+    start_offset: int = member(LONG)
+    time_of_end: int = member(LONG, default=-1)
+    time_of_start: int = member(LONG, default=-1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicQueueMappingDetail(TopicQueueMappingInfo):
+    """Every stretch of the logical queues that one broker hosts.
+
+    Java: ``remoting.protocol.statictopic.TopicQueueMappingDetail``.
+    """
+
+    hosted_queues: Mapping[int, tuple[LogicQueueMappingItem, ...]] | None = member(
+        mapping(INTEGER, listing(record(LogicQueueMappingItem)), concurrent=True), default={}
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicQueueMappingContext:
+    """Result of a broker's look-up in its mapping; never sent.
+
+    Java: ``remoting.protocol.statictopic.TopicQueueMappingContext``.
+    """
+
+    current_item: LogicQueueMappingItem | None = member(
+        record(LogicQueueMappingItem), write_only=True
+    )
+    global_id: int | None = member(INTEGER)
+    leader: bool = member(BOOLEAN, write_only=True)
+    leader_item: LogicQueueMappingItem | None = member(record(LogicQueueMappingItem))
+    mapping_detail: TopicQueueMappingDetail | None = member(record(TopicQueueMappingDetail))
+    mapping_item_list: tuple[LogicQueueMappingItem, ...] | None = member(
+        listing(record(LogicQueueMappingItem))
+    )
+    topic: str | None = member(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicQueueMappingOne:
+    """Mapping of one logical queue; used inside Java's admin tool.
+
+    Java: ``remoting.protocol.statictopic.TopicQueueMappingOne``.
+    """
+
+    bname: str | None = member(STRING)
+    global_id: int | None = member(INTEGER)
+    items: tuple[LogicQueueMappingItem, ...] | None = member(listing(record(LogicQueueMappingItem)))
+    mapping_detail: TopicQueueMappingDetail | None = member(record(TopicQueueMappingDetail))
+    topic: str | None = member(STRING)

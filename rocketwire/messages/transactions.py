@@ -1,0 +1,116 @@
+"""Transactional messages: end of a transaction, and the broker's question about an open one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from rocketwire.messages._fields import (
+    BOXED_BOOLEAN,
+    BOXED_LONG,
+    CLOCKED_LONG,
+    INTEGER,
+    STRING,
+    among,
+    ext,
+    mapping,
+    member,
+    record,
+)
+from rocketwire.messages.rpc import RpcRequestHeader
+from rocketwire.messages.topic_config import DataVersion
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndTransactionRequestHeader(RpcRequestHeader):
+    """Commits or rolls back (code 37).
+
+    Java: ``remoting.protocol.header.EndTransactionRequestHeader``.
+    """
+
+    topic: str | None = ext(STRING)
+    producer_group: str | None = ext(STRING, required=True)
+    tran_state_table_offset: int | None = ext(BOXED_LONG, required=True)
+    commit_log_offset: int | None = ext(BOXED_LONG, required=True)
+    commit_or_rollback: int | None = ext(INTEGER, required=True, check=among(0, 8, 12))
+    from_transaction_check: bool | None = ext(BOXED_BOOLEAN, default=False)
+    msg_id: str | None = ext(STRING, required=True)
+    transaction_id: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndTransactionResponseHeader:
+    """Answer without fields; no code carries it.
+
+    Java: ``remoting.protocol.header.EndTransactionResponseHeader``.
+    """
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckTransactionStateRequestHeader(RpcRequestHeader):
+    """Asks a producer how its transaction ended (code 39).
+
+    Java: ``remoting.protocol.header.CheckTransactionStateRequestHeader``.
+    """
+
+    topic: str | None = ext(STRING)
+    tran_state_table_offset: int | None = ext(BOXED_LONG, required=True)
+    commit_log_offset: int | None = ext(BOXED_LONG, required=True)
+    msg_id: str | None = ext(STRING)
+    transaction_id: str | None = ext(STRING)
+    offset_msg_id: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckTransactionStateResponseHeader:
+    """Answer to that; no code carries it, producers send code 37 instead.
+
+    Java: ``remoting.protocol.header.CheckTransactionStateResponseHeader``.
+    """
+
+    producer_group: str | None = ext(STRING, required=True)
+    tran_state_table_offset: int | None = ext(BOXED_LONG, required=True)
+    commit_log_offset: int | None = ext(BOXED_LONG, required=True)
+    commit_or_rollback: int | None = ext(INTEGER, required=True, check=among(8, 12))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResumeCheckHalfMessageRequestHeader:
+    """Has a half message checked again (code 323).
+
+    Java: ``remoting.protocol.header.ResumeCheckHalfMessageRequestHeader``.
+    """
+
+    topic: str | None = ext(STRING)
+    msg_id: str | None = ext(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionMetric:
+    """How many half messages of a topic are open.
+
+    Java: ``broker.transaction.TransactionMetrics.Metric``.
+    """
+
+    java_name: ClassVar[str] = "TransactionMetrics.Metric"
+
+    count: int | None = member(BOXED_LONG, default=0)
+    time_stamp: int | None = member(CLOCKED_LONG, clock=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransactionMetricsSerializeWrapper:
+    """A broker's file of open half messages.
+
+    Java: ``broker.transaction.TransactionMetrics.TransactionMetricsSerializeWrapper``.
+    """
+
+    java_name: ClassVar[str] = "TransactionMetrics.TransactionMetricsSerializeWrapper"
+
+    data_version: DataVersion | None = member(record(DataVersion), factory=DataVersion)
+    transaction_count: Mapping[str, TransactionMetric] | None = member(
+        mapping(STRING, record(TransactionMetric), concurrent=True), default={}
+    )

@@ -1,0 +1,462 @@
+"""What each Java type makes of each kind of JSON; measured on fastjson2 2.0.59 (5.5.0).
+
+Origin: the oracle's ``body_decode`` on DataVersion, QueueData, GroupForbidden, BrokerStatsItem,
+BatchAck, TopicConfig, Connection, TopicList, KVTable and others, one member at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from rocketwire.codes import LanguageCode
+from rocketwire.errors import DecodeError, EncodeError
+from rocketwire.messages import decode_body, encode_body, from_json
+from rocketwire.messages._forms import Form, Mismatch, kind, parse_integer
+from rocketwire.messages.auth import PolicyEntryInfo
+from rocketwire.messages.brokers import BrokerStatsItem
+from rocketwire.messages.connections import Connection
+from rocketwire.messages.controller import ReplicaIdentity, SyncStateSet
+from rocketwire.messages.enums import TopicFilterType
+from rocketwire.messages.groups import GroupForbidden
+from rocketwire.messages.kvconfig import KVTable
+from rocketwire.messages.pop import BatchAck, PopCheckPoint
+from rocketwire.messages.route import (
+    BrokerData,
+    BrokerMemberGroup,
+    GetBrokerMemberGroupResponseBody,
+    QueueData,
+    TopicList,
+    TopicQueueMappingInfo,
+    TopicRouteData,
+)
+from rocketwire.messages.topic_config import DataVersion, TopicConfig, TopicConfigSerializeWrapper
+
+REFUSED = object()
+
+
+def read(cls: type[Any], member: str, text: str) -> Any:
+    """The member after reading an object that holds only it, or REFUSED."""
+    wire = "".join(
+        part if index == 0 else part.capitalize() for index, part in enumerate(member.split("_"))
+    )
+    try:
+        body = decode_body(cls, f'{{"{wire}":{text}}}'.encode())
+    except DecodeError:
+        return REFUSED
+    return getattr(body, member)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", 0),
+        ("true", 1),
+        ("false", 0),
+        ("7", 7),
+        ("-2147483648", -2147483648),
+        ("2147483648", REFUSED),
+        ("99999999999999999999", REFUSED),
+        ("1.5", 1),
+        ("-1.9", -1),
+        ("1e3", 1000),
+        ("1e400", 2147483647),
+        ("-1e400", -2147483648),
+        ('"7"', 7),
+        ('"+7"', 7),
+        ('" 7"', REFUSED),
+        ('"1.5"', 1),
+        ('"-1.9"', -1),
+        ('".5"', 0),
+        ('"1e3"', 1000),
+        ('"1.5e1"', 15),
+        ('"2147483648"', REFUSED),
+        ('"0x10"', REFUSED),
+        ('"\u0663"', REFUSED),
+        ('"abc"', REFUSED),
+        ('""', 0),
+        ('"null"', 0),
+        ('"true"', 1),
+        ('"false"', 0),
+        ('"TRUE"', REFUSED),
+        ("[1]", 1),
+        ('["1"]', 1),
+        ("[]", REFUSED),
+        ("[null]", REFUSED),
+        ("[[1]]", REFUSED),
+        ('["a",2]', REFUSED),
+        ("NaN", REFUSED),
+    ],
+)
+def test_an_int_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(QueueData, "perm", text) == expected
+
+
+def test_a_long_has_64_bits_and_a_byte_8() -> None:
+    assert read(DataVersion, "state_version", "9223372036854775807") == 2**63 - 1
+    assert read(DataVersion, "state_version", "9223372036854775808") is REFUSED
+    assert read(DataVersion, "state_version", "1e400") == 2**63 - 1
+    assert decode_body(PopCheckPoint, b'{"n":-128}') == PopCheckPoint(num=-128)
+    assert read(DataVersion, "timestamp", "null") == 0
+
+
+def test_a_boxed_number_can_be_null() -> None:
+    assert read(ReplicaIdentity, "broker_id", "null") is None
+    assert read(ReplicaIdentity, "broker_id", '""') is None
+    assert read(ReplicaIdentity, "broker_id", "5") == 5
+    assert read(DataVersion, "counter", "null") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", None),
+        ("true", True),
+        ("false", False),
+        ("0", False),
+        ("1", True),
+        ("7", False),
+        ("-1", True),
+        ("1.5", False),
+        ('"true"', True),
+        ('"TRUE"', True),
+        ('"FALSE"', False),
+        ('"1"', True),
+        ('"0"', False),
+        ('"Y"', True),
+        ('"N"', False),
+        ('"y"', REFUSED),
+        ('"yes"', REFUSED),
+        ('""', None),
+        ('"null"', None),
+        ("[1]", True),
+        ("[]", REFUSED),
+        ("{}", REFUSED),
+    ],
+)
+def test_a_boolean_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(GroupForbidden, "readable", text) is expected
+    primitive = expected if expected is REFUSED else bool(expected)
+    assert read(BrokerData, "enable_acting_master", text) is primitive
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", 0.0),
+        ("true", 1.0),
+        ("7", 7.0),
+        ("1.5", 1.5),
+        ("99999999999999999999", REFUSED),
+        ('"7"', 7.0),
+        ('" 7"', 7.0),
+        ('"1e3"', 1000.0),
+        ('"1_0"', REFUSED),
+        ('"inf"', REFUSED),
+        ('"Infinity"', math.inf),
+        ('"-Infinity"', -math.inf),
+        ('""', 0.0),
+        ('"null"', 0.0),
+        ('"true"', 1.0),
+        ('"false"', 0.0),
+        ("[]", 0.0),
+        ("[1]", 1.0),
+        ("[null]", REFUSED),
+        ('["a",2]', REFUSED),
+        ("{}", 0.0),
+        ('{"a":1}', REFUSED),
+    ],
+)
+def test_a_double_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(BrokerStatsItem, "tps", text) == expected
+
+
+def test_a_double_may_be_no_number() -> None:
+    assert math.isnan(read(BrokerStatsItem, "tps", "NaN"))
+    assert math.isnan(read(BrokerStatsItem, "tps", '"NaN"'))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", None),
+        ("true", "true"),
+        ("-1", "-1"),
+        ("1.5", "1.5"),
+        ("1e3", "1000.0"),
+        ("1e400", "Infinity"),
+        ("99999999999999999999", "99999999999999999999"),
+        ('"\u4e2d"', "\u4e2d"),
+        ("[]", "[]"),
+        ('["a",2]', '["a",2]'),
+        ('{"a":1}', '{"a":1}'),
+        ("NaN", REFUSED),
+    ],
+)
+def test_a_string_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(QueueData, "broker_name", text) == expected
+
+
+def test_a_number_that_is_too_long_for_a_text_is_refused() -> None:
+    with pytest.raises(DecodeError, match="too long"):
+        from_json(QueueData, {"brokerName": 10**4000})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", None),
+        ('""', None),
+        ('"AQI="', frozenset({0, 9})),
+        ('"AQI"', frozenset({0, 9})),
+        ('"AQI=="', REFUSED),
+        ('"A Q I="', REFUSED),
+        ('"7"', REFUSED),
+        ("5", REFUSED),
+    ],
+)
+def test_a_bit_set_is_base64_from_the_low_end(text: str, expected: object) -> None:
+    try:
+        actual: object = (decode_body(BatchAck, f'{{"b":{text}}}'.encode()) or BatchAck()).bit_set
+    except DecodeError:
+        actual = REFUSED
+
+    assert actual == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", None),
+        ('"MULTI_TAG"', TopicFilterType.MULTI_TAG),
+        ('"multi_tag"', TopicFilterType.MULTI_TAG),
+        ('"MultiTag"', TopicFilterType.MULTI_TAG),
+        ("0", TopicFilterType.SINGLE_TAG),
+        ("1.5", TopicFilterType.MULTI_TAG),
+        ('"1"', TopicFilterType.MULTI_TAG),
+        ("2", REFUSED),
+        ("-1", REFUSED),
+        ("true", REFUSED),
+        ("[1]", REFUSED),
+        ("{}", REFUSED),
+    ],
+)
+def test_an_enumeration_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(TopicConfig, "topic_filter_type", text) == expected
+
+
+def test_an_unknown_constant_survives_where_java_makes_it_null() -> None:
+    config = decode_body(TopicConfig, b'{"topicFilterType":"TRIPLE_TAG"}')
+
+    assert config is not None
+    assert config.topic_filter_type == "TRIPLE_TAG"
+    assert b'"topicFilterType":"TRIPLE_TAG"' in encode_body(config)
+
+
+def test_a_language_travels_by_name() -> None:
+    connection = decode_body(Connection, b'{"language":"GO"}')
+
+    assert connection == Connection(language=LanguageCode.GO)
+    assert encode_body(Connection(language=LanguageCode.GO)) == b'{"language":"GO","version":0}'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", None),
+        ("5", None),
+        ("true", None),
+        ("{}", None),
+        ('""', ()),
+        ('"null"', ()),
+        ('"a"', ("a",)),
+        ('["a",1,true,{},[1]]', ("a", "1", "true", "{}", "[1]")),
+    ],
+)
+def test_a_list_of_texts_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(PolicyEntryInfo, "actions", text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", None),
+        ("5", REFUSED),
+        ('""', ()),
+        ('"null"', ("null",)),
+        ("{}", ("{}",)),
+        ('["a","b","a",null]', ("a", "b", None)),
+    ],
+)
+def test_a_set_of_texts_reads_as_in_java_and_holds_nothing_twice(
+    text: str, expected: object
+) -> None:
+    assert read(TopicList, "topic_list", text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", None),
+        ('""', None),
+        ('"null"', None),
+        ("[]", ()),
+        ("{}", (QueueData(),)),
+        ("5", REFUSED),
+        ('"x"', REFUSED),
+        ("[1]", REFUSED),
+        ("[null]", REFUSED),
+    ],
+)
+def test_a_list_of_objects_reads_as_in_java_but_for_null_elements(
+    text: str, expected: object
+) -> None:
+    assert read(TopicRouteData, "queue_datas", text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", None),
+        ('""', None),
+        ('"null"', None),
+        ('{"a":1,"b":null,"c":{"x":1}}', {"a": "1", "c": '{"x":1}'}),
+        ("[]", REFUSED),
+        ("5", REFUSED),
+        ('"x"', REFUSED),
+    ],
+)
+def test_a_map_of_texts_reads_as_in_java_and_drops_null(text: str, expected: object) -> None:
+    assert read(KVTable, "table", text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{0:"a","1":"b"}', {0: "a", 1: "b"}),
+        ('{"+2":"c","3.5":"x"}', {2: "c", 3: "x"}),
+        ('{"x":"x"}', REFUSED),
+        ('{"":"x"}', REFUSED),
+        ('{99999999999999999999:"b"}', REFUSED),
+    ],
+)
+def test_a_map_with_integer_keys_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(BrokerMemberGroup, "broker_addrs", text) == expected
+
+
+def test_a_concurrent_map_refuses_null() -> None:
+    assert read(TopicQueueMappingInfo, "curr_id_map", '{0:"1"}') == {0: 1}
+    assert read(TopicQueueMappingInfo, "curr_id_map", "{1:null}") is REFUSED
+    assert read(TopicConfigSerializeWrapper, "topic_config_table", '{"a":""}') is REFUSED
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", None),
+        ('""', None),
+        ('"null"', None),
+        ("{}", BrokerMemberGroup()),
+        ("5", REFUSED),
+        ("[]", REFUSED),
+        ('"x"', REFUSED),
+        ("true", REFUSED),
+    ],
+)
+def test_an_object_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(GetBrokerMemberGroupResponseBody, "broker_member_group", text) == expected
+
+
+def test_an_error_says_where_it_is() -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode_body(TopicRouteData, b'{"brokerDatas":[{},{"brokerAddrs":{"1":"a","x":"b"}}]}')
+
+    assert caught.value.path == "TopicRouteData.brokerDatas.1.brokerAddrs.x"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        QueueData(perm=2**31),
+        DataVersion(counter=2**63),
+        BrokerMemberGroup(broker_addrs={2**63: "a"}),
+        SyncStateSet(sync_state_set=(1, -(2**63) - 1)),
+    ],
+)
+def test_a_number_beyond_its_type_is_not_written(body: object) -> None:
+    with pytest.raises(EncodeError, match="not within"):
+        encode_body(body)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0", 0),
+        ("+5", 5),
+        ("-5", -5),
+        ("-0", 0),
+        ("0005", 5),
+        ("0" * 60 + "7", 7),
+        ("0" * 60, 0),
+        ("\u0663", 3),
+        ("\uff11", 1),
+        ("127", 127),
+        ("-128", -128),
+    ],
+)
+def test_a_number_of_a_header_reads_as_in_java(text: str, expected: int) -> None:
+    assert parse_integer(text, -128, 127) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "+", "-", " 5", "5 ", "1_0", "1.5", "abc", "128", "-129", "9" * 50, "\U0001d7d8", "+-1"],
+)
+def test_what_java_cannot_read_as_a_number_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="number"):
+        parse_integer(text, -128, 127)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, "null"),
+        (True, "a boolean"),
+        (1, "a number"),
+        (1.5, "a number"),
+        ("", "a string"),
+        ([], "an array"),
+        ({}, "an object"),
+    ],
+)
+def test_messages_name_the_kind_of_a_value(value: object, expected: str) -> None:
+    assert kind(value) == expected
+
+
+def test_a_mismatch_collects_its_path_from_the_inside_out() -> None:
+    assert Mismatch("x").under(1).under("list").path == ("list", "1")
+
+
+def test_a_form_is_a_value() -> None:
+    form: Form[str] = Form("String", lambda value: None)
+
+    assert form == Form("String", form.read)
+
+
+@pytest.mark.parametrize(
+    ("cls", "member"),
+    [
+        (GroupForbidden, "readable"),
+        (BrokerStatsItem, "tps"),
+        (QueueData, "perm"),
+        (QueueData, "broker_name"),
+        (PolicyEntryInfo, "actions"),
+        (BrokerMemberGroup, "broker_addrs"),
+    ],
+)
+def test_deep_nesting_is_read_or_refused_and_nothing_else(cls: type[Any], member: str) -> None:
+    for depth in (300, 900, 1000, 1020):
+        read(cls, member, "[" * depth + "1" + "]" * depth)
+        read(cls, member, '{"a":' * depth + "1" + "}" * depth)

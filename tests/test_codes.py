@@ -1,0 +1,44 @@
+"""Numbers are open: what nobody has named is a value too."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+
+from rocketwire.codes import SINCE_5_5_0, LanguageCode, RequestCode, ResponseCode
+from rocketwire.versions import CURRENT_VERSION, MQVersion
+
+
+def test_a_listed_number_is_its_member() -> None:
+    assert RequestCode(103) is RequestCode.REGISTER_BROKER
+    assert repr(RequestCode(103)) == "RequestCode.REGISTER_BROKER"
+    assert RequestCode(103).is_known
+
+
+def test_an_unlisted_number_survives_and_prints_as_itself() -> None:
+    code = RequestCode(999_999)
+
+    assert code == 999_999
+    assert repr(code) == "RequestCode(999999)"
+    assert not code.is_known
+
+
+def test_an_unlisted_number_survives_pickling() -> None:
+    assert pickle.loads(pickle.dumps(LanguageCode(77))) == 77  # noqa: S301 - our own bytes
+
+
+def test_what_is_no_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="REGISTER_BROKER"):
+        RequestCode("REGISTER_BROKER")
+
+
+def test_the_current_version_is_that_of_the_reference_release() -> None:
+    assert CURRENT_VERSION is MQVersion.V5_5_0
+    assert int(CURRENT_VERSION) == 513
+
+
+def test_codes_new_in_5_5_0_are_known() -> None:
+    assert RequestCode.POP_LITE_MESSAGE in SINCE_5_5_0
+    assert ResponseCode.LMQ_QUOTA_EXCEEDED in SINCE_5_5_0
+    assert all(code.is_known for code in SINCE_5_5_0)
