@@ -6,8 +6,8 @@ of steps, the table is consistent at every yield, and at most one registration p
 time.
 
 Identity: a registration belongs to the connection it came over.  The loss of another connection
-does not touch it; nor does a request to unregister that comes over a connection whose own
-registration another connection has replaced, for that one is late.
+does not touch it; nor does a request to unregister that comes over a connection over which the same
+broker registered earlier, for that one is late.
 
 Java: ``RouteInfoManager`` of 5.5.0.  Different on purpose: an address never stays in a group after
 its last live entry has gone, a broker name never stays in a cluster after its group has gone, and a
@@ -70,7 +70,7 @@ class RouteTable:
         self.filter_servers: dict[LiveKey, tuple[str, ...]] = {}
         self.revision = 0
         self._bound: dict[int, dict[LiveKey, None]] = {}
-        self._replaced: dict[int, set[LiveKey]] = {}
+        self._came_over: dict[int, set[LiveKey]] = {}
 
     # ---------------------------------------- registration
 
@@ -193,10 +193,9 @@ class RouteTable:
         else:
             names |= before.names
             self._unbind(key, before)
-            self._replaced.setdefault(before.connection_id, set()).add(key)
         entry = self.live[key] = LiveEntry(registration, names, now)
         self._bound.setdefault(entry.connection_id, {})[key] = None
-        self._replaced.get(entry.connection_id, set()).discard(key)
+        self._came_over.setdefault(entry.connection_id, set()).add(key)
         if registration.filter_servers:
             self.filter_servers[key] = tuple(registration.filter_servers)
         elif registration.filter_servers is not None:
@@ -255,11 +254,14 @@ class RouteTable:
     ) -> list[Occurrence]:
         """Unregisters a broker at the request of ``connection_id``.
 
-        If that connection registered the broker and another has replaced the registration since,
-        the new one stays.  The broker id does not select anything.
+        If the broker has ever registered over that connection, and is registered over another by
+        now, the request is late and the new registration stays.  The broker id does not select
+        anything.
         """
         key = (cluster, address)
-        if key in self._replaced.get(connection_id, ()) and key in self.live:
+        entry = self.live.get(key)
+        came_over_it = key in self._came_over.get(connection_id, ())
+        if came_over_it and entry is not None and entry.connection_id != connection_id:
             reason = "registered over another connection since"
         else:
             happened = self._leave([(key, broker_name)], Reason.UNREGISTERED, notify)
@@ -276,7 +278,7 @@ class RouteTable:
         self, connection_id: int, reason: str, *, notify: bool = False
     ) -> list[Occurrence]:
         """Unregisters every broker whose latest registration came over that connection."""
-        self._replaced.pop(connection_id, None)
+        self._came_over.pop(connection_id, None)
         leaving = [
             (key, name)
             for key in self._bound.get(connection_id, ())

@@ -153,10 +153,11 @@ def test_a_late_request_to_unregister_does_not_touch_the_registration_that_came_
         )
     ]
     assert perms(table, "TA") == {"b1": 6}
-    register(table, registration(connection_id=1))
-    assert table.unregister("C", A, "b1", 1) != []
+    assert [type(each) for each in table.unregister("C", A, "b1", 2)] != [UnregistrationIgnored]
     assert perms(table, "TA") == {}
+    register(table, registration(connection_id=3))
     assert [type(each) for each in table.unregister("C", A, "b1", 2)] == [UnregistrationIgnored]
+    assert perms(table, "TA") == {"b1": 6}
 
 
 def test_anybody_may_unregister_who_has_not_registered_again() -> None:
@@ -563,7 +564,7 @@ class Events(RuleBasedStateMachine):
         self.table = RouteTable()
         self.now = 0.0
         self.newest: dict[tuple[str, str], int] = {}
-        self.registered: dict[tuple[str, str, int], int] = {}
+        self.registered: set[tuple[str, str, int]] = set()
 
     @rule(
         address=ADDRESSES,
@@ -616,9 +617,7 @@ class Events(RuleBasedStateMachine):
         conflict = any(isinstance(each, RegistrationConflict) for each in registered.occurrences)
         if registered.accepted and not conflict:
             self.newest[cluster, address] = connection
-            self.registered[cluster, address, connection] = len(self.registered) + max(
-                self.registered.values(), default=0
-            )
+            self.registered.add((cluster, address, connection))
             if broker_id == 0:
                 # acknowledged means readable
                 assert all(name in perms(self.table, topic) for topic in topics)
@@ -631,17 +630,9 @@ class Events(RuleBasedStateMachine):
     @rule(address=ADDRESSES, name=NAMES, cluster=CLUSTERS, connection=CONNECTIONS)
     def unregisters(self, address: str, name: str, cluster: str, connection: int) -> None:
         before = self.table.live.get((cluster, address))
-        mine = self.registered.get((cluster, address, connection), 0)
-        newest = max(
-            (
-                each
-                for (where, at, _), each in self.registered.items()
-                if (where, at) == (cluster, address)
-            ),
-            default=0,
-        )
+        late = (cluster, address, connection) in self.registered
         self.table.unregister(cluster, address, name, connection, notify=True)
-        if before is not None and 0 < mine < newest:
+        if late and before is not None and before.connection_id != connection:
             assert self.table.live.get((cluster, address)) is before
 
     @rule(connection=CONNECTIONS)
@@ -652,8 +643,7 @@ class Events(RuleBasedStateMachine):
             if entry.connection_id != connection
         }
         self.table.connection_lost(connection, Reason.CLOSED, notify=True)
-        for key in [key for key in self.registered if key[2] == connection]:
-            del self.registered[key]
+        self.registered = {each for each in self.registered if each[2] != connection}
         assert dict(self.table.live) == others
 
     @rule(seconds=st.sampled_from([1.0, 60.0, 121.0]))
