@@ -1,0 +1,66 @@
+"""Peers that the interop tests share: starting a JVM costs seconds of a core, so as few as can be are started."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support import javacache
+from tests.support.javapeers import CURRENT, JavaBroker, JavaPeer
+from tests.support.nameservers import DEFAULT_KIND, NameServer, name_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A name server and a broker that has registered with it."""
+
+    server: NameServer
+    broker: JavaBroker
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _end_in_order_on_sigterm() -> Iterator[None]:
+    """Make SIGTERM unwind the fixtures as Ctrl-C does, so that no JVM stays behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGTERM, previous)
+
+
+@pytest.fixture(scope="session")
+def java() -> None:
+    """Have the jars here, and our Java compiled; without a network that is a reason to skip, but not in CI."""
+    try:
+        javacache.classes(CURRENT, "Peer.java")
+    except javacache.JavaUnavailableError as missing:
+        if os.environ.get("CI") == "true":
+            raise
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def peer(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaPeer]:
+    """One JVM of 5.5.0 for all clients and mqadmin lines."""
+    with JavaPeer(tmp_path_factory.mktemp("peer")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def cluster(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A name server with the defaults but for its port, and an unmodified 5.5.0 broker; tests leave both running."""
+    folder = tmp_path_factory.mktemp("cluster")
+    server = name_server(DEFAULT_KIND, folder / "namesrv", {"bindAddress": "0.0.0.0"})  # noqa: S104 - the default is the point
+    broker = JavaBroker(folder / "broker", [server.address])
+    with server, broker:
+        broker.wait_registered(server.port)
+        yield Cluster(server, broker)

@@ -1,0 +1,216 @@
+import java.io.BufferedReader;
+import java.io.ByteArrayOutputStream;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
+import org.apache.rocketmq.client.producer.DefaultMQProducer;
+import org.apache.rocketmq.client.producer.SendResult;
+import org.apache.rocketmq.client.producer.SendStatus;
+import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
+import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.tools.command.MQAdminStartup;
+
+/**
+ * One JVM that plays producer, consumer and mqadmin for the tests: starting a JVM costs more than all that a test does in it.
+ *
+ * A request is one line of tab-separated words on stdin, the answer one line on stdout: "+" or "-" (it threw), then words.
+ * Every word of an answer is base64 of UTF-8, so that tables with line ends fit.  End of stdin ends the process.
+ *
+ *   admin NAMESRV LINE           run one mqadmin line              -> what it printed to stdout, to stderr
+ *   send NAMESRV TOPIC GROUP FIRST COUNT                           -> number sent, text of the first failure
+ *        keys are FIRST, FIRST+1 ...; the group's producer stays open until "close"
+ *   oneway NAMESRV TOPIC GROUP KEY                                 -> nothing
+ *   consume NAMESRV TOPIC GROUP  start a push consumer             -> nothing
+ *   received GROUP COUNT MILLIS  wait for COUNT different keys     -> one word per delivery, its key
+ *   close GROUP                  shut the group's producer or consumer down
+ */
+public class Peer {
+    private final Map<String, DefaultMQProducer> producers = new HashMap<>();
+    private final Map<String, DefaultMQPushConsumer> consumers = new HashMap<>();
+    private final Map<String, List<String>> deliveries = new HashMap<>();
+
+    public static void main(String[] ignored) throws Exception {
+        PrintStream answers = System.out;
+        System.setOut(System.err);
+        startHurrying();
+        Peer peer = new Peer();
+        BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = requests.readLine(); line != null; line = requests.readLine()) {
+            String[] words = line.split("\t", -1);
+            StringBuilder answer = new StringBuilder();
+            try {
+                List<String> result = peer.perform(words[0], Arrays.copyOfRange(words, 1, words.length));
+                answer.append('+');
+                result.forEach(word -> append(answer, word));
+            } catch (Throwable failure) {
+                answer.setLength(0);
+                append(answer.append('-'), failure.toString());
+            }
+            answers.println(answer);
+            answers.flush();
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static void append(StringBuilder answer, String word) {
+        answer.append('\t').append(Base64.getEncoder().encodeToString(word.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    /**
+     * Every mqadmin line shuts a client down, which waits up to 3 s for that client's event thread to look up from its empty
+     * queue.  An interrupt makes it look up at once and means nothing else to it.
+     */
+    private static void startHurrying() {
+        Thread hurrying = new Thread(() -> {
+            while (true) {
+                Thread[] threads = new Thread[Thread.activeCount() + 64];
+                int count = Thread.enumerate(threads);
+                for (int i = 0; i < count; i++) {
+                    if (threads[i].getName().startsWith("NettyEventExecutor")) {
+                        threads[i].interrupt();
+                    }
+                }
+                try {
+                    Thread.sleep(100);
+                } catch (InterruptedException stop) {
+                    return;
+                }
+            }
+        });
+        hurrying.setDaemon(true);
+        hurrying.start();
+    }
+
+    private List<String> perform(String verb, String[] words) throws Exception {
+        switch (verb) {
+            case "admin":
+                return admin(words[0], words[1]);
+            case "send":
+                return send(producer(words[0], words[2]), words[1], Integer.parseInt(words[3]), Integer.parseInt(words[4]));
+            case "oneway":
+                producer(words[0], words[2]).sendOneway(message(words[1], words[3]));
+                return List.of();
+            case "consume":
+                return consume(words[0], words[1], words[2]);
+            case "received":
+                return received(words[0], Integer.parseInt(words[1]), Long.parseLong(words[2]));
+            case "close":
+                return close(words[0]);
+            default:
+                throw new IllegalArgumentException("no such request: " + verb);
+        }
+    }
+
+    private List<String> admin(String nameServer, String line) {
+        ByteArrayOutputStream out = new ByteArrayOutputStream();
+        ByteArrayOutputStream err = new ByteArrayOutputStream();
+        PrintStream previous = System.err;
+        System.setProperty("rocketmq.namesrv.addr", nameServer);
+        System.setOut(new PrintStream(out, true, StandardCharsets.UTF_8));
+        System.setErr(new PrintStream(err, true, StandardCharsets.UTF_8));
+        try {
+            MQAdminStartup.main0(line.split(" +"), null);
+        } finally {
+            System.setOut(previous);
+            System.setErr(previous);
+        }
+        return List.of(out.toString(StandardCharsets.UTF_8), err.toString(StandardCharsets.UTF_8));
+    }
+
+    private DefaultMQProducer producer(String nameServer, String group) throws Exception {
+        DefaultMQProducer known = producers.get(group);
+        if (known != null) {
+            return known;
+        }
+        DefaultMQProducer fresh = new DefaultMQProducer(group);
+        fresh.setNamesrvAddr(nameServer);
+        fresh.setInstanceName(group);
+        fresh.setPollNameServerInterval(1000);
+        fresh.setHeartbeatBrokerInterval(1000);
+        fresh.start();
+        producers.put(group, fresh);
+        return fresh;
+    }
+
+    private static Message message(String topic, String key) {
+        return new Message(topic, "tag", key, ("message " + key).getBytes(StandardCharsets.UTF_8));
+    }
+
+    private static List<String> send(DefaultMQProducer producer, String topic, int first, int count) {
+        int sent = 0;
+        String failure = "";
+        for (int key = first; key < first + count; key++) {
+            try {
+                SendResult result = producer.send(message(topic, String.valueOf(key)));
+                if (result.getSendStatus() == SendStatus.SEND_OK) {
+                    sent++;
+                } else if (failure.isEmpty()) {
+                    failure = result.toString();
+                }
+            } catch (Exception refused) {
+                failure = failure.isEmpty() ? refused.toString() : failure;
+            }
+        }
+        return List.of(String.valueOf(sent), failure);
+    }
+
+    private List<String> consume(String nameServer, String topic, String group) throws Exception {
+        List<String> keys = new ArrayList<>();
+        deliveries.put(group, keys);
+        DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(group);
+        consumer.setNamesrvAddr(nameServer);
+        consumer.setInstanceName(group);
+        consumer.setPollNameServerInterval(1000);
+        consumer.setHeartbeatBrokerInterval(1000);
+        consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+        consumer.setConsumeThreadMin(2);
+        consumer.setConsumeThreadMax(2);
+        consumer.subscribe(topic, "*");
+        consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
+            synchronized (keys) {
+                for (MessageExt message : messages) {
+                    keys.add(message.getKeys());
+                }
+                keys.notifyAll();
+            }
+            return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+        });
+        consumer.start();
+        consumers.put(group, consumer);
+        return List.of();
+    }
+
+    private List<String> received(String group, int count, long millis) throws InterruptedException {
+        List<String> keys = deliveries.get(group);
+        long deadline = System.nanoTime() + millis * 1_000_000;
+        synchronized (keys) {
+            for (long left = millis; new HashSet<>(keys).size() < count && left > 0; left = (deadline - System.nanoTime()) / 1_000_000) {
+                keys.wait(left);
+            }
+            return new ArrayList<>(keys);
+        }
+    }
+
+    private List<String> close(String group) {
+        DefaultMQProducer producer = producers.remove(group);
+        if (producer != null) {
+            producer.shutdown();
+        }
+        DefaultMQPushConsumer consumer = consumers.remove(group);
+        if (consumer != null) {
+            consumer.shutdown();
+        }
+        return List.of();
+    }
+}

@@ -1,0 +1,38 @@
+"""Messages of Java clients that find their way through us."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from tests.interop.conftest import Cluster
+    from tests.support.javapeers import JavaPeer
+
+pytestmark = pytest.mark.java
+
+
+def test_a_consumer_receives_exactly_the_thousand_messages_that_a_producer_sent(
+    cluster: Cluster, peer: JavaPeer
+) -> None:
+    address = cluster.server.address
+    peer.admin(address, "updateTopic -c DefaultCluster -t Thousand -r 4 -w 4")
+
+    peer.send(address, "Thousand", "thousand-producers", range(1000))
+    peer.consume(address, "Thousand", "thousand-consumers")
+    peer.received("thousand-consumers", 1000)
+    keys = peer.received("thousand-consumers", 1001, seconds=2)  # should one more come
+    peer.close("thousand-consumers")
+    peer.close("thousand-producers")
+
+    assert sorted(map(str, range(1000))) == sorted(keys)
+
+
+def test_a_topic_is_created_by_sending_to_it(cluster: Cluster, peer: JavaPeer) -> None:
+    address = cluster.server.address
+
+    peer.send(address, "CreatedBySending", "creating-producers", range(10))
+    peer.close("creating-producers")
+
+    assert "CreatedBySending\n" in peer.admin(address, "topicList").out

@@ -1,0 +1,312 @@
+"""Real RocketMQ programs as fixtures: name server, broker, and one JVM that plays clients and mqadmin.
+
+Rules of this file: every process has a scratch folder of its own, and every path in its configuration is relative to it, so that
+nothing of the machine gets into configuration answers or recordings.  All addresses are loopback.  A broker that says "boot
+success" has not registered yet: ask ``JavaBroker.wait_registered``.
+"""
+
+from __future__ import annotations
+
+import base64
+import os
+import select
+import shutil
+import time
+from typing import TYPE_CHECKING, NamedTuple, Self
+
+from tests.support import javacache, rawcall
+from tests.support.processes import LOOPBACK, Child, PeerFailedError, free_ports, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+CURRENT = "5.5.0"
+OLD = "4.9.4"
+MIDDLE = "5.3.3"
+
+MEMORY = ("-Xms32m", "-Xmx256m", "-XX:MaxDirectMemorySize=128m", "-XX:+UseSerialGC")
+SHORT_LIVED = ("-XX:TieredStopAtLevel=1",)
+OPENED_FOR_4X = tuple(
+    f"--add-opens=java.base/{package}=ALL-UNNAMED"
+    for package in ("java.nio", "sun.nio.ch", "jdk.internal.ref")
+)
+"""Without these the shutdown of a 4.9 broker fails on Java 17 before it unregisters."""
+BINARY_HEADERS = "-Drocketmq.serialize.type=ROCKETMQ"
+"""JVM option: headers of everything this process sends have the binary form."""
+
+REGISTER_SECONDS = 60.0
+"""Within these a broker registers: a first attempt that is skipped is made up for 10 s later, the next after 30 s."""
+
+
+def java(
+    version: str, main: str, *arguments: str, jvm: Sequence[str] = (), classes: Path | None = None
+) -> list[str]:
+    """Return the command line of one of the release's programs."""
+    path = f"{javacache.jars(version)}/*" + (f":{classes}" if classes else "")
+    quiet = (
+        "-Duser.home=.",
+        "-Djava.io.tmpdir=.",
+        "-Drmq.logback.configurationFile=conf/quiet-5x.xml",
+    )
+    opened = OPENED_FOR_4X if version.startswith("4.") else ()
+    return ["java", *MEMORY, *quiet, *opened, *jvm, "-cp", path, main, *arguments]
+
+
+def prepare(folder: Path) -> Path:
+    """Make a scratch folder that a RocketMQ process can call its home."""
+    conf = folder / "conf"
+    conf.mkdir(parents=True, exist_ok=True)
+    shutil.copy(javacache.INTEROP / "conf" / "quiet-5x.xml", conf)
+    for part in ("namesrv", "broker", "tools"):
+        shutil.copy(javacache.INTEROP / "conf" / "quiet-4x.xml", conf / f"logback_{part}.xml")
+    return folder
+
+
+def properties(values: Mapping[str, object]) -> str:
+    """Write simple values as a Java properties file."""
+    return "".join(f"{key}={value}\n" for key, value in values.items())
+
+
+class JavaNameServer:
+    """Java's name server; ``tests.support.nameservers.NameServer`` says what its methods promise."""
+
+    def __init__(
+        self,
+        folder: Path,
+        options: Mapping[str, object] | None = None,
+        *,
+        version: str = CURRENT,
+        jvm: Sequence[str] = (),
+    ) -> None:
+        self.port = free_ports()
+        self.address = f"{LOOPBACK}:{self.port}"
+        self._folder = prepare(folder)
+        self._command = java(
+            version,
+            "org.apache.rocketmq.namesrv.NamesrvStartup",
+            *("-c", "conf/namesrv.properties"),
+            jvm=jvm,
+        )
+        settings = {"listenPort": self.port, "bindAddress": LOOPBACK, **(options or {})}
+        (folder / "conf" / "namesrv.properties").write_text(properties(settings))
+        self._child: Child | None = None
+
+    def start(self) -> None:
+        environment = {"ROCKETMQ_HOME": "."}
+        child = Child("namesrv", self._command, self._folder, environment=environment)
+        self._child = child
+        ready = child.output.count("boot success") + 1
+        child.wait_until(lambda: child.output.count("boot success") >= ready, "boot success")
+
+    def stop(self) -> None:
+        if self._child is not None:
+            self._child.stop()
+
+    def kill(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+
+    @property
+    def log(self) -> str:
+        return "" if self._child is None else self._child.output
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+
+class JavaBroker:
+    """A broker of any release, on ports that it keeps over restarts.
+
+    Attributes:
+        address: what it registers as, ``127.0.0.1:port``.
+        ha_address: where a slave would fetch from.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        name_servers: Sequence[str],
+        options: Mapping[str, object] | None = None,
+        *,
+        name: str = "broker-a",
+        version: str = CURRENT,
+        jvm: Sequence[str] = (),
+    ) -> None:
+        # listenPort - 2 is opened too; 4.9.4 takes listenPort + 1 for HA whatever it is told
+        port = free_ports((-2, 0, 1))
+        self.name = name
+        self.address = f"{LOOPBACK}:{port}"
+        self.ha_address = f"{LOOPBACK}:{port + 1}"
+        self._folder = prepare(folder)
+        self._command = java(
+            version,
+            "org.apache.rocketmq.broker.BrokerStartup",
+            *("-c", "conf/broker.properties"),
+            jvm=jvm,
+        )
+        settings = {
+            "brokerName": name,
+            "namesrvAddr": ";".join(name_servers),
+            "listenPort": port,
+            "haListenPort": port + 1,
+            **(options or {}),
+        }
+        base = (javacache.INTEROP / "conf" / "broker.properties").read_text()
+        (folder / "conf" / "broker.properties").write_text(base + properties(settings))
+        self._child: Child | None = None
+
+    def start(self) -> None:
+        """Start it and wait until it listens; it need not have registered by then."""
+        environment = {"ROCKETMQ_HOME": "."}
+        child = Child("broker", self._command, self._folder, environment=environment)
+        self._child = child
+        ready = child.output.count("boot success") + 1
+        child.wait_until(lambda: child.output.count("boot success") >= ready, "boot success")
+
+    def wait_registered(self, port: int, seconds: float = REGISTER_SECONDS) -> float:
+        """Wait until the name server on that port lists it; returns the seconds it took."""
+        if self._child is None:
+            raise PeerFailedError(f"{self.name} was never started")
+        return self._child.wait_until(
+            lambda: rawcall.knows_broker(port, self.address), f"registered on {port}", seconds
+        )
+
+    def stop(self, seconds: float = 5.0) -> None:
+        """SIGTERM, and SIGKILL after ``seconds``: it unregisters at once, but would take 17 s to end."""
+        if self._child is not None:
+            self._child.stop(seconds)
+
+    def kill(self) -> None:
+        """SIGKILL: its connections close and nobody is told."""
+        if self._child is not None:
+            self._child.kill()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()  # its store is scratch, and asking it to end takes seconds
+
+
+ADMIN_ATTEMPTS = 3
+
+
+class AdminOutput(NamedTuple):
+    """What one mqadmin line printed."""
+
+    out: str
+    err: str
+
+
+class JavaPeer:
+    """One JVM that runs ``tests/interop/java/Peer.java``: producers, consumers and mqadmin lines of any number.
+
+    It serves one caller at a time.  Its methods raise ``PeerFailedError`` when Java threw or did not answer in time.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        version: str = CURRENT,
+        jvm: Sequence[str] = (),
+        program: str = "Peer.java",
+    ) -> None:
+        command = java(
+            version,
+            program.removesuffix(".java"),
+            jvm=[*SHORT_LIVED, *jvm],
+            classes=javacache.classes(version, program),
+        )
+        home = {"ROCKETMQ_HOME": "."}
+        self._child = Child("peer", command, prepare(folder), environment=home, piped=True)
+        self._unread = b""
+
+    def line(self, request: str, seconds: float = 60.0) -> str:
+        """Send one line and return the line that answers it."""
+        stdin, stdout = self._child.process.stdin, self._child.process.stdout
+        if stdin is None or stdout is None:
+            raise PeerFailedError("the peer has no pipes")
+        stdin.write(request.encode() + b"\n")
+        stdin.flush()
+        deadline = time.monotonic() + seconds
+        while b"\n" not in self._unread:
+            ready, _, _ = select.select([stdout], [], [], max(0.0, deadline - time.monotonic()))
+            piece = os.read(stdout.fileno(), 65536) if ready else b""
+            if not piece:
+                raise PeerFailedError(
+                    f"no answer to {request[:80]!r}: {self._child.output[-2000:]}"
+                )
+            self._unread += piece
+        answer, _, self._unread = self._unread.partition(b"\n")
+        return answer.decode()
+
+    def call(self, *words: object, seconds: float = 60.0) -> list[str]:
+        """Send a request of ``Peer.java`` and return the words of its answer."""
+        outcome, *encoded = self.line("\t".join(map(str, words)), seconds).split("\t")
+        answer = [base64.b64decode(word).decode() for word in encoded]
+        if outcome != "+":
+            raise PeerFailedError(f"{words[0]}: {answer}")
+        return answer
+
+    def admin(self, name_servers: str, line: str) -> AdminOutput:
+        """Run one mqadmin line, given without ``-n``.
+
+        mqadmin gives everything it asks five seconds, which a busy machine can exceed: such a line is run again.
+        """
+        output = self._admin(name_servers, line)
+        for _ in range(ADMIN_ATTEMPTS - 1):
+            if "RemotingTimeoutException" not in output.err:
+                break
+            output = self._admin(name_servers, line)
+        return output
+
+    def _admin(self, name_servers: str, line: str) -> AdminOutput:
+        return AdminOutput(*self.call("admin", name_servers, line, seconds=120))
+
+    def cluster_table(self, name_servers: str, version: str) -> str:
+        """Run clusterList until it prints a broker's version.
+
+        A broker that has only just started may not answer mqadmin in time, which then leaves half of its row empty.
+        """
+        table = ""
+
+        def is_complete() -> bool:
+            nonlocal table
+            table = self.admin(name_servers, "clusterList").out
+            return version in table
+
+        wait_until(is_complete, f"clusterList prints {version}", 60)
+        return table
+
+    def send(self, name_servers: str, topic: str, group: str, keys: range) -> None:
+        """Send one message for each key with the group's producer; raises unless every one was stored."""
+        sent, failure = self.call(
+            *("send", name_servers, topic, group, keys.start, len(keys)), seconds=120
+        )
+        if int(sent) != len(keys):
+            raise PeerFailedError(f"{sent} of {len(keys)} messages were stored: {failure}")
+
+    def consume(self, name_servers: str, topic: str, group: str) -> None:
+        """Start a push consumer that reads the topic from its beginning."""
+        self.call("consume", name_servers, topic, group)
+
+    def received(self, group: str, count: int, seconds: float = 90.0) -> list[str]:
+        """Return the keys of all deliveries to the group, after ``count`` different ones or when time is up."""
+        return self.call("received", group, count, int(seconds * 1000), seconds=seconds + 30)
+
+    def close(self, group: str) -> None:
+        """Shut the group's producer or consumer down."""
+        self.call("close", group)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.kill()

@@ -1,0 +1,161 @@
+"""Child processes of the tests: a scratch folder, a log file and a process group each, and none survives.
+
+Rules of this file: every child leads a process group of its own (a Ctrl-C at the terminal reaches us alone), stopping goes by
+that group, and what is still running when the interpreter ends is killed then.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import os
+import random
+import signal
+import socket
+import subprocess
+import time
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+LOOPBACK = "127.0.0.1"
+POLL_SECONDS = 0.05
+START_SECONDS = 120.0
+"""For anything to get ready; a JVM on a busy machine has been seen to take a minute."""
+
+_running: set[Child] = set()
+_handed_out: set[int] = set()
+_chance = random.SystemRandom()
+
+
+class PeerFailedError(Exception):
+    """A child process ended, or did not do in time what it was started for."""
+
+
+def wait_until(condition: Callable[[], bool], what: str, seconds: float = START_SECONDS) -> float:
+    """Poll until ``condition`` holds; returns the seconds it took, raises ``PeerFailedError`` naming ``what``."""
+    start = time.monotonic()
+    while not condition():
+        if time.monotonic() - start > seconds:
+            raise PeerFailedError(f"not within {seconds:g} s: {what}")
+        time.sleep(POLL_SECONDS)
+    return time.monotonic() - start
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("", port))
+        except OSError:
+            return False
+    return True
+
+
+def free_ports(offsets: Sequence[int] = (0,)) -> int:
+    """Return a port p such that every p + offset is free and was not handed out before.
+
+    The ports lie below those that the system gives to outgoing connections, so none is lost between now and its use.
+    """
+    for _ in range(1000):
+        port = _chance.randrange(12_000, 32_000)
+        wanted = {port + offset for offset in offsets}
+        if not wanted & _handed_out and all(map(_is_free, wanted)):
+            _handed_out.update(wanted)
+            return port
+    raise PeerFailedError("no free port")
+
+
+class Child:
+    """One running program, its output in a file.
+
+    Attributes:
+        name: for messages.
+        folder: its working folder.
+        process: the process; ``stdin`` and ``stdout`` are pipes when ``piped``.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        folder: Path,
+        *,
+        environment: Mapping[str, str] | None = None,
+        piped: bool = False,
+    ) -> None:
+        self.name = name
+        self.folder = folder
+        self._output = folder / f"{name}.out"
+        with self._output.open("ab") as output:
+            self.process = subprocess.Popen(
+                command,
+                cwd=folder,
+                env={**os.environ, **(environment or {})},
+                stdin=subprocess.PIPE if piped else subprocess.DEVNULL,
+                stdout=subprocess.PIPE if piped else output,
+                stderr=output,
+                start_new_session=True,
+            )
+        _running.add(self)
+
+    @property
+    def output(self) -> str:
+        """All that it has printed so far, also by earlier processes of that name in that folder."""
+        return self._output.read_text("utf-8", "replace")
+
+    def wait_until(
+        self, condition: Callable[[], bool], what: str, seconds: float = START_SECONDS
+    ) -> float:
+        """Like the function, but fails at once when the process has ended, and quotes its last output."""
+
+        def holds() -> bool:
+            if self.process.poll() is not None:
+                raise PeerFailedError(
+                    f"{self.name} ended with {self.process.returncode} before: {what}\n{self.output[-2000:]}"
+                )
+            return condition()
+
+        return wait_until(holds, f"{self.name}: {what}", seconds)
+
+    def _signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, number)
+
+    def kill(self) -> None:
+        """End it without notice (SIGKILL to its group)."""
+        self._signal(signal.SIGKILL)
+        self.process.wait()
+        for pipe in (self.process.stdin, self.process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+        _running.discard(self)
+
+    def stop(self, seconds: float = 5.0) -> int | None:
+        """Ask it to end (SIGTERM) and kill it after ``seconds``.
+
+        Returns:
+            Its exit status; None when it had to be killed.
+        """
+        self._signal(signal.SIGTERM)
+        try:
+            status = self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            status = None
+        self.kill()
+        return status
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+@atexit.register
+def _kill_survivors() -> None:
+    for child in tuple(_running):
+        child.kill()

@@ -1,0 +1,141 @@
+"""A recording tap: a loopback proxy that passes bytes on and keeps every frame that went by.
+
+It cuts the stream by the length words alone and knows nothing else of the protocol, so that what it keeps owes nothing to the
+codec under test.  ``run_tap`` is the proxy; ``tapped`` runs one in a thread for tests and tools that are not trio's.
+"""
+
+from __future__ import annotations
+
+import struct
+import threading
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import count
+from typing import TYPE_CHECKING, NamedTuple
+
+import trio
+
+from tests.support.processes import LOOPBACK
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+TO_SERVER = "to server"
+TO_CLIENT = "to client"
+
+
+class TappedFrame(NamedTuple):
+    """One frame that went by: ``time`` is in seconds since the tap was opened, ``data`` has the length word."""
+
+    time: float
+    connection: int
+    direction: str
+    data: bytes
+
+
+@dataclass
+class Tap:
+    """What went by.
+
+    Attributes:
+        port: where to connect instead of the server.
+        target: port of the server.
+        frames: all whole frames in order of their last byte.
+        unfinished: what was left of a stream that ended within a frame, by connection and direction.
+    """
+
+    port: int
+    target: int
+    frames: list[TappedFrame] = field(default_factory=list[TappedFrame])
+    unfinished: dict[tuple[int, str], bytes] = field(default_factory=dict[tuple[int, str], bytes])
+
+    @property
+    def address(self) -> str:
+        """``127.0.0.1:port``."""
+        return f"{LOOPBACK}:{self.port}"
+
+
+async def _pass_on(
+    tap: Tap,
+    source: trio.SocketStream,
+    sink: trio.SocketStream,
+    connection: int,
+    direction: str,
+    opened: float,
+) -> None:
+    kept = bytearray()
+    try:
+        async for piece in source:
+            kept += piece
+            while len(kept) >= 4 and len(kept) >= (end := 4 + struct.unpack_from(">I", kept)[0]):
+                moment = trio.current_time() - opened
+                tap.frames.append(TappedFrame(moment, connection, direction, bytes(kept[:end])))
+                del kept[:end]
+            await sink.send_all(piece)
+        await sink.send_eof()
+    except (trio.BrokenResourceError, trio.ClosedResourceError):
+        await source.aclose()
+        await sink.aclose()
+    if kept:
+        tap.unfinished[connection, direction] = bytes(kept)
+
+
+async def run_tap(
+    target: int,
+    host: str = LOOPBACK,
+    port: int = 0,
+    *,
+    task_status: trio.TaskStatus[Tap] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Proxy between ``host:port`` and the server on ``target`` until cancelled; ``task_status`` gets the ``Tap``.
+
+    Args:
+        target: port of the server on 127.0.0.1.
+        host: another loopback address lets a peer that announces its own port be tapped: announce that address.
+        port: 0 for a free one.
+        task_status: for ``nursery.start``.
+    """
+    listeners = await trio.open_tcp_listeners(port, host=host)
+    tap = Tap(listeners[0].socket.getsockname()[1], target)
+    numbers = count(1)
+    opened = trio.current_time()
+
+    async def serve(client: trio.SocketStream) -> None:
+        number = next(numbers)
+        try:
+            server = await trio.open_tcp_stream(LOOPBACK, target)
+        except OSError:
+            await client.aclose()
+            return
+        async with client, server, trio.open_nursery() as nursery:
+            nursery.start_soon(_pass_on, tap, client, server, number, TO_SERVER, opened)
+            nursery.start_soon(_pass_on, tap, server, client, number, TO_CLIENT, opened)
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(trio.serve_listeners, serve, listeners)
+        task_status.started(tap)
+
+
+@contextmanager
+def tapped(target: int, host: str = LOOPBACK, port: int = 0) -> Generator[Tap]:
+    """Run a tap before the server on ``target`` in a thread of its own while the block runs."""
+    opened: list[Tap] = []
+    ready = threading.Event()
+    scope = trio.CancelScope()
+    token: list[trio.lowlevel.TrioToken] = []
+
+    async def main() -> None:
+        with scope:
+            async with trio.open_nursery() as nursery:
+                token.append(trio.lowlevel.current_trio_token())
+                opened.append(await nursery.start(run_tap, target, host, port))
+                ready.set()
+
+    thread = threading.Thread(target=trio.run, args=(main,), name="tap", daemon=True)
+    thread.start()
+    ready.wait(10)
+    try:
+        yield opened[0]
+    finally:
+        trio.from_thread.run_sync(scope.cancel, trio_token=token[0])
+        thread.join()
