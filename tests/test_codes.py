@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from typing import Any
 
 import pytest
 
@@ -29,8 +30,10 @@ def test_an_unlisted_number_survives_pickling() -> None:
 
 
 def test_what_is_no_number_is_refused() -> None:
+    not_a_number: Any = "REGISTER_BROKER"
+
     with pytest.raises(ValueError, match="REGISTER_BROKER"):
-        RequestCode("REGISTER_BROKER")
+        RequestCode(not_a_number)
 
 
 def test_the_current_version_is_that_of_the_reference_release() -> None:
