@@ -1,0 +1,1 @@
+"""Chance against the codec: differential runs beside Java, and coverage-guided fuzzing."""

@@ -1,0 +1,107 @@
+"""Bodies of every class, beside Java's ``RemotingSerializable``."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+from rocketwire.messages import decode_body, encode_body
+from rocketwire.messages.registry import CLASSES
+from tests.fuzz.trees import of_java, of_ours
+from tests.fuzz.trials import Outcome, Refusal, Trial, javas, ours
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.fuzz.chance import Chance
+    from tests.support.oracle import Answer, Oracle
+
+ROUND = 1500
+SEEDS = 1 << 40
+
+
+def body_classes() -> dict[str, type[Any]]:
+    """The classes that are bodies or parts of bodies, by their names in Java."""
+    return {
+        name: cls
+        for name, cls in CLASSES.items()
+        if any("member" in field.metadata for field in dataclasses.fields(cls))
+    }
+
+
+def read(cls: type[Any], text: bytes) -> Outcome:
+    """What we read, as a tree."""
+    return ours(lambda: of_ours(decode_body(cls, text)))
+
+
+class JsonBodies:
+    """JSON bodies."""
+
+    name = "fastjson-bodies"
+
+    def trials(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]:
+        """Of six cases one is read, one written again, and four are damaged."""
+        classes = body_classes()
+        names = sorted(classes)
+        for start in range(0, count, ROUND):
+            size = min(ROUND, count - start)
+            chosen = [chance.choice(names) for _ in range(max(1, size // 6))]
+            answers = oracle.ask_all(
+                {
+                    "op": "body_random",
+                    "class": name,
+                    "seed": chance.below(SEEDS),
+                    "level": chance.below(4),
+                }
+                for name in chosen
+            )
+            texts: list[tuple[str, bytes]] = []
+            done = 0
+            for name, answer in zip(chosen, answers, strict=True):
+                if not answer["ok"]:  # a value that Java itself cannot write
+                    continue
+                text = bytes.fromhex(answer["hex"])
+                texts.append((name, text))
+                yield self._read(name, classes[name], text, answer)
+                done += 1
+                if (
+                    answer.get("decoded") == answer["value"]
+                ):  # else it comes out otherwise in Java as well
+                    yield self._written(name, classes[name], text)
+                    done += 1
+            damaged = [self._damaged(chance, texts) for _ in range(size - done)]
+            answers = oracle.ask_all(
+                {"op": "body_decode", "class": name, "hex": text.hex()} for name, text in damaged
+            )
+            for (name, text), answer in zip(damaged, answers, strict=True):
+                yield self._trial("read damaged", name, classes[name], text, _java(answer))
+
+    def _damaged(self, chance: Chance, texts: list[tuple[str, bytes]]) -> tuple[str, bytes]:
+        name, text = chance.choice(texts)
+        return name, chance.damage(text, 1 + chance.below(2))
+
+    def _read(self, name: str, cls: type[Any], text: bytes, answer: Answer) -> Trial:
+        refused = answer.get("refused")
+        java = of_java(answer["decoded"]) if refused is None else javas(refused, "")
+        return self._trial("read what Java wrote", name, cls, text, java)
+
+    def _trial(self, kind: str, name: str, cls: type[Any], text: bytes, java: Outcome) -> Trial:
+        def again(other: Oracle) -> Outcome:
+            return _java(other.ask("body_decode", **{"class": name, "hex": text.hex()}))
+
+        return Trial(kind=kind, data=text, java=java, ours=read(cls, text), about=name, retry=again)
+
+    def _written(self, name: str, cls: type[Any], text: bytes) -> Trial:
+        """What Java wrote and we read comes out as the same bytes."""
+
+        def again() -> str:
+            body = decode_body(cls, text)
+            return "" if body is None else encode_body(body).hex()
+
+        our = ours(again)
+        java = Refusal("not read") if isinstance(our, Refusal) else text.hex()
+        return Trial(kind="write again", data=text, java=java, ours=our, about=name)
+
+
+def _java(answer: Answer) -> Outcome:
+    return of_java(answer["value"]) if answer["ok"] else javas(answer, "")

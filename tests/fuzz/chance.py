@@ -1,0 +1,169 @@
+"""Random values and damaged bytes, the same for the same seed; nasty ones are frequent."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+T = TypeVar("T")
+
+TEXTS = (
+    *(
+        "",
+        " ",
+        '"',
+        '"q"',
+        "\\",
+        "a\\b",
+        "\t\n\r\b\f",
+        "\0\1\2\x1f",
+        "\x7f\x85\x9f",
+        "\u2028\u2029",
+    ),
+    *(
+        "café",
+        "主题",
+        "🚀",
+        "a/b",
+        '{"x":1}',
+        "[1,2]",
+        "null",
+        "true",
+        "'x'",
+        "<&>",
+        "%RETRY%g@T",
+        "\ufeffb",
+    ),
+    *(
+        "1e5",
+        "-0",
+        "$ref",
+        "\ufffd",
+        "e\u0301",
+        "$.a.b",
+        "$",
+        "@type",
+        "0",
+        "007",
+        "18446744073709551616",
+    ),
+    *(
+        "NaN",
+        ",",
+        ":",
+        "}",
+        "//x",
+        "/*x*/",
+        "\u0661",
+        "TopicTest",
+        "broker-a",
+        "10.0.0.1:10911",
+        "+5",
+        "-5",
+    ),
+    *(
+        "True",
+        "TRUE",
+        "false",
+        "1.5",
+        "2147483648",
+        "lower",
+        "UPPER",
+        "\ud800",
+        "a\udc00b",
+        "x" * 300,
+    ),
+)
+WHOLES = (
+    *(0, 1, -1, 7, 105, 127, 128, 255, 256, 32767, 32768, -32768, 65535, 0x7FFFFFFF, -0x80000000),
+    *(1 << 31, 1 << 32, (1 << 53) - 1, (1 << 53) + 1, (1 << 63) - 1, -(1 << 63)),
+)
+BYTES = b"\x00\x01\x02\x7f\x80\xc0\xed\xff\"\\{}[]:,/*'0123456789-+.eEnul \n\t$@"
+
+
+class Chance:
+    """A source of random values."""
+
+    def __init__(self, seed: int | str) -> None:
+        self._random = random.Random(seed)
+
+    def below(self, limit: int) -> int:
+        """A number from 0 to ``limit`` - 1."""
+        return int(self._random.random() * limit)
+
+    def one_in(self, number: int) -> bool:
+        """True once in ``number`` calls."""
+        return self.below(number) == 0
+
+    def choice(self, values: Sequence[T]) -> T:
+        """One of the values."""
+        return values[self.below(len(values))]
+
+    def maybe(self, make: Callable[[], T]) -> T | None:
+        """A value, or None once in three calls."""
+        return None if self.one_in(3) else make()
+
+    def data(self, limit: int = 40) -> bytes:
+        """Any bytes, fewer than ``limit``."""
+        return self._random.randbytes(self.below(limit))
+
+    def text(self, *, halves: bool = False) -> str:
+        """A text; one with lone surrogates only if ``halves``."""
+        kind = self.below(5)
+        if kind < 3:
+            text = self.choice(TEXTS)
+            return (
+                text
+                if halves or text.isascii() or text.encode("utf-8", "ignore").decode() == text
+                else "?"
+            )
+        if kind == 3:
+            return "".join(
+                self.choice("abcdefghijklmnopqrstuvwxyz_0123456789")
+                for _ in range(1 + self.below(12))
+            )
+        return "".join(
+            chr(self.choice((0x20, 0x80, 0x800, 0x10000)) + self.below(0x60))
+            for _ in range(self.below(8))
+        )
+
+    def whole(self, bits: int) -> int:
+        """A signed integer of that many bits."""
+        half = 1 << (bits - 1)
+        value = self.choice(WHOLES) if self.below(2) else self._random.getrandbits(bits)
+        return (value + half) % (2 * half) - half
+
+    def texts(self, limit: int = 6, *, halves: bool = False) -> dict[str, str]:
+        """A map of texts."""
+        return {
+            self.text(halves=halves): self.text(halves=halves) for _ in range(self.below(limit))
+        }
+
+    def damage(self, data: bytes, times: int = 3) -> bytes:
+        """``data`` after one to ``times`` small accidents."""
+        damaged = bytearray(data)
+        for _ in range(1 + self.below(times)):
+            self._accident(damaged)
+        return bytes(damaged)
+
+    def _accident(self, data: bytearray) -> None:
+        at = self.below(len(data) + 1)
+        kind = self.below(8)
+        if kind == 0:
+            data[at:at] = bytes((self.choice(BYTES),))
+        elif kind == 1:
+            data[at:at] = self.data(5)
+        elif kind == 2:
+            del data[at : at + 1 + self.below(4)]
+        elif kind == 3:
+            data[at:at] = data[self.below(len(data) + 1) :][: self.below(12)]
+        elif kind == 4:
+            del data[at:]
+        elif kind == 5:
+            word = self.whole(32) if self.one_in(10) else self.below(300) - 4
+            data[at : at + 4] = (word & 0xFFFFFFFF).to_bytes(4, "big")[: len(data) - at]
+        elif at < len(data):
+            data[at] = self.choice(BYTES) if kind == 6 else data[at] ^ 1 << self.below(8)

@@ -1,0 +1,153 @@
+"""Java and rocketwire on the same random values and the same damaged bytes: same value, both refuse, or explained.
+
+``python -m tests.fuzz.differential --format json-header --cases 100000 --seed 1`` prints totals for each kind of case, the
+explained differences by name and the first unexplained ones with their bytes; the exit status is 1 if there are any.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tests.fuzz.chance import Chance
+from tests.fuzz.explained import explanation
+from tests.fuzz.formats import FORMATS
+from tests.fuzz.trials import Refusal, Trial, differences
+from tests.support.oracle import Oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from tests.fuzz.trials import Difference, Format
+
+SHOWN = 20
+"""Unexplained differences that are printed in full."""
+
+
+@dataclass(slots=True)
+class Totals:
+    """What came out of a run.
+
+    Attributes:
+        same: trials by kind in which both sides have the same value.
+        refused: trials by kind that both refuse.
+        explained: trials by kind and name of the explanation.
+        unexplained: trials by kind that are neither.
+        examples: the first of those.
+    """
+
+    same: Counter[str] = field(default_factory=Counter[str])
+    refused: Counter[str] = field(default_factory=Counter[str])
+    explained: Counter[tuple[str, str]] = field(default_factory=Counter[tuple[str, str]])
+    unexplained: Counter[str] = field(default_factory=Counter[str])
+    examples: list[tuple[Trial, list[Difference]]] = field(
+        default_factory=list["tuple[Trial, list[Difference]]"]
+    )
+
+    def lines(self) -> Iterator[str]:
+        """The totals as text."""
+        kinds = sorted(
+            {*self.same, *self.refused, *self.unexplained, *(kind for kind, _ in self.explained)}
+        )
+        for kind in kinds:
+            explained = sum(n for (of, _), n in self.explained.items() if of == kind)
+            yield (
+                f"  {kind:34} same {self.same[kind]:7}  both refuse {self.refused[kind]:7}"
+                f"  explained {explained:6}  unexplained {self.unexplained[kind]:5}"
+            )
+        for (kind, name), count in sorted(self.explained.items()):
+            yield f"    explained, {kind}: {name}: {count}"
+
+    def example_lines(self, count: int = SHOWN) -> Iterator[str]:
+        """The first unexplained trials as text."""
+        for trial, found in self.examples[:count]:
+            yield f"  unexplained, {trial.kind} {trial.about}: {trial.data.hex()}"
+            yield f"    {trial.data[:300]!r}"
+            for one in found[:5]:
+                place = ".".join(map(str, one.path)) or "whole"
+                yield f"    {place}: Java {one.java!r:.200}, ours {one.ours!r:.200}"
+
+
+class Run:
+    """One format against one release, with an older one for second opinions."""
+
+    def __init__(self, form: Format, oracle: Oracle, older: Oracle | None = None) -> None:
+        self.form = form
+        self.oracle = oracle
+        self.older = older
+        self.totals = Totals()
+
+    def perform(self, cases: int, seed: int) -> Totals:
+        """Runs that many cases and counts."""
+        for trial in self.form.trials(Chance(f"{self.form.name} {seed}"), self.oracle, cases):
+            self._count(trial)
+        return self.totals
+
+    def _count(self, trial: Trial) -> None:
+        totals = self.totals
+        found = list(differences(trial.java, trial.ours))
+        if not found:
+            both = isinstance(trial.java, Refusal)
+            (totals.refused if both else totals.same)[trial.kind] += 1
+            return
+        names: set[str] = set()
+        for one in found:
+            reason = explanation(self.form.name, trial, one)
+            if reason is None and self._older_agrees(trial):
+                names.add("read as 5.3.3 reads it")
+                break
+            if reason is None:
+                totals.unexplained[trial.kind] += 1
+                if len(totals.examples) < 10 * SHOWN:
+                    totals.examples.append((trial, found))
+                return
+            names.add(reason.name)
+        totals.explained[trial.kind, " + ".join(sorted(names))] += 1
+
+    def _older_agrees(self, trial: Trial) -> bool:
+        """Whether 5.3.3, whose JSON library is another one, makes of it what we do."""
+        if self.older is None or trial.retry is None or not isinstance(trial.java, Refusal):
+            return False
+        return not list(differences(trial.retry(self.older), trial.ours))
+
+
+def compare(
+    name: str, cases: int, seed: int, oracle: Oracle, older: Oracle | None = None
+) -> Totals:
+    """Runs one format."""
+    return Run(FORMATS[name], oracle, older).perform(cases, seed)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--cases", type=int, default=100_000)
+    parser.add_argument("--format", choices=sorted(FORMATS), action="append")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--show", type=int, default=SHOWN, help="unexplained differences to print")
+    chosen = parser.parse_args(arguments)
+    unexplained = 0
+    with Oracle("5.5.0") as oracle, Oracle("5.3.3") as older:
+        for name in chosen.format or sorted(FORMATS):
+            start = time.monotonic()
+            totals = compare(name, chosen.cases, chosen.seed, oracle, older)
+            bad = totals.unexplained.total()
+            unexplained += bad
+            out = [
+                f"{name}: {chosen.cases} cases, seed {chosen.seed}, {time.monotonic() - start:.0f} s, unexplained {bad}",
+                *totals.lines(),
+                *totals.example_lines(chosen.show),
+            ]
+            sys.stdout.write("\n".join(out) + "\n")
+            sys.stdout.flush()
+    return 1 if unexplained else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

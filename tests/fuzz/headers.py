@@ -1,0 +1,342 @@
+"""Commands in both header forms, beside Java's ``RemotingCommand``."""
+
+from __future__ import annotations
+
+import json
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
+
+from rocketwire.codes import LanguageCode, SerializeType
+from rocketwire.wire.command import RemotingCommand, decode, encode
+from tests.fuzz.trials import Outcome, Refusal, Trial, javas, ours
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from tests.fuzz.chance import Chance
+    from tests.support.oracle import Answer, Oracle
+
+ROUND = 2000
+"""Cases that are prepared together."""
+
+_ODD_VALUES = (
+    *(
+        "0",
+        "-1",
+        "105",
+        "2147483647",
+        "2147483648",
+        "-2147483649",
+        "1e3",
+        "1.5",
+        "-0",
+        "007",
+        "+5",
+        "1.",
+        "1E400",
+    ),
+    *(
+        "NaN",
+        "Infinity",
+        "-Infinity",
+        "true",
+        "false",
+        "null",
+        "True",
+        "undefined",
+        "",
+        "{}",
+        "[]",
+        "[1]",
+        '["1"]',
+    ),
+    *(
+        '""',
+        '"0"',
+        '"105"',
+        '"-7"',
+        '"1.0"',
+        '"x"',
+        "'x'",
+        '"null"',
+        '"true"',
+        '"JAVA"',
+        '"java"',
+        '"3"',
+        '"PYTHON"',
+        "3",
+    ),
+    *(
+        '{"a":1}',
+        '{"a":"b","c":null}',
+        '{"a":[1,2]}',
+        '{"a":{"b":1}}',
+        '{1:"x"}',
+        '{"a":1.50}',
+        '{"a":true}',
+        "13",
+    ),
+    *(
+        '{"a":1e3}',
+        '{"a":12345678901234567890}',
+        '"\\u0041"',
+        '"\\x41"',
+        '"\\/"',
+        '"\\ud83d\\ude80"',
+        '"\\ud83d"',
+    ),
+    *(
+        '{"$ref":"$"}',
+        '{"$ref":"x"}',
+        '{"@type":"x"}',
+        '{"a":""}',
+        '{"":"a"}',
+        '"\x01"',
+        '"a\nb"',
+        "/**/1",
+        "1/**/",
+    ),
+    *(
+        "200050",
+        "1700000000000",
+        "9223372036854775807",
+        "9223372036854775808",
+        "4294967296",
+        "1L",
+        "1.0",
+        "14",
+    ),
+)
+_MEMBERS = (
+    "code",
+    "extFields",
+    "flag",
+    "language",
+    "opaque",
+    "remark",
+    "serializeTypeCurrentRPC",
+    "version",
+)
+_ODD_MEMBERS = (
+    "body",
+    "CODE",
+    "ext_fields",
+    "unknown",
+    "$ref",
+    "@type",
+    "",
+    "type",
+    "header",
+    "suspended",
+    "rPCType",
+)
+
+
+def neutral(command: RemotingCommand) -> dict[str, Outcome]:
+    """A command as the oracle shows it."""
+    language: object = command.language
+    if isinstance(language, LanguageCode):
+        language = language.name if language.is_known else int(language)
+    return {
+        "code": int(command.code),
+        "language": language,
+        "version": int(command.version),
+        "opaque": int(command.opaque),
+        "flag": int(command.flag),
+        "remark": command.remark,
+        "serialize": command.serialize_type.name,
+        "ext": None if command.ext_fields is None else dict(command.ext_fields),
+        "body": None if command.body is None else command.body.hex(),
+    }
+
+
+def framed(header: bytes, body: bytes, kind: SerializeType) -> bytes:
+    """A frame around any header."""
+    word = int(kind) << 24 | len(header)
+    return (
+        (4 + len(header) + len(body)).to_bytes(4, "big") + word.to_bytes(4, "big") + header + body
+    )
+
+
+def _java(answer: Answer) -> Outcome:
+    shown = javas(answer, "command")
+    return Refusal("null") if shown is None else shown
+
+
+@dataclass(frozen=True, slots=True)
+class _Case:
+    kind: str
+    frame: bytes
+
+
+class _Headers(ABC):
+    name = ""
+    form = SerializeType.JSON
+
+    def trials(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]:
+        for start in range(0, count, ROUND):
+            yield from self._round(chance, oracle, min(ROUND, count - start))
+
+    def _round(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]:
+        commands = [self._command(chance) for _ in range(max(1, count // 8))]
+        written = list(oracle.ask_all(self._question(command) for command in commands))
+        frames: list[bytes] = []
+        for command, answer in zip(commands, written, strict=True):
+            if answer["ok"]:
+                frames.append(bytes.fromhex(answer["hex"]))
+            yield self._writing(command, answer)
+        cases = list(
+            self._cases(
+                chance, commands, frames or [framed(b"{}", b"", self.form)], count - len(commands)
+            )
+        )
+        answers = oracle.ask_all({"op": "decode_frame", "hex": case.frame.hex()} for case in cases)
+        for case, answer in zip(cases, answers, strict=True):
+            yield self._reading(case, answer)
+
+    def _command(self, chance: Chance) -> RemotingCommand:
+        return RemotingCommand(
+            code=chance.whole(16 if self.form and chance.below(30) else 32),
+            language=None if chance.one_in(20) else chance.choice(list(LanguageCode)),
+            version=chance.whole(16 if self.form and chance.below(30) else 32),
+            opaque=chance.whole(32),
+            flag=chance.whole(32),
+            remark=chance.maybe(lambda: chance.text(halves=True)),
+            ext_fields=chance.maybe(lambda: chance.texts(halves=True)),
+            body=chance.data() or None,
+            serialize_type=self.form,
+        )
+
+    def _question(self, command: RemotingCommand) -> Mapping[str, object]:
+        return {**neutral(command), "op": "encode_frame"}
+
+    def _writing(self, command: RemotingCommand, answer: Answer) -> Trial:
+        """Same bytes: ours with the text fields in the order of Java's map."""
+        java = javas(answer, "hex")
+
+        def write() -> str:
+            fields = command.ext_fields
+            if fields is not None and isinstance(java, str):
+                order = self._keys(bytes.fromhex(java))
+                fields = dict(sorted(fields.items(), key=lambda item: _place(order, item[0])))
+            return encode(replace(command, ext_fields=fields)).hex()
+
+        our = ours(write)
+        data = repr(neutral(command)).encode()
+        return Trial(kind="write", data=data, java=java, ours=our)
+
+    def _reading(self, case: _Case, answer: Answer) -> Trial:
+        def again(other: Oracle) -> Outcome:
+            return _java(other.ask("decode_frame", hex=case.frame.hex()))
+
+        our = ours(lambda: neutral(decode(case.frame)))
+        return Trial(
+            kind=case.kind,
+            data=case.frame,
+            java=_java(answer),
+            ours=our,
+            about="frame",
+            retry=again,
+        )
+
+    def _cases(
+        self, chance: Chance, commands: list[RemotingCommand], frames: list[bytes], count: int
+    ) -> Iterator[_Case]:
+        for _ in range(count):
+            kind = chance.below(6)
+            if kind == 0:
+                yield _Case("read what Java wrote", chance.choice(frames))
+            elif kind == 1:
+                our = ours(lambda: encode(chance.choice(commands)))
+                yield _Case(
+                    "read what we wrote", our if isinstance(our, bytes) else chance.choice(frames)
+                )
+            elif kind == 2:
+                yield _Case("read odd", framed(self._odd(chance), chance.data(), self.form))
+            else:
+                frame = chance.choice(frames)
+                size = int.from_bytes(frame[5:8], "big")
+                header = chance.damage(frame[8 : 8 + size], 1 + chance.below(3))
+                yield _Case("read damaged", framed(header, frame[8 + size :], self.form))
+
+    @abstractmethod
+    def _odd(self, chance: Chance) -> bytes:
+        """A header with oddities of its form."""
+
+    @abstractmethod
+    def _keys(self, frame: bytes) -> list[bytes]:
+        """Keys of the text map in the order in which Java wrote them."""
+
+
+def _header(frame: bytes) -> bytes:
+    return frame[8 : 8 + int.from_bytes(frame[5:8], "big")]
+
+
+def _place(order: list[bytes], key: str) -> int:
+    """Where Java wrote a key; its lone surrogates are question marks."""
+    written = key.encode("utf-8", "replace")
+    return order.index(written) if written in order else len(order)
+
+
+class JsonHeaders(_Headers):
+    """JSON headers."""
+
+    name = "json-header"
+    form = SerializeType.JSON
+
+    def _keys(self, frame: bytes) -> list[bytes]:
+        members = cast("dict[str, dict[str, str]]", json.loads(_header(frame)))
+        return [key.encode("utf-8", "replace") for key in members.get("extFields") or ()]
+
+    def _odd(self, chance: Chance) -> bytes:
+        """A JSON object of known members with values that they should not have."""
+        members: list[str] = []
+        for _ in range(chance.below(6)):
+            name = chance.choice(_MEMBERS if chance.below(5) else _ODD_MEMBERS)
+            value = chance.choice(_ODD_VALUES)
+            if chance.one_in(4):
+                value = json.dumps(chance.text(), ensure_ascii=chance.one_in(2))
+            colon = chance.choice((":", ":", ":", " : ", ":\n"))
+            members.append(json.dumps(name) + colon + value)
+        text = chance.choice((",", ",", ",", ", ", ",\n")).join(members)
+        tail = chance.choice(("", "", "", "", "", ",", " ", "\0", "//x", "{}", "x"))
+        return ("{" + text + "}" + tail).encode("utf-8", "surrogatepass")
+
+
+class BinaryHeaders(_Headers):
+    """ROCKETMQ headers."""
+
+    name = "binary-header"
+    form = SerializeType.ROCKETMQ
+
+    def _keys(self, frame: bytes) -> list[bytes]:
+        header = _header(frame)
+        at = 21 + int.from_bytes(header[13:17], "big")
+        keys: list[bytes] = []
+        while at < len(header):
+            size = int.from_bytes(header[at : at + 2], "big")
+            keys.append(header[at + 2 : at + 2 + size])
+            at += 6 + size + int.from_bytes(header[at + 2 + size : at + 6 + size], "big")
+        return keys
+
+    def _odd(self, chance: Chance) -> bytes:
+        """Fixed fields and entries with lengths that lie a little."""
+        entries = b""
+        for _ in range(chance.below(4)):
+            for width in (2, 4):
+                text = (
+                    chance.text().encode("utf-8", "replace") if chance.below(3) else chance.data(6)
+                )
+                size = len(text) + (chance.whole(3) if chance.one_in(8) else 0)
+                entries += (size & ((1 << 8 * width) - 1)).to_bytes(width, "big") + text
+        remark = chance.data(6)
+        fixed = chance.data(1) + bytes(chance.below(256) for _ in range(13))
+        size = len(remark) + (chance.whole(3) if chance.one_in(6) else 0)
+        total = len(entries) + (chance.whole(4) if chance.one_in(4) else 0)
+        words = (
+            (size & 0xFFFFFFFF).to_bytes(4, "big")
+            + remark
+            + (total & 0xFFFFFFFF).to_bytes(4, "big")
+        )
+        return fixed + words + entries + (chance.data(5) if chance.one_in(4) else b"")

@@ -1,0 +1,78 @@
+"""Where fuzzing starts: the recorded frames of the fixtures, taken apart, and a few values of each layout made here."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rocketwire.wire.batch import BatchMessage, encode_batch
+from rocketwire.wire.host import Host
+from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from tests.support import hextext
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+@cache
+def frames() -> tuple[bytes, ...]:
+    """Every recorded frame, bad ones too."""
+    return tuple(hextext.parse(path.read_text("utf-8")) for path in sorted(FIXTURES.rglob("*.hex")))
+
+
+def _whole() -> Iterator[tuple[int, bytes, bytes]]:
+    for frame in frames():
+        size = int.from_bytes(frame[5:8], "big")
+        if len(frame) >= 8 + size:
+            yield frame[4], frame[8 : 8 + size], frame[8 + size :]
+
+
+def headers(kind: int) -> list[bytes]:
+    """The headers of one serialisation."""
+    return sorted({header for form, header, _ in _whole() if form == kind})
+
+
+def json_bodies() -> list[bytes]:
+    """The bodies that are JSON objects, and what fastjson takes besides."""
+    odd = (
+        b'{{"a":1}:2,3:4}',
+        b'{"a":{"$ref":"$"},b:\'c\',}',
+        b"[NaN,1e400,0x1,1L,/**/true]",
+        b'{"a":"\\ud83d\\ude80"}',
+    )
+    return [*sorted({body for _, _, body in _whole() if body.startswith(b"{")}), *odd]
+
+
+def registrations() -> list[bytes]:
+    """Registrations in both forms, those of the fixtures first."""
+    bodies = {
+        body for _, _, body in _whole() if body.startswith(b"x\xda") or b"topicConfigTable" in body
+    }
+    return [*sorted(bodies), b"{}", b"null"]
+
+
+def stored_messages() -> list[bytes]:
+    """Stored messages of both layouts, both address families, compressed and as an inner batch."""
+    batch = encode_batch([BatchMessage(body=b"a", properties={"k": "v"}), BatchMessage(body=b"")])
+    four, six = Host(bytes((10, 0, 0, 1)), 10911), Host(bytes(range(16)), 1)
+    return [
+        encode_stored_message(
+            StoredMessage(
+                topic="T", body=b"b", properties={"TAGS": "t"}, born_host=four, store_host=four
+            )
+        ),
+        encode_stored_message(
+            StoredMessage(topic="T" * 200, body=b"b", sys_flag=0x30, born_host=six, store_host=six)
+        ),
+        encode_stored_message(StoredMessage(topic="T", body=batch, sys_flag=0xC0)),
+        encode_stored_message(
+            StoredMessage(topic="T", body=b"abc" * 40, sys_flag=0x301), compress=True
+        ),
+        encode_stored_message(
+            StoredMessage(topic="T", body=b"x\x9c\x03\x00\x00\x00\x00\x01", sys_flag=1)
+        )
+        * 2,
+    ]

@@ -1,0 +1,49 @@
+"""A small run of every differential; ``make fuzz`` runs the large ones."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.fuzz.differential import compare
+from tests.fuzz.explained import EXPLANATIONS
+from tests.fuzz.formats import FORMATS
+from tests.support.oracle import Oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CASES = 2000
+SEED = 20
+
+
+@pytest.fixture(scope="module")
+def oracle() -> Iterator[Oracle]:
+    with Oracle("5.5.0") as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def older() -> Iterator[Oracle]:
+    with Oracle("5.3.3") as running:
+        yield running
+
+
+@pytest.mark.java
+@pytest.mark.slow
+@pytest.mark.parametrize("name", sorted(FORMATS))
+def test_java_and_rocketwire_agree_or_the_difference_is_explained(
+    name: str, oracle: Oracle, older: Oracle
+) -> None:
+    totals = compare(name, CASES, SEED, oracle, older)
+
+    assert list(totals.example_lines()) == []
+    assert totals.same.total() > CASES / 20
+
+
+def test_every_explanation_has_a_name_of_its_own_and_a_sentence() -> None:
+    names = [one.name for one in EXPLANATIONS]
+
+    assert len(set(names)) == len(names)
+    assert all(one.reason.endswith(".") and one.formats <= FORMATS.keys() for one in EXPLANATIONS)

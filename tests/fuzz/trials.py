@@ -1,0 +1,168 @@
+"""What a differential run consists of: trials, their outcome on both sides, and where the outcomes differ."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, cast
+
+from rocketwire.errors import RocketWireError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.fuzz.chance import Chance
+    from tests.support.oracle import Answer, Oracle
+
+Path: TypeAlias = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """It was not read or not written: by what class of error, and what that says."""
+
+    error: str
+    message: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """Something else than the library's own errors came out of it; never explained."""
+
+    error: str
+
+
+Outcome: TypeAlias = Any
+"""A tree of JSON-like values, a ``Refusal`` or a ``Broken``."""
+
+
+def items_of(tree: Any) -> list[Any]:
+    """A list as a list of anything, for the type checkers."""
+    return list(tree)
+
+
+class _Absent:
+    def __repr__(self) -> str:
+        return "absent"
+
+
+ABSENT = _Absent()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One value or one text that both sides were given.
+
+    Attributes:
+        kind: what was done, for the totals: ``read what Java wrote``.
+        data: the bytes concerned.
+        java: what Java made of it.
+        ours: what we made of it.
+        about: anything a rule wants to know: the class of a body, the frame's serialisation.
+        retry: asks another release the same; None where that makes no sense.
+    """
+
+    kind: str
+    data: bytes
+    java: Outcome
+    ours: Outcome
+    about: str = ""
+    retry: Callable[[Oracle], Outcome] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One place where the outcomes differ; ``ABSENT`` stands for nothing at that place."""
+
+    path: Path
+    java: Outcome
+    ours: Outcome
+
+
+class Unordered(list[Any]):
+    """Items of a set, in any order."""
+
+
+class Format(Protocol):
+    """One of the things that are compared."""
+
+    name: str
+
+    def trials(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]:
+        """Runs ``count`` cases; each gives one trial."""
+        ...
+
+
+def ours(work: Callable[..., Outcome], *arguments: object) -> Outcome:
+    """Our outcome: the value, the error that the library promises, or what must not happen."""
+    try:
+        return work(*arguments)
+    except RocketWireError as error:
+        return Refusal(type(error).__name__, str(error))
+    except Exception as error:  # noqa: BLE001 - whatever it is, the run goes on and reports it
+        return Broken(f"{type(error).__name__}: {error}"[:300])
+
+
+def javas(answer: Answer, member: str) -> Outcome:
+    """Java's outcome out of an answer."""
+    if answer["ok"]:
+        return answer[member]
+    return Refusal(str(answer["error"]), str(answer["message"]))
+
+
+def _same(java: Outcome, our: Outcome) -> bool:
+    if isinstance(java, float) and isinstance(our, float):
+        return java == our or (math.isnan(java) and math.isnan(our))
+    return bool(java == our) and isinstance(java, bool) == isinstance(our, bool)
+
+
+def _spelling(tree: Outcome) -> str:
+    """One text for a tree, whatever the order in its lists and maps."""
+    if isinstance(tree, dict):
+        members = cast("dict[str, Any]", tree)
+        return json.dumps({name: _spelling(members[name]) for name in sorted(members)})
+    if isinstance(tree, list):
+        return json.dumps(sorted(map(_spelling, items_of(tree))))
+    return json.dumps(tree)
+
+
+def _paired(left: list[Any], right: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Two sets of one size in such an order that the same stands beside the same, the rest beside what is most like it."""
+    waiting = {index: _spelling(item) for index, item in enumerate(right)}
+    pairs: list[tuple[Any, Any]] = []
+    single: list[Any] = []
+    for item in left:
+        spelling = _spelling(item)
+        index = next((at for at, other in waiting.items() if other == spelling), None)
+        if index is None:
+            single.append(item)
+        else:
+            del waiting[index]
+            pairs.append((item, right[index]))
+    for item in single:
+        nearest = min(waiting, key=lambda at: len(list(differences(item, right[at]))))
+        del waiting[nearest]
+        pairs.append((item, right[nearest]))
+    return [one for one, _ in pairs], [other for _, other in pairs]
+
+
+def differences(java: Outcome, our: Outcome, path: Path = ()) -> Iterator[Difference]:
+    """Every place where two trees differ, innermost places first reported."""
+    if isinstance(java, dict) and isinstance(our, dict):
+        first, second = cast("dict[str, Any]", java), cast("dict[str, Any]", our)
+        for key in first.keys() | second.keys():
+            yield from differences(first.get(key, ABSENT), second.get(key, ABSENT), (*path, key))
+    elif isinstance(java, list) and isinstance(our, list):
+        left, right = items_of(java), items_of(our)
+        if len(left) != len(right):
+            yield Difference(path, left, right)
+            return
+        if isinstance(java, Unordered):
+            left, right = _paired(left, right)
+        for index, (one, other) in enumerate(zip(left, right, strict=True)):
+            yield from differences(one, other, (*path, index))
+    elif isinstance(java, Refusal) and isinstance(our, Refusal):
+        return
+    elif not _same(java, our):
+        yield Difference(path, java, our)
