@@ -9,11 +9,12 @@ ARGS   ?=
 PYTEST ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint clean
+.PHONY: help run test lint bench clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
 	@echo "make test   set up and run every check and every test       (PYTEST=\"-k WORD\")"
+	@echo "make bench  the codec against hand-written code, construct and Java"
 	@echo "make lint   the checks alone: ruff, mypy, pyright, import-linter"
 	@echo "make clean  remove what the other targets made"
 
@@ -30,6 +31,9 @@ test: lint
 # The name server's sans-IO parts: like the library, every branch of them is tested.
 PURE := $(addprefix namesrv/rocketwire_namesrv/,brokers.py config.py handlers.py javahash.py kv.py occurrences.py \
         preamble.py properties.py registrations.py session.py shapes.py state.py table.py topics.py views.py)
+
+bench: $(VENV)/.installed-test
+	$(BIN)/python -m bench.codec
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

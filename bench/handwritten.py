@@ -19,19 +19,21 @@ STORED = struct.Struct(">iIiiiqqiq4siq4siiqi").unpack_from
 STORED_SIZE = struct.calcsize(">iIiiiqqiq4siq4siiqi")
 PACK_PREFIX = struct.Struct(">iI").pack
 LANGUAGES = dict(LanguageCode.__members__)
-MEBI16 = 16_777_212
 
 
-def envelope(buf: bytes) -> tuple[int, bytes, bytes]:
-    size = len(buf)
-    if size < 8:
+def envelope(
+    buf: bytes, pos: int = 0, end: int | None = None
+) -> tuple[tuple[int, bytes, bytes], int]:
+    if end is None:
+        end = len(buf)
+    if pos + 8 > end:
         raise ValueError("short")
-    length, mark = PREFIX(buf, 0)
-    header_end = 8 + (mark & 0xFFFFFF)
-    end = 4 + length
-    if length < 4 or end > size or header_end > end:
+    length, mark = PREFIX(buf, pos)
+    header_end = pos + 8 + (mark & 0xFFFFFF)
+    stop = pos + 4 + length
+    if stop > end or header_end > stop:
         raise ValueError("length")
-    return mark >> 24, buf[8:header_end], buf[header_end:end]
+    return (mark >> 24, buf[pos + 8 : header_end], buf[header_end:stop]), stop
 
 
 def json_header(header: bytes) -> tuple[Any, ...]:
@@ -62,9 +64,10 @@ def build(header_type: int, header: bytes, body: bytes) -> bytes:
     return PACK_PREFIX(4 + len(header) + len(body), header_type << 24 | len(header)) + header + body
 
 
-def stored(buf: bytes, pos: int = 0) -> tuple[Any, ...]:
+def stored(buf: bytes, pos: int = 0, end: int | None = None) -> tuple[tuple[Any, ...], int]:
     """An IPv4 message of version 1."""
-    end = len(buf)
+    if end is None:
+        end = len(buf)
     if pos + STORED_SIZE > end:
         raise ValueError("short")
     size, *fields, body_length = STORED(buf, pos)
@@ -84,7 +87,7 @@ def stored(buf: bytes, pos: int = 0) -> tuple[Any, ...]:
     (properties_length,) = SHORT(buf, topic_end)
     if properties_length < 0 or topic_end + 2 + properties_length != stop:
         raise ValueError("properties")
-    return (*fields, body, topic, buf[topic_end + 2 : stop].decode())
+    return (*fields, body, topic, buf[topic_end + 2 : stop].decode()), stop
 
 
 def register_topics(plain: bytes) -> dict[str, bytes]:
