@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
 MAX_INFLATED: Final = 64 * 1024 * 1024
 """Most bytes that a packed registration may hold; at 60 a topic, a million topics."""
+MAX_RATIO: Final = 200
+"""Most bytes of a packed registration for each byte of its stream; real ones stay below 40."""
 
 _FILTER_SERVERS = listing(STRING)
 _EMPTY_VERSION: Final = DataVersion(counter=0, state_version=0, timestamp=0)
@@ -234,7 +236,7 @@ def decode_register_broker_body(
     if not body:
         return _registration((), _EMPTY_VERSION, {}, {})
     if compressed or looks_like_zlib(body):
-        plain = inflate(body, max_size=max_inflated)
+        plain = inflate(body, max_size=max_inflated, max_ratio=MAX_RATIO)
         with_mappings = version >= MQVersion.V5_0_0
         return _from_parts(parse_register_body(plain, with_mappings=with_mappings), limits)
     return decode_body(RegisterBrokerBody, body, limits=limits, dialect=dialect)

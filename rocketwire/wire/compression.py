@@ -7,12 +7,22 @@ here a limit is an argument that cannot be left out.
 from __future__ import annotations
 
 import zlib
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import DecodeError, LimitExceededError, TruncatedError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
 BEST_LEVEL: Final = 9
 """Level of Java's compressed registrations (``RegisterBrokerBody.encode``)."""
+
+STEP: Final = 1 << 20
+"""Most bytes that come out before the limits are looked at again."""
+INPUT_STEP: Final = 1 << 16
+"""Bytes that go in at a time: what a step leaves of them is copied."""
+RATIO_COUNTS_FROM: Final = 1 << 20
+"""Up to so many bytes of output a high ratio is nobody's harm."""
 
 _METHOD_MASK: Final = 0x8F  # method, and the top bit of the window size, which is never set
 _DEFLATE_METHOD: Final = 8
@@ -24,26 +34,47 @@ def inflate(data: bytes | memoryview, *, max_size: int, max_ratio: int | None = 
     Args:
         data: the stream.
         max_size: most bytes that may come out.
-        max_ratio: most bytes that may come out for each byte that goes in; None for no such limit.
+        max_ratio: most bytes that may come out for each byte that went in so far, once
+            ``RATIO_COUNTS_FROM`` bytes have come out; None for no such limit.
 
     Raises:
-        LimitExceededError: more would come out; never more than the limit and one byte is held.
+        LimitExceededError: more would come out; never more than ``STEP`` bytes over a limit are
+            held.
         TruncatedError: the stream has no end.
         DecodeError: not a zlib stream, or a damaged one.
     """
-    limit = max_size if max_ratio is None else min(max_size, len(data) * max_ratio)
+    pieces: list[bytes] = []
+    size = 0
+    for piece, used in _pieces(data):
+        size += len(piece)
+        if size > max_size:
+            message = f"inflates to more than {max_size} bytes"
+            raise LimitExceededError(message, declared=size, limit=max_size)
+        if max_ratio is not None and size > max(RATIO_COUNTS_FROM, used * max_ratio):
+            message = f"inflates to more than {max_ratio} times its size"
+            raise LimitExceededError(message, declared=size, limit=used * max_ratio)
+        pieces.append(piece)
+    return pieces[0] if len(pieces) == 1 else b"".join(pieces)
+
+
+def _pieces(data: bytes | memoryview) -> Iterator[tuple[bytes, int]]:
+    """What comes out, at most ``STEP`` bytes at a time, and how many bytes went in by then."""
     stream = zlib.decompressobj()
+    view = memoryview(data)
+    used = 0
+    waiting = b""
     try:
-        # one byte more than allowed tells "the limit" from "over it"; 0 would mean unlimited
-        plain = stream.decompress(data, limit + 1)
+        while not stream.eof:
+            if not waiting and used < len(view):
+                waiting = bytes(view[used : used + INPUT_STEP])
+                used += len(waiting)
+            piece = stream.decompress(waiting, STEP)
+            waiting = stream.unconsumed_tail
+            if not piece and not waiting and used == len(view) and not stream.eof:
+                raise TruncatedError("the zlib stream has no end", offset=len(data))
+            yield piece, used - len(waiting)
     except zlib.error as error:
         raise DecodeError(f"not a zlib stream: {error}", excerpt=bytes(data[:16])) from error
-    if len(plain) > limit:
-        message = f"inflates to more than {limit} bytes"
-        raise LimitExceededError(message, declared=len(plain), limit=limit)
-    if not stream.eof:
-        raise TruncatedError("the zlib stream has no end", offset=len(data))
-    return plain
 
 
 def deflate(data: bytes | memoryview, level: int = BEST_LEVEL) -> bytes:

@@ -46,7 +46,7 @@ from rocketwire.wire.layout import (
     UntilEnd,
     minimum_size,
 )
-from rocketwire.wire.refusals import bad_count
+from rocketwire.wire.refusals import bad_count, too_many
 from rocketwire.wire.utf8 import decode_utf8, encode_utf8
 
 if TYPE_CHECKING:
@@ -160,11 +160,15 @@ class JavaEntries(construct.Construct):
     even beyond E.  A count of zero or less means no map.  No key and no value may be longer than E.
     The last of equal keys wins.  What Java reads as null, an empty key or an empty value, is not in
     the map.
+
+    Java reads any number of entries; more than ``limit`` are refused here, null ones included, for
+    each costs more time than its seven bytes.
     """
 
-    def __init__(self, length: Any, key: Any, value: Any) -> None:
+    def __init__(self, length: Any, key: Any, value: Any, *, limit: int) -> None:
         super().__init__()
         self.length, self.key, self.value = length, key, value
+        self.limit = limit
 
     def _parse(self, stream: Any, context: Any, path: str) -> dict[str, str] | None:
         total = self.length._parsereport(stream, context, path)
@@ -176,7 +180,11 @@ class JavaEntries(construct.Construct):
             raise construct.StreamError("the entries pass the end", path=path)
         stream.seek(until - total)
         fields: dict[str, str] = {}
+        room = self.limit
         while stream.tell() < until:
+            if not room:
+                raise too_many(self.limit, field_path(path))
+            room -= 1
             key = self._text(self.key, total, stream, context, f"{path} -> key")
             value = self._text(self.value, total, stream, context, f"{path} -> value")
             fields.pop(key, None)
@@ -336,7 +344,7 @@ _LOWERINGS: Final[Mapping[type[Any], Callable[[Any, frozenset[str]], Node]]] = {
     StrictRange: lambda con, fields: UntilEnd(_element(con.subcon)),
     construct.IfThenElse: _choice,
     JavaEntries: lambda con, fields: Entries(
-        *(cast("Fixed", _integer(c)) for c in (con.length, con.key, con.value))
+        *(cast("Fixed", _integer(c)) for c in (con.length, con.key, con.value)), limit=con.limit
     ),
     construct.Const: _constant,
     construct.Check: lambda con, fields: Condition(_expression(con.func, fields)),

@@ -31,7 +31,7 @@ from rocketwire.wire.layout import (
     UntilEnd,
     minimum_size,
 )
-from rocketwire.wire.refusals import bad_count, bad_length, refused, short
+from rocketwire.wire.refusals import bad_count, bad_length, refused, short, too_many
 from rocketwire.wire.source import Source
 from rocketwire.wire.utf8 import decode_utf8
 
@@ -256,6 +256,7 @@ class _Parser:
             ),
             "k": str(node.key.size),
             "v": str(node.value.size),
+            "limit": str(node.limit),
             "key_step": self.out.constant("steps", ((f"{path}.key", node.key.size),)),
             "value_step": self.out.constant("steps", ((f"{path}.value", node.value.size),)),
         }
@@ -270,7 +271,11 @@ if {total} > 0:
     if until > {end}:
         raise bad_length(buf, p, {end}, {total}, {path})
     {var} = {{}}
+    room = {limit}
     while p < until:
+        if not room:
+            raise too_many({limit}, {path}, p)
+        room -= 1
         if p + {k} > {end}:
             raise short(buf, p, {end}, {key_step})
         (n,) = {key}(buf, p)
@@ -319,6 +324,7 @@ def make_parser(node: Node, name: str) -> Parser[Any]:
     source, names = parser_source(node)
     namespace: dict[str, Any] = {
         "bad_count": bad_count,
+        "too_many": too_many,
         "bad_length": bad_length,
         "decode_utf8": decode_utf8,
         "refused": refused,

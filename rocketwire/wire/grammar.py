@@ -106,6 +106,9 @@ def build_envelope(header_type: int, header: bytes, body: bytes) -> bytes:
 
 # ------------------------------------------------------------------ binary header
 
+MAX_EXT_FIELDS: Final = 65_536
+"""Most entries of a binary header; real ones have some twenty."""
+
 BINARY_HEADER: Final[Any] = Struct(
     "code" / Int16sb,
     "language" / Int8ub,
@@ -113,7 +116,7 @@ BINARY_HEADER: Final[Any] = Struct(
     "opaque" / Int32sb,
     "flag" / Int32sb,
     "remark" / Prefixed(Int32sb, JavaText()),
-    "ext_fields" / JavaEntries(Int32sb, Int16sb, Int32sb),
+    "ext_fields" / JavaEntries(Int32sb, Int16sb, Int32sb, limit=MAX_EXT_FIELDS),
 )
 """The ROCKETMQ header (Java: ``RocketMQSerializable``)."""
 

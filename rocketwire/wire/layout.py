@@ -116,6 +116,7 @@ class Entries:
     length: Fixed
     key: Fixed
     value: Fixed
+    limit: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,14 @@ def bad_count(
     )
 
 
+def too_many(limit: int, path: str, pos: int | None = None) -> LimitExceededError:
+    """More elements than a limit of ours allows; how many there are nobody counts."""
+    message = f"more than {limit} entries"
+    return LimitExceededError(
+        message, declared=limit + 1, limit=limit, path=path or None, offset=pos
+    )
+
+
 def refused(buf: Buffer, pos: int, end: int, what: str, path: str) -> DecodeError:
     """Anything else that the layout does not allow."""
     return DecodeError(what, path=path or None, offset=pos, excerpt=_excerpt(buf, pos, end))

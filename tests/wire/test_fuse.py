@@ -308,7 +308,7 @@ def test_the_fields_of_a_condition_are_named_at_the_top_too() -> None:
 
 
 def test_a_text_map_may_stand_alone() -> None:
-    case = Case(JavaEntries(c.Int16sb, c.Int8sb, c.Int8sb))
+    case = Case(JavaEntries(c.Int16sb, c.Int8sb, c.Int8sb, limit=3))
     case.reads("0004 01 61 01 62", {"a": "b"})
     case.reads("0000", None)
     case.writes("0004 01 61 01 62", {"a": "b"})
@@ -318,6 +318,14 @@ def test_a_text_map_may_stand_alone() -> None:
             build({"a": "b" * 128})
         with pytest.raises(EncodeError):
             build({str(key): "b" * 127 for key in range(300)})
+
+
+def test_a_text_map_with_more_entries_than_the_limit_is_refused() -> None:
+    case = Case(JavaEntries(c.Int16sb, c.Int8sb, c.Int8sb, limit=3))
+    case.reads("000c 0161 0162 0161 0162 0163 0164", {"a": "b", "c": "d"})
+    for parse in case.parsers:
+        with pytest.raises(LimitExceededError, match="more than 3 entries"):
+            parse(bytes.fromhex("0008 0000 0000 0000 0000"))
 
 
 def test_a_single_byte_is_read_without_unpacking() -> None:
@@ -349,7 +357,7 @@ def test_a_part_beyond_the_data_ends_with_the_data() -> None:
         (c.Const(b"xyz"), 3),
         (c.Prefixed(c.Int16ub, c.GreedyBytes), 2),
         (StrictArray(c.Int8ub, c.Int8ub), 1),
-        (JavaEntries(c.Int32sb, c.Int16sb, c.Int32sb), 4),
+        (JavaEntries(c.Int32sb, c.Int16sb, c.Int32sb, limit=9), 4),
         (
             c.Struct(
                 "a" / c.Rebuild(c.Int8ub, 1), "b" / c.IfThenElse(this.a, c.Int16ub, c.Int32ub)
