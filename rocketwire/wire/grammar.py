@@ -106,7 +106,7 @@ def build_envelope(header_type: int, header: bytes, body: bytes) -> bytes:
 
 # ------------------------------------------------------------------ binary header
 
-MAX_EXT_FIELDS: Final = 65_536
+MAX_EXT_FIELDS: Final = 16_384
 """Most entries of a binary header; real ones have some twenty."""
 
 BINARY_HEADER: Final[Any] = Struct(
