@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from tests.oracle.vectors import frames
+from tests.oracle.vectors import bodies, frames, headers, refusals, registrations, stored, texts
 from tests.oracle.vectors.sheet import NEWEST, OLDER, Javas
 from tests.support import manifest
 from tests.support.oracle import Oracle
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 FAMILIES: Mapping[str, Callable[[Javas], Iterator[Sheet]]] = {
     "frames": frames.sheets,
+    "headers": headers.sheets,
+    "bodies": bodies.sheets,
+    "registrations": registrations.sheets,
+    "stored": stored.sheets,
+    "texts": texts.sheets,
+    "refusals": refusals.sheets,
 }
 
 

@@ -9,12 +9,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from rocketwire.codes import SINCE_5_5_0, LanguageCode, RequestCode, ResponseCode, SerializeType
+from rocketwire.messages import decode_body
 from rocketwire.messages._fields import ext_fields_of, members_of
 from rocketwire.messages.registry import CLASSES
 from rocketwire.versions import CURRENT_VERSION, MQVersion
+from tests.fuzz.trees import of_java, of_ours
+from tests.fuzz.trials import differences
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tests.support.oracle import Oracle
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
@@ -36,6 +41,15 @@ OTHER_TYPES = {
     ("ConsumerRunningInfo", "properties"): "java.util.Properties, of texts alone",
 }
 """Members whose type is not that of Java's field, with the reason."""
+
+INCOMPLETE = {
+    "EpochEntry": b'{"epoch":1,"startOffset":2}',
+    "SyncStateSet": b'{"syncStateSet":[1]}',
+}
+"""Texts with what Java's constructors insist on."""
+
+CLOCKS = ("timestamp", "timeStamp", "subVersion")
+"""Members that Java fills with its clock."""
 
 GONE_SINCE_4_9 = {
     "request_codes": {
@@ -176,6 +190,31 @@ def test_body_members_have_the_types_of_java(name: str, dump_of: Callable[[str],
     both = {wire for wire in ours.keys() & fields.keys() if (name, wire) not in OTHER_TYPES}
 
     assert {wire: ours[wire] for wire in both} == {wire: fields[wire] for wire in both}
+
+
+@pytest.mark.parametrize("name", sorted(BODIES))
+def test_body_defaults_are_those_of_javas_fields(name: str, dump_of: Callable[[str], Dump]) -> None:
+    """Of plain values; a default that is an object is compared below, as part of an empty body."""
+    wires = {one.wire for one in members_of(BODIES[name]).values() if not one.clock}
+    fields = {
+        field["name"]: of_java(field["default"])
+        for field in dump_of("5.5.0")["bodies"][name]["fields"]
+        if field["name"] in wires and "@new" not in str(field.get("default", "@new"))
+    }
+    made = of_ours(decode_body(BODIES[name], b"{}"))
+
+    assert {wire: made.get(wire) for wire in fields} == fields
+
+
+@pytest.mark.parametrize("name", sorted(BODIES))
+def test_what_an_empty_body_lacks_is_what_java_makes_of_it(
+    name: str, oracle_of: Callable[[str], Oracle]
+) -> None:
+    text = INCOMPLETE.get(name, b"{}")
+    answer = oracle_of("5.5.0").ask("body_decode", **{"class": name, "hex": text.hex()})
+    found = differences(of_java(answer["value"]), of_ours(decode_body(BODIES[name], text)))
+
+    assert [one for one in found if one.path[-1] not in CLOCKS] == []
 
 
 def _newer(kind: str, older: Dump, newest: Dump) -> dict[str, set[str]]:

@@ -21,7 +21,8 @@ import org.apache.rocketmq.remoting.protocol.SerializeType;
  * encode_frame: code, opaque, version, flag, remark, language, serialize, body (hex); ext (raw fields, null values too)
  *     or header (class) with fields; -> hex, the frame as NettyEncoder writes it.
  * decode_frame: hex (whole frame), header (class), fast -> command, unread; through RemotingCommand.decode.
- * stream: hex, chunk, header -> commands, open; through NettyDecoder in an embedded channel.
+ * stream: hex, chunk or sizes (of the pieces, again and again), header -> commands, open; through NettyDecoder in an
+ *     embedded channel.
  */
 final class Commands {
     private static final NettyEncoder ENCODER = new NettyEncoder();
@@ -138,10 +139,13 @@ final class Commands {
     private static void stream(Request request, Map<String, Object> answer) throws Exception {
         EmbeddedChannel channel = new EmbeddedChannel(new NettyDecoder());
         byte[] data = request.bytes("hex");
-        int chunk = request.number("chunk", Math.max(1, data.length));
+        List<Object> sizes = request.has("sizes") ? request.list("sizes")
+            : List.of((long) request.number("chunk", Math.max(1, data.length)));
         try {
-            for (int start = 0; start < data.length && channel.isOpen(); start += chunk) {
-                channel.writeInbound(Unpooled.copiedBuffer(data, start, Math.min(chunk, data.length - start)));
+            for (int start = 0, piece = 0; start < data.length && channel.isOpen(); piece++) {
+                int size = Math.min(Math.toIntExact((Long) sizes.get(piece % sizes.size())), data.length - start);
+                channel.writeInbound(Unpooled.copiedBuffer(data, start, size));
+                start += size;
             }
         } catch (RuntimeException failure) {
             answer.put("failure", failure.getClass().getName());

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tests.support import manifest
-from tests.support.oracle import Oracle
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from tests.support import manifest
+    from tests.support.oracle import Oracle
 
 NEWEST = "5.5.0"
 OLDER = "5.3.3"
