@@ -1,0 +1,63 @@
+"""The command run inside the test: lines in, objects out."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from rocketwire_tools.codec.__main__ import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+class Run(NamedTuple):
+    """What a run gave.
+
+    Attributes:
+        status: exit status.
+        lines: the objects on stdout.
+        complaint: stderr.
+    """
+
+    status: int
+    lines: list[Any]
+    complaint: str
+
+
+def run(*arguments: str, stdin: Iterable[str | dict[str, Any]] | bytes = ()) -> Run:
+    """Run the command on lines of text, on objects, or on raw bytes."""
+    if not isinstance(stdin, bytes):
+        texts = (line if isinstance(line, str) else json.dumps(line) for line in stdin)
+        stdin = "".join(f"{text}\n" for text in texts).encode("utf-8", "surrogatepass")
+    out, err = io.BytesIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin)))
+        stdout = io.TextIOWrapper(out)
+        patch.setattr(sys, "stdout", stdout)
+        patch.setattr(sys, "stderr", err)
+        try:
+            status = main(arguments)
+        except SystemExit as end:
+            status = int(str(end.code))
+        stdout.flush()
+    return Run(status, [json.loads(line) for line in out.getvalue().splitlines()], err.getvalue())
+
+
+def only(*arguments: str, line: str | dict[str, Any]) -> Any:
+    """Run the command on one line, which it must accept."""
+    done = run(*arguments, stdin=[line])
+    assert (0, 1) == (done.status, len(done.lines)), done
+    return done.lines[0]
+
+
+def refused(*arguments: str, line: str | dict[str, Any]) -> Any:
+    """Run the command on one line, which it must refuse."""
+    done = run(*arguments, stdin=[line])
+    assert (1, 1) == (done.status, len(done.lines)), done
+    assert ["error", "message", "offset"] == list(done.lines[0])
+    return done.lines[0]

@@ -1,0 +1,1 @@
+"""Programs around the library: ``codec``, the protocol on the command line."""

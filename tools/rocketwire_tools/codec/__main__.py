@@ -1,0 +1,343 @@
+"""The command ``rocketwire-codec``.
+
+Rules of this file: a sub-command imports what it needs when it runs; exit status 0, 1 if a line was
+refused, 2 if the command line is wrong; who stops reading the output ends the program silently.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from typing import IO, TYPE_CHECKING, Final
+
+from rocketwire_tools.codec.lines import (
+    Output,
+    each_line,
+    from_base64,
+    from_hex,
+    parse_object,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from rocketwire_tools.codec.lines import Plain
+
+    Commands = Callable[..., argparse.ArgumentParser]
+    """``add_parser`` of the object that ``add_subparsers`` gives."""
+
+__all__ = ["main"]
+
+REFUSED: Final = 1
+USAGE: Final = 2
+INTERRUPTED: Final = 130
+
+LAYOUT_NAMES: Final = (
+    "frame",
+    "binary-header",
+    "register-body",
+    "register-body-with-mappings",
+    "stored",
+    "batch",
+)
+"""As ``layouts.LAYOUTS``, which would take the whole grammar along."""
+
+
+class UsageError(Exception):
+    """The command line does not make sense."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command.
+
+    Args:
+        argv: its arguments; those of the process if None.
+
+    Returns:
+        The exit status.
+    """
+    parser = _parser()
+    arguments = parser.parse_args(argv)
+    output = Output(sys.stdout.buffer)
+    try:
+        arguments.run(arguments, output)
+        sys.stdout.buffer.flush()
+    except (UsageError, OSError) as error:
+        if isinstance(error, BrokenPipeError):
+            _forget_output()
+            return REFUSED if output.refused else 0
+        print(f"rocketwire-codec: {error}", file=sys.stderr)
+        return USAGE
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    return REFUSED if output.refused else 0
+
+
+def _forget_output() -> None:
+    """Nobody reads any more: what is still buffered must not fail when the process ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
+# ---------------------------------------------------------------------------- command line
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="rocketwire-codec",
+        description="RocketMQ's remoting protocol, one line in and one JSON object out.",
+        epilog="Input is hex unless a sub-command says otherwise; '-' or no file is stdin.",
+    )
+    added = parser.add_subparsers(title="sub-commands", required=True, metavar="COMMAND")
+    commands = added.add_parser
+    _add_frames(commands)
+    _add_bodies(commands)
+    _add_messages(commands)
+    _add_descriptions(commands)
+    return parser
+
+
+def _command(
+    commands: Commands,
+    name: str,
+    run: Callable[[argparse.Namespace, Output], None],
+    text: str,
+    *,
+    both_ways: bool = True,
+) -> argparse.ArgumentParser:
+    command = commands(name, help=text, description=text)
+    command.set_defaults(run=run)
+    if both_ways:
+        command.add_argument("--encode", action="store_true", help="objects in, hex out")
+        command.add_argument("--base64", action="store_true", help="input is base64")
+    return command
+
+
+def _add_frames(commands: Commands) -> None:
+    decode = _command(commands, "decode", _decode, "frames as objects, one a line", both_ways=False)
+    form = decode.add_mutually_exclusive_group()
+    form.add_argument("--base64", action="store_true", help="lines are base64")
+    form.add_argument("--binary", action="store_true", help="input is a raw stream of frames")
+    decode.add_argument("--no-body", action="store_true", help="leave the body's content out")
+    encode = _command(
+        commands, "encode", _encode, "objects, as decode prints them, as frames", both_ways=False
+    )
+    explain = _command(
+        commands, "explain", _explain, "frames byte range by byte range", both_ways=False
+    )
+    explain.add_argument("--base64", action="store_true", help="lines are base64")
+    explain.add_argument("--text", action="store_true", help="a table instead of objects")
+    explain.add_argument(
+        "--layout",
+        choices=LAYOUT_NAMES,
+        default="frame",
+        help="what the bytes are",
+    )
+    for command in (decode, encode, explain):
+        command.add_argument(
+            "--request-code",
+            type=_request_code,
+            metavar="N",
+            help="number or name of the request that responses answer",
+        )
+        _add_files(command)
+
+
+def _add_bodies(commands: Commands) -> None:
+    body = _command(commands, "body", _body, "bodies of a class, by its short name in Java")
+    body.add_argument("name", metavar="CLASS", help="TopicRouteData, AclInfo.PolicyInfo ...")
+    body.add_argument("--array", action="store_true", help="a JSON array of them")
+    registration = _command(
+        commands, "register-body", _register_body, "bodies of broker registrations (code 103)"
+    )
+    registration.add_argument("--compressed", action="store_true", help="the packed form")
+    registration.add_argument(
+        "--version", type=_version, metavar="N", help="number or name of the frame's version"
+    )
+    _add_files(body)
+    _add_files(registration)
+
+
+def _add_messages(commands: Commands) -> None:
+    stored = _command(commands, "stored", _stored, "stored messages, back to back")
+    stored.add_argument("--keep-compressed", action="store_true", help="bodies as they are stored")
+    stored.add_argument(
+        "--unwrap", action="store_true", help="the messages of an inner batch one by one"
+    )
+    stored.add_argument(
+        "--check-crc", action="store_true", help="refuse bodies that differ from their checksum"
+    )
+    ids = _command(commands, "message-id", _message_id, "message ids: where a message is stored")
+    ids.add_argument("--unique", action="store_true", help="the sender's ids (UNIQ_KEY)")
+    properties = _command(commands, "properties", _properties, "properties of messages")
+    for command in (stored, ids, properties):
+        _add_files(command)
+
+
+def _add_descriptions(commands: Commands) -> None:
+    schema = _command(
+        commands, "schema", _schema, "the whole protocol as one JSON object", both_ways=False
+    )
+    schema.add_argument("--markdown", metavar="DIR", help="write it as pages into a folder")
+
+
+def _add_files(command: argparse.ArgumentParser) -> None:
+    command.add_argument("files", nargs="*", metavar="FILE", help="input instead of stdin")
+
+
+def _request_code(text: str) -> int:
+    from rocketwire.codes import RequestCode
+
+    return int(RequestCode[text]) if text in RequestCode.__members__ else int(text)
+
+
+def _version(text: str) -> int:
+    from rocketwire.versions import MQVersion
+
+    return int(MQVersion[text]) if text in MQVersion.__members__ else int(text)
+
+
+# ---------------------------------------------------------------------------- input
+
+
+def _sources(arguments: argparse.Namespace) -> Iterator[IO[bytes]]:
+    for name in arguments.files or ["-"]:
+        if name == "-":
+            yield sys.stdin.buffer
+        else:
+            with open(name, "rb") as source:
+                yield source
+
+
+def _translate(
+    arguments: argparse.Namespace, output: Output, translate: Callable[[bytes], Plain]
+) -> None:
+    for source in _sources(arguments):
+        each_line(source, translate, output)
+
+
+def _reader(arguments: argparse.Namespace) -> Callable[[bytes], bytes]:
+    return from_base64 if arguments.base64 else from_hex
+
+
+# ---------------------------------------------------------------------------- sub-commands
+
+
+def _decode(arguments: argparse.Namespace, output: Output) -> None:
+    from rocketwire_tools.codec.decode import Describer, describe_stream
+
+    describer = Describer(request_code=arguments.request_code, with_body=not arguments.no_body)
+    if arguments.binary:
+        for source in _sources(arguments):
+            describe_stream(source, describer, output)
+        return
+    read = _reader(arguments)
+    _translate(arguments, output, lambda line: describer.frame(read(line)))
+
+
+def _encode(arguments: argparse.Namespace, output: Output) -> None:
+    from rocketwire_tools.codec.encode import encode_object
+
+    code: int | None = arguments.request_code
+    _translate(
+        arguments, output, lambda line: {"hex": encode_object(parse_object(line), code).hex()}
+    )
+
+
+def _explain(arguments: argparse.Namespace, output: Output) -> None:
+    from rocketwire_tools.codec.explain import explain_lines
+
+    show = sys.stdout.buffer if arguments.text else None
+    for source in _sources(arguments):
+        explain_lines(
+            source,
+            output,
+            _reader(arguments),
+            layout=arguments.layout,
+            request_code=arguments.request_code,
+            table=show,
+        )
+
+
+def _body(arguments: argparse.Namespace, output: Output) -> None:
+    from rocketwire_tools.codec import bodies
+
+    name: str = arguments.name
+    if (problem := bodies.unknown(name)) is not None:
+        raise UsageError(problem)
+    array: bool = arguments.array
+    if arguments.encode:
+        translate = bodies.body_writer(name, array=array)
+    else:
+        translate = bodies.body_reader(name, _reader(arguments), array=array)
+    _translate(arguments, output, translate)
+
+
+def _register_body(arguments: argparse.Namespace, output: Output) -> None:
+    from rocketwire.versions import CURRENT_VERSION
+    from rocketwire_tools.codec import bodies
+
+    compressed: bool = arguments.compressed
+    version = int(CURRENT_VERSION) if arguments.version is None else arguments.version
+    if arguments.encode:
+        translate = bodies.registration_writer(compressed=compressed, version=version)
+    else:
+        translate = bodies.registration_reader(
+            _reader(arguments), compressed=compressed, version=version
+        )
+    _translate(arguments, output, translate)
+
+
+def _stored(arguments: argparse.Namespace, output: Output) -> None:
+    from rocketwire_tools.codec import messages
+
+    inflate = not arguments.keep_compressed
+    if arguments.encode:
+        translate = messages.stored_writer(compress=inflate)
+    else:
+        translate = messages.stored_reader(
+            _reader(arguments),
+            decompress=inflate,
+            unwrap=arguments.unwrap,
+            check_crc=arguments.check_crc,
+        )
+    _translate(arguments, output, translate)
+
+
+def _message_id(arguments: argparse.Namespace, output: Output) -> None:
+    from rocketwire_tools.codec import messages
+
+    unique: bool = arguments.unique
+    if arguments.encode:
+        translate = messages.id_writer(unique=unique)
+    else:
+        translate = messages.id_reader(_reader(arguments), unique=unique)
+    _translate(arguments, output, translate)
+
+
+def _properties(arguments: argparse.Namespace, output: Output) -> None:
+    from rocketwire_tools.codec import messages
+
+    read = _reader(arguments)
+    _translate(
+        arguments,
+        output,
+        messages.properties_writer if arguments.encode else messages.properties_reader(read),
+    )
+
+
+def _schema(arguments: argparse.Namespace, output: Output) -> None:
+    from rocketwire_tools.codec.schema import schema
+
+    if arguments.markdown is None:
+        output.put(schema())
+        return
+    from rocketwire_tools.codec.markdown import write_pages
+
+    write_pages(arguments.markdown, schema())
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

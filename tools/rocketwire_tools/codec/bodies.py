@@ -1,0 +1,77 @@
+"""Bodies of one class as plain values, and back: ``body CLASS``, ``register-body``."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+from rocketwire.errors import EncodeError
+from rocketwire.messages.registry import CLASSES, ArrayOf
+from rocketwire_tools.codec.lines import parse_object
+from rocketwire_tools.codec.plain import is_body
+from rocketwire_tools.codec.raw_bodies import (
+    body_from_plain,
+    body_to_plain,
+    registration_from_plain,
+    registration_to_plain,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rocketwire_tools.codec.lines import Plain
+
+BODIES: dict[str, type[Any]] = {name: cls for name, cls in CLASSES.items() if is_body(cls)}
+"""Body classes, and parts of them, by their short names in Java."""
+
+
+def unknown(name: str) -> str | None:
+    """What to say of a name that no body class has; None if one has it."""
+    if name in BODIES:
+        return None
+    near = difflib.get_close_matches(name, BODIES, 3)
+    hint = f"; did you mean {', '.join(near)}?" if near else ""
+    return f"no body class {name!r}{hint}"
+
+
+def body_reader(
+    name: str, read: Callable[[bytes], bytes], *, array: bool
+) -> Callable[[bytes], Plain]:
+    """What answers a line with a body of this class, or of an array of it."""
+    kind = ArrayOf(BODIES[name]) if array else BODIES[name]
+    return lambda line: {"value": body_to_plain(kind, read(line))}
+
+
+def body_writer(name: str, *, array: bool) -> Callable[[bytes], Plain]:
+    """What answers a line ``{"value": ...}`` with the bytes of the body."""
+    kind = ArrayOf(BODIES[name]) if array else BODIES[name]
+    return lambda line: {"hex": body_from_plain(kind, value_of(line)).hex()}
+
+
+def registration_reader(
+    read: Callable[[bytes], bytes], *, compressed: bool, version: int
+) -> Callable[[bytes], Plain]:
+    """What answers a line with the body of a registration."""
+    return lambda line: {
+        "value": registration_to_plain(read(line), compressed=compressed, version=version)
+    }
+
+
+def registration_writer(*, compressed: bool, version: int) -> Callable[[bytes], Plain]:
+    """What answers a line ``{"value": ...}`` with the bytes of a registration."""
+    return lambda line: {
+        "hex": registration_from_plain(value_of(line), compressed=compressed, version=version).hex()
+    }
+
+
+def value_of(line: bytes) -> Plain:
+    """The member ``value`` of a line.
+
+    Raises:
+        DecodeError: the line is no object.
+        EncodeError: it has no such member.
+    """
+    source = parse_object(line)
+    if "value" not in source:
+        raise EncodeError("missing", path="value")
+    return source["value"]

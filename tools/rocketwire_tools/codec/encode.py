@@ -1,0 +1,230 @@
+"""Plain values as frames: the way back from what ``decode`` prints.
+
+Rules of this file: what follows from other members (names of numbers, ``kind`` beside ``flag``,
+length and checksum of the body) is not read; of two spellings of one thing the exact one counts:
+``ext_fields`` before ``header``, ``body.hex`` before ``body.value``.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire.codes import LanguageCode, RequestCode, ResponseCode, SerializeType
+from rocketwire.errors import EncodeError
+from rocketwire.flags import CommandFlag
+from rocketwire.messages import decode_header, encode_header
+from rocketwire.messages._fields import ext_fields_of
+from rocketwire.messages.registry import OPERATIONS
+from rocketwire.versions import CURRENT_VERSION
+from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire_tools.codec.decode import body_kind, header_class
+from rocketwire_tools.codec.lines import hex_member
+from rocketwire_tools.codec.raw_bodies import (
+    body_from_plain,
+    is_registration,
+    registration_from_plain,
+)
+from rocketwire_tools.codec.wanted import a_text, an_integer, an_object, texts
+
+if TYPE_CHECKING:
+    from rocketwire.messages._headers import Ext
+    from rocketwire.messages.registry import Operation
+    from rocketwire.wire.fields import Language
+    from rocketwire_tools.codec.lines import Plain
+
+_KINDS: Final = {"request": 0, "response": CommandFlag.RESPONSE, "oneway": CommandFlag.ONEWAY}
+_KNOWN: Final = frozenset(
+    {
+        "code",
+        "code_name",
+        "kind",
+        "language",
+        "version",
+        "version_name",
+        "opaque",
+        "flag",
+        "remark",
+        "serialize_type",
+        "ext_fields",
+        "header",
+        "body",
+        "problems",
+    }
+)
+_INT32_MAX: Final = (1 << 31) - 1
+
+
+def encode_object(source: dict[str, Plain], request_code: int | None = None) -> bytes:
+    """The frame that an object describes.
+
+    Args:
+        source: as ``decode`` prints it; what is missing has its default.
+        request_code: the request that a response answers, for ``header`` and ``body.value``.
+
+    Raises:
+        EncodeError: it describes none.
+    """
+    if strange := next((name for name in source if name not in _KNOWN), None):
+        raise EncodeError("a frame has no such member", path=strange)
+    flag = _flag(source)
+    is_response = bool(flag & CommandFlag.RESPONSE)
+    command = RemotingCommand(
+        code=_code(source, is_response=is_response),
+        language=_language(source.get("language", "PYTHON")),
+        version=_integer(source, "version", int(CURRENT_VERSION)),
+        opaque=_integer(source, "opaque", 0),
+        flag=flag,
+        remark=_remark(source.get("remark")),
+        serialize_type=_serialize_type(source.get("serialize_type", "JSON")),
+    )
+    operation = OPERATIONS.get(command.code)
+    if is_response:
+        operation = None if request_code is None else OPERATIONS.get(request_code)
+    header = _header(source, command, operation)
+    command = dataclasses.replace(command, ext_fields=_ext_fields(source, command, header))
+    return encode(dataclasses.replace(command, body=_body(source, command, operation, header)))
+
+
+# ---------------------------------------------------------------------------- numbers
+
+
+def _integer(source: dict[str, Plain], name: str, default: int) -> int:
+    value = an_integer(source.get(name, default), name)
+    if not -_INT32_MAX - 1 <= value <= _INT32_MAX:
+        raise EncodeError("not an int32", path=name)
+    return value
+
+
+def _flag(source: dict[str, Plain]) -> int:
+    if "flag" in source:
+        return _integer(source, "flag", 0)
+    kind = source.get("kind", "request")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        raise EncodeError(f"none of {', '.join(_KINDS)}", path="kind")
+    return int(_KINDS[kind])
+
+
+def _code(source: dict[str, Plain], *, is_response: bool) -> int:
+    if "code" in source:
+        return _integer(source, "code", 0)
+    codes = ResponseCode if is_response else RequestCode
+    name = source.get("code_name")
+    if not isinstance(name, str) or name not in codes.__members__:
+        raise EncodeError("no code, and no code_name that is known", path="code")
+    return int(codes[name])
+
+
+def _language(value: Plain) -> Language:
+    if value is None:
+        return None
+    if isinstance(value, str):
+        return LanguageCode[value] if value in LanguageCode.__members__ else value
+    if isinstance(value, int) and not isinstance(value, bool):
+        return LanguageCode(value)
+    raise EncodeError("neither a name nor a number", path="language")
+
+
+def _serialize_type(value: Plain) -> SerializeType:
+    if isinstance(value, str) and value in SerializeType.__members__:
+        return SerializeType[value]
+    if type(value) is int and value in (0, 1):
+        return SerializeType(value)
+    raise EncodeError("neither JSON nor ROCKETMQ", path="serialize_type")
+
+
+def _remark(value: Plain) -> str | None:
+    return None if value is None else a_text(value, "remark")
+
+
+# ---------------------------------------------------------------------------- header
+
+
+def _ext_fields(
+    source: dict[str, Plain], command: RemotingCommand, header: object | None
+) -> dict[str, str] | None:
+    given = source.get("ext_fields")
+    if given is not None:
+        found = texts(given, "ext_fields")
+        return {name: text for name, text in found.items() if text is not None}
+    if header is None:
+        return None
+    if "ext_fields" in source and header == decode_header(type(header), None):
+        return None  # a frame without any field, described
+    return encode_header(header, serialize_type=command.serialize_type)
+
+
+def _header(
+    source: dict[str, Plain], command: RemotingCommand, operation: Operation | None
+) -> object | None:
+    """The typed header: what is given for it, else what the ext fields say, for the body's sake."""
+    cls = None if operation is None else header_class(command, operation)
+    given = source.get("header")
+    if source.get("ext_fields") is not None or given is None:
+        return None
+    if cls is None:
+        raise EncodeError("no class is known for it; give ext_fields", path="header")
+    return typed_header(cls, an_object(given, "header"))
+
+
+def typed_header(cls: type[Any], source: dict[str, Plain]) -> object:
+    """The header that an object of wire names describes; null and missing mean the default.
+
+    Raises:
+        EncodeError: a member is unknown, or its value does not fit.
+    """
+    by_wire = {one.wire: (name, one) for name, one in ext_fields_of(cls).items()}
+    values: dict[str, Any] = {}
+    for wire, value in source.items():
+        if wire not in by_wire:
+            raise EncodeError(f"{cls.__name__} has no such field", path=f"header.{wire}")
+        name, one = by_wire[wire]
+        if value is not None:
+            values[name] = _field(one, value)
+    return dataclasses.replace(decode_header(cls, None), **values)
+
+
+def _field(one: Ext, value: Plain) -> object:
+    """A value of the field's type; a text is read as it would be in a frame."""
+    path = f"header.{one.wire}"
+    java, parse = one.form.java, one.form.parse
+    if isinstance(value, str):
+        try:
+            return value if parse is None else parse(value)
+        except ValueError as error:
+            raise EncodeError(str(error), path=path) from error
+    wanted = bool if java in ("boolean", "Boolean") else int
+    if java == "String" or type(value) is not wanted:
+        raise EncodeError(f"no {java}", path=path)
+    return value
+
+
+# ---------------------------------------------------------------------------- body
+
+
+def _body(
+    source: dict[str, Plain],
+    command: RemotingCommand,
+    operation: Operation | None,
+    header: object | None,
+) -> bytes | None:
+    given = source.get("body")
+    if given is None:
+        return None
+    given = an_object(given, "body")
+    if given.get("hex") is not None:
+        return hex_member(given, "hex") or None
+    value = given.get("value")
+    if value is None:
+        return None
+    if operation is None:
+        why = "give --request-code" if command.is_response else "give its hex"
+        raise EncodeError(f"no class is known for it; {why}", path="body.value")
+    kind = body_kind(command, operation)
+    if not command.is_response and is_registration(command.code, kind):
+        cls = operation.request_header
+        if header is None and cls is not None:
+            header = decode_header(cls, command.ext_fields)
+        compressed = bool(getattr(header, "compressed", False))
+        return registration_from_plain(value, compressed=compressed, version=command.version)
+    return body_from_plain(kind, value)

@@ -1,0 +1,188 @@
+"""A packet, byte range by byte range: offset, hex, field, meaning.
+
+Rules of this file: the hex of all ranges together is the packet, also where it is bad; then a last
+range holds what was not understood, and a refusal follows.
+"""
+
+from __future__ import annotations
+
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from rocketwire.codes import SerializeType
+from rocketwire.errors import CodecError, DecodeError
+from rocketwire.messages.registry import OPERATIONS, ArrayOf, Raw
+from rocketwire.wire import grammar
+from rocketwire.wire.command import RemotingCommand, decode_frame
+from rocketwire.wire.frame import split_frame
+from rocketwire_tools.codec.decode import body_kind
+from rocketwire_tools.codec.json_members import json_members
+from rocketwire_tools.codec.layouts import LAYOUTS
+from rocketwire_tools.codec.lines import check_length, read_lines
+from rocketwire_tools.codec.meanings import meaning
+from rocketwire_tools.codec.plain import located
+from rocketwire_tools.codec.walk import Range, ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rocketwire.messages.registry import Operation
+    from rocketwire_tools.codec.lines import Output, Plain
+
+_REPEATED: Final = frozenset({"stored"})
+
+
+def explain(
+    data: bytes, layout: str = "frame", request_code: int | None = None
+) -> Iterator[dict[str, Plain]]:
+    """The ranges of a packet.
+
+    Args:
+        data: the packet.
+        layout: what it is; a name of ``LAYOUTS``.
+        request_code: the request that a response answers.
+
+    Raises:
+        DecodeError: it is not; after a last range with what was not understood.
+    """
+    pieces = (
+        _frame(data, request_code)
+        if layout == "frame"
+        else _whole(LAYOUTS[layout], data, repeated=layout in _REPEATED)
+    )
+    reached = 0
+    try:
+        for piece in pieces:
+            reached = piece.end
+            yield _shown(data, piece.start, piece.end, piece.path, meaning(piece))
+    except DecodeError:
+        if reached < len(data):
+            yield _shown(data, reached, len(data), "", "not understood")
+        raise
+
+
+def _shown(data: bytes, start: int, end: int, path: str, what: str) -> dict[str, Plain]:
+    return {"offset": start, "hex": data[start:end].hex(), "field": path, "meaning": what}
+
+
+def table_line(piece: dict[str, Plain]) -> str:
+    """A range as a line to be looked at; long hex is shortened."""
+    digits = piece["hex"] if len(piece["hex"]) <= 32 else f"{piece['hex'][:29]}..."
+    return f"{piece['offset']:>8}  {digits:<32}  {piece['field']:<32}  {piece['meaning']}".rstrip()
+
+
+def _whole(con: Any, data: bytes, *, repeated: bool) -> Iterator[Range]:
+    """Everything in ``data``, which holds what ``con`` declares: once, or again and again."""
+    at, again = 0, True
+    while again:
+        for piece in ranges(con, data, at):
+            at = piece.end
+            yield piece
+        again = repeated and at < len(data)
+    if at < len(data):
+        raise DecodeError(f"{len(data) - at} bytes too many", offset=at)
+
+
+# ---------------------------------------------------------------------------- frames
+
+
+def _frame(data: bytes, request_code: int | None) -> Iterator[Range]:
+    """A frame; header and body are taken apart where their form is known."""
+    envelope = ranges(grammar.ENVELOPE, data)
+    for _, piece in zip(range(3), envelope, strict=False):
+        yield piece
+    raw = split_frame(data)
+    body_at = len(data) - len(raw.body or b"")
+    start = grammar.PREFIX_SIZE
+    if raw.header_type == SerializeType.JSON:
+        yield from json_members(data, start, body_at)
+    else:
+        yield from _binary_header(data, start, body_at)
+    try:
+        command = decode_frame(raw)
+    except DecodeError as error:
+        raise located(error, start) from None
+    operation = OPERATIONS.get(request_code or 0) if command.is_response else None
+    if not command.is_response:
+        operation = OPERATIONS.get(command.code)
+    if body_at < len(data):
+        yield from _body(data, body_at, command, operation)
+
+
+def _binary_header(data: bytes, start: int, end: int) -> Iterator[Range]:
+    at = start
+    for piece in ranges(grammar.BINARY_HEADER, data, start, end):
+        at = piece.end
+        yield piece._replace(path=f"header.{piece.path}")
+    if at < end:
+        yield Range(at, end, "header.surplus", data[at:end], {})
+
+
+def _body(
+    data: bytes, start: int, command: RemotingCommand, operation: Operation | None
+) -> Iterator[Range]:
+    kind = None if operation is None else body_kind(command, operation)
+    con = _body_layout(command, operation)
+    if con is None:
+        name = kind.of.__name__ if isinstance(kind, ArrayOf) else getattr(kind, "__name__", "")
+        path = f"body.{name}" if name else "body"
+        yield Range(start, len(data), path, data[start:], {"kind": kind})
+        return
+    at = start
+    while at < len(data):
+        begun = at
+        for piece in ranges(con, data, at):
+            at = piece.end
+            yield piece._replace(path=f"body.{piece.path}".replace(".[", "["))
+        if con is not grammar.STORED_MESSAGE or at == begun:
+            break
+    if at < len(data):
+        yield Range(at, len(data), "body.surplus", data[at:], {})
+
+
+def _body_layout(command: RemotingCommand, operation: Operation | None) -> Any:
+    """The declaration of a body, None if there is none: JSON, text, a packed registration."""
+    if operation is None:
+        return None
+    kind = body_kind(command, operation)
+    if kind in (Raw.STORED_MESSAGE, Raw.STORED_MESSAGES):
+        return grammar.STORED_MESSAGE
+    if kind is Raw.MESSAGE_BATCH:
+        return grammar.BATCH
+    return None
+
+
+# ---------------------------------------------------------------------------- lines
+
+
+def explain_lines(
+    source: IO[bytes],
+    output: Output,
+    read: Callable[[bytes], bytes],
+    *,
+    layout: str = "frame",
+    request_code: int | None = None,
+    table: IO[bytes] | None = None,
+) -> None:
+    """Explains every line of ``source``.
+
+    Args:
+        source: lines.
+        output: takes the ranges as objects, and refusals.
+        read: gives the bytes of a line.
+        layout: what they are.
+        request_code: the request that responses answer.
+        table: takes the ranges as lines to be looked at, instead of ``output``.
+    """
+    for line in read_lines(source):
+        try:
+            check_length(line)
+            for piece in explain(read(line), layout, request_code):
+                if table is None:
+                    output.put(piece)
+                else:
+                    table.write(table_line(piece).encode("utf-8", "replace") + b"\n")
+        except CodecError as error:
+            output.refuse(error)
+        if table is not None:
+            table.write(b"\n")
+            table.flush()

@@ -1,0 +1,71 @@
+"""Lines of the sub-commands ``stored``, ``message-id`` and ``properties``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire.wire.properties import decode_properties, encode_properties
+from rocketwire.wire.utf8 import decode_utf8, encode_utf8
+from rocketwire_tools.codec.lines import parse_object
+from rocketwire_tools.codec.stored import (
+    id_from_plain,
+    id_to_plain,
+    stored_from_plain,
+    stored_to_plain,
+)
+from rocketwire_tools.codec.wanted import an_array, is_object, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rocketwire_tools.codec.lines import Plain
+
+    Translate = Callable[[bytes], Plain]
+    Read = Callable[[bytes], bytes]
+
+
+def stored_reader(read: Read, *, decompress: bool, unwrap: bool, check_crc: bool) -> Translate:
+    """What answers a line with the messages that it holds."""
+    return lambda line: {
+        "messages": stored_to_plain(
+            read(line), decompress=decompress, unwrap=unwrap, check_crc=check_crc
+        )
+    }
+
+
+def stored_writer(*, compress: bool) -> Translate:
+    """What answers ``{"messages": [...]}`` with their bytes."""
+
+    def write(line: bytes) -> Plain:
+        messages = an_array(parse_object(line).get("messages"), "messages")
+        return {"hex": stored_from_plain(messages, compress=compress).hex()}
+
+    return write
+
+
+def id_reader(read: Read, *, unique: bool) -> Translate:
+    """What answers an id with what it says."""
+    return lambda line: {"value": id_to_plain(read(line).hex(), unique=unique)}
+
+
+def id_writer(*, unique: bool) -> Translate:
+    """What answers ``{"value": {...}}`` with the id, in upper case as Java prints it."""
+    return lambda line: {"hex": id_from_plain(_value(line), unique=unique)}
+
+
+def properties_reader(read: Read) -> Translate:
+    """What answers the bytes of properties with an object of texts."""
+    return lambda line: {"value": decode_properties(decode_utf8(read(line)))}
+
+
+def properties_writer(line: bytes) -> Plain:
+    """Answers ``{"value": {...}}`` with the bytes of the properties."""
+    properties = texts(_value(line), "value")
+    return {"hex": encode_utf8(encode_properties(properties)).hex()}
+
+
+def _value(line: bytes) -> dict[str, Plain]:
+    """The object in ``value``, or the line itself where it is written without that."""
+    source = parse_object(line)
+    inner = source.get("value")
+    return inner if is_object(inner) else source

@@ -1,0 +1,223 @@
+"""Values of the protocol's classes as plain ones, and back.
+
+Rules of this file: members have their names on the wire, ascending, as Java writes them; None is
+null and stays visible; what JSON shows of a value in Java is shown here (constants by name, bit
+sets as base64, NaN as null).  A map whose keys are not texts is a list of [key, value] pairs; an
+empty map is always ``{}``.  On the way back a missing member has its default and an unknown one is
+refused, because it is a typing error.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import re
+from enum import Enum
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar
+
+from rocketwire.errors import CodecError, DecodeError, EncodeError, LimitExceededError
+from rocketwire.messages import from_json
+from rocketwire.messages._fields import java_name, members_of
+from rocketwire.messages._forms import BIT_SET
+from rocketwire.messages.registry import CLASSES
+from rocketwire.wire.fastjson import BareKey, StrictError, strict_dumps, strict_loads
+from rocketwire_tools.codec.wanted import is_array, is_object
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rocketwire_tools.codec.lines import Plain
+
+T = TypeVar("T")
+
+MAX_DEPTH: Final = 200
+"""Levels of a plain value; no class of the protocol has more than ten."""
+
+_write_bits: Final[Any] = BIT_SET.write
+_ATOMS: Final = frozenset({str, int, bool, type(None)})
+_TYPE: Final = re.compile(r"([\w.\[\]]+)|([<>,])")
+
+
+# ---------------------------------------------------------------------------- to plain
+
+
+def to_plain(value: object, depth: int = 0) -> Plain:
+    """The plain form of a value.
+
+    Raises:
+        LimitExceededError: it is nested too deeply to be printed.
+    """
+    if type(value) in _ATOMS:
+        return value
+    if depth > MAX_DEPTH:
+        message = f"more than {MAX_DEPTH} levels"
+        raise LimitExceededError(message, declared=depth, limit=MAX_DEPTH)
+    return _compound(value, depth + 1)
+
+
+def _compound(value: Any, depth: int) -> Plain:
+    if isinstance(value, Enum):
+        return value.name
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, str):
+        return str(value)
+    if _is_map(value):
+        return _map(value, depth)
+    if _is_sequence(value):
+        return [to_plain(item, depth) for item in value]
+    return _write_bits(value) if isinstance(value, frozenset) else _members(value, depth)
+
+
+def _is_map(value: object) -> TypeGuard[dict[Any, Any]]:
+    return isinstance(value, dict)
+
+
+def _is_sequence(value: object) -> TypeGuard[Sequence[object]]:
+    return isinstance(value, tuple | list)
+
+
+def _members(value: Any, depth: int) -> Plain:
+    rows = _rows(java_name(value.__class__))
+    return {wire: to_plain(getattr(value, name), depth) for wire, name in rows}
+
+
+def _map(source: Mapping[Any, Any], depth: int) -> Plain:
+    if all(type(key) is str for key in source):
+        return {key: to_plain(item, depth) for key, item in source.items()}
+    return [[_key(key, depth), to_plain(item, depth)] for key, item in source.items()]
+
+
+def _key(key: object, depth: int) -> Plain:
+    """A key; the text of a whole object, as JSON of no class has it, becomes that object."""
+    if isinstance(key, BareKey):
+        try:
+            return strict_loads(key)
+        except StrictError:
+            return str(key)
+    return to_plain(key, depth)
+
+
+@cache
+def _rows(name: str) -> tuple[tuple[str, str], ...]:
+    members = members_of(CLASSES[name])
+    return tuple(sorted((one.wire, key) for key, one in members.items()))
+
+
+# ---------------------------------------------------------------------------- from plain
+
+
+class Shape(NamedTuple):
+    """A Java type, as far as it decides how plain values are read.
+
+    Attributes:
+        name: its name without arguments: ``Map``, ``List``, ``MessageQueue``, ``long``.
+        arguments: what stands between the angle brackets.
+    """
+
+    name: str
+    arguments: tuple[Shape, ...] = ()
+
+
+@cache
+def shape_of(java: str) -> Shape:
+    """The shape of a type as forms spell it (``Map<Long, List<String>>``)."""
+    tokens = [match[0] for match in _TYPE.finditer(java)]
+    return _shape(tokens)
+
+
+def _shape(tokens: list[str]) -> Shape:
+    name = tokens.pop(0)
+    arguments: list[Shape] = []
+    if tokens and tokens[0] == "<":
+        while tokens.pop(0) != ">":
+            arguments.append(_shape(tokens))
+    return Shape(name, tuple(arguments))
+
+
+def from_plain(cls: type[T], value: Plain) -> T | None:
+    """The value of a class that a plain one stands for.
+
+    Raises:
+        EncodeError: it does not fit the class.
+    """
+    try:
+        return from_json(cls, _reshaped(Shape(java_name(cls)), value, java_name(cls)))
+    except DecodeError as error:
+        raise EncodeError(error.message, path=error.path) from error
+
+
+def _reshaped(shape: Shape, value: Plain, path: str) -> Plain:
+    """The same value as the text on the wire would give it: pairs are objects again."""
+    if is_array(value):
+        if shape.name.endswith("Map"):
+            return dict(_entry(shape, pair, path) for pair in value)
+        inner = shape.arguments[0] if shape.arguments else shape
+        return [_reshaped(inner, item, f"{path}.{at}") for at, item in enumerate(value)]
+    if not is_object(value):
+        return value
+    if shape.name.endswith("Map"):
+        inner = shape.arguments[1]
+        return {key: _reshaped(inner, item, f"{path}.{key}") for key, item in value.items()}
+    return _record(shape, value, path)
+
+
+def _entry(shape: Shape, pair: Plain, path: str) -> tuple[str, Plain]:
+    if not is_array(pair) or len(pair) != 2:
+        raise EncodeError("no [key, value] pair", path=path)
+    key, item = pair
+    if is_object(key):
+        reshaped = _reshaped(shape.arguments[0], key, path)
+        key = BareKey(strict_dumps(reshaped).decode())
+    elif isinstance(key, bool) or not isinstance(key, int | str):
+        raise EncodeError("no key of a map", path=path)
+    return str(key) if isinstance(key, int) else key, _reshaped(shape.arguments[1], item, path)
+
+
+def _record(shape: Shape, value: dict[str, Plain], path: str) -> Plain:
+    members = _member_shapes(shape.name)
+    if members is None:
+        return value
+    reshaped: dict[str, Plain] = {}
+    for name, item in value.items():
+        if name not in members:
+            raise EncodeError(f"{shape.name} has no such member", path=f"{path}.{name}")
+        inner, clock = members[name]
+        if not clock or item is not None:  # null is how an absent time is printed
+            reshaped[name] = _reshaped(inner, item, f"{path}.{name}")
+    return reshaped
+
+
+@cache
+def _member_shapes(name: str) -> dict[str, tuple[Shape, bool]] | None:
+    """Shape of each member, and whether Java fills it with its clock, under every spelling."""
+    cls = CLASSES.get(name)
+    if cls is None:
+        return None
+    return {
+        spelling: (shape_of(one.form.java), one.clock)
+        for one in members_of(cls).values()
+        for spelling in (one.wire, *one.also)
+    }
+
+
+# ---------------------------------------------------------------------------- which classes
+
+
+def is_body(cls: type[Any]) -> bool:
+    """Whether a class of the registry is a body, or part of one."""
+    fields = dataclasses.fields(cls)
+    return bool(fields) and "member" in fields[0].metadata
+
+
+def is_header(cls: type[Any]) -> bool:
+    """Whether it is a header."""
+    return not is_body(cls)
+
+
+def located(error: CodecError, base: int) -> CodecError:
+    """The error with its offset counted from ``base`` bytes further out."""
+    if error.offset is not None:
+        error.offset += base
+    return error

@@ -1,0 +1,193 @@
+"""The whole protocol as one plain value: numbers, headers, bodies, operations, layouts.
+
+Everything is read off the library: its enums, the metadata of its fields, its registry and its
+construct declarations.  Nothing is said here that is not said there.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire import flags
+from rocketwire.codes import (
+    SINCE_5_5_0,
+    LanguageCode,
+    OpenIntEnum,
+    RequestCode,
+    ResponseCode,
+    SerializeType,
+)
+from rocketwire.messages import enums
+from rocketwire.messages._fields import ext_fields_of, fast_codec_of, members_of
+from rocketwire.messages.registry import CLASSES, OPERATIONS, ArrayOf, Raw
+from rocketwire.versions import CURRENT_VERSION, MQVersion
+from rocketwire_tools.codec.layouts import LAYOUTS, layout_rows
+from rocketwire_tools.codec.plain import is_body, is_header, to_plain
+
+if TYPE_CHECKING:
+    from rocketwire.messages.registry import Body, Operation
+    from rocketwire_tools.codec.lines import Plain
+
+RELEASE: Final = "5.5.0"
+"""The release of Java's programs that all of it was held against."""
+
+OLDEST: Final = "5.3.3"
+"""What has no ``since`` is in this release too."""
+
+_FLAGS: Final = (
+    flags.CommandFlag,
+    flags.Perm,
+    flags.TopicSysFlag,
+    flags.MessageSysFlag,
+    flags.PullSysFlag,
+)
+_ENUM_NAMES: Final = {"OffsetOptionType": "OffsetOption.Type"}
+_JAVA: Final = re.compile(r"\bJava: ``([\w.$]+)``(?:, since (\d+(?:\.\d+)*))?")
+_INT16: Final = range(-(1 << 15), 1 << 15)
+
+
+def schema() -> dict[str, Plain]:
+    """The protocol."""
+    return {
+        "release": RELEASE,
+        "oldest": OLDEST,
+        "current_version": int(CURRENT_VERSION),
+        "serialize_types": _numbers(SerializeType),
+        "languages": _numbers(LanguageCode),
+        "versions": _numbers(MQVersion),
+        "flags": {cls.__name__: _masks(cls) for cls in _FLAGS},
+        "request_codes": _codes(RequestCode),
+        "response_codes": _codes(ResponseCode),
+        "enums": _enums(),
+        "operations": [_operation(one) for one in OPERATIONS.values()],
+        "headers": {name: _header(cls) for name, cls in CLASSES.items() if is_header(cls)},
+        "bodies": {name: _body(cls) for name, cls in CLASSES.items() if is_body(cls)},
+        "raw_bodies": {one.name: one.value for one in Raw},
+        "layouts": {name: layout_rows(con) for name, con in LAYOUTS.items()},
+    }
+
+
+# ---------------------------------------------------------------------------- numbers
+
+
+def _numbers(members: type[OpenIntEnum]) -> dict[str, int]:
+    return {member.name: int(member) for member in members}
+
+
+def _masks(members: Any) -> dict[str, int]:
+    return {name: int(member) for name, member in members.__members__.items()}
+
+
+def _codes(members: type[OpenIntEnum]) -> list[Plain]:
+    return [
+        {
+            "name": member.name,
+            "code": int(member),
+            "since": RELEASE if member in SINCE_5_5_0 else None,
+            "binary_header": int(member) in _INT16,
+        }
+        for member in members
+    ]
+
+
+def _constants(cls: Any) -> list[str]:
+    return list(cls.__members__)
+
+
+def _enums() -> dict[str, Plain]:
+    found = {
+        _ENUM_NAMES.get(name, name): _constants(cls)
+        for name, cls in vars(enums).items()
+        if inspect.isclass(cls) and cls.__module__ == enums.__name__
+    }
+    return dict(sorted(found.items()))
+
+
+# ---------------------------------------------------------------------------- classes
+
+
+def _operation(one: Operation) -> Plain:
+    return {
+        "code": int(one.code),
+        "name": one.code.name,
+        "request_header": _name(one.request_header),
+        "request_body": _name(one.request_body),
+        "response_header": _name(one.response_header),
+        "response_body": _name(one.response_body),
+    }
+
+
+def _name(body: Body) -> str | None:
+    """A class by its name, an array as ``List<...>``, what is no class by its kind."""
+    match body:
+        case None:
+            return None
+        case ArrayOf(of=cls):
+            return f"List<{_JAVA_NAMES[cls]}>"
+        case Raw():
+            return body.name
+        case _:
+            return _JAVA_NAMES[body]
+
+
+_JAVA_NAMES: Final[dict[type[Any], str]] = {cls: name for name, cls in CLASSES.items()}
+
+
+def _said(cls: type[Any]) -> dict[str, Plain]:
+    """What the docstring of a class says: its meaning, its class in Java, its first release."""
+    doc = inspect.getdoc(cls) or ""
+    java = _JAVA.search(doc)
+    return {
+        "java": java and f"org.apache.rocketmq.{java[1]}",
+        "meaning": " ".join(doc.partition("\n\n")[0].split()),
+        "since": java and java[2],
+    }
+
+
+def _header(cls: type[Any]) -> Plain:
+    defaults = _defaults(cls)
+    fields = [
+        {
+            "name": one.wire,
+            "type": one.form.java,
+            "required": one.required,
+            "default": defaults[name],
+            "clock": one.clock,
+            "since": one.since,
+        }
+        for name, one in ext_fields_of(cls).items()
+    ]
+    return {**_said(cls), "fast_codec": list(fast_codec_of(cls)), "fields": fields}
+
+
+def _body(cls: type[Any]) -> Plain:
+    defaults = _defaults(cls)
+    members = [
+        {
+            "name": one.wire,
+            "type": one.form.java,
+            "default": defaults[name],
+            "also": list(one.also),
+            "clock": one.clock,
+            "write_only": one.write_only,
+            "since": one.since,
+        }
+        for name, one in members_of(cls).items()
+    ]
+    return {**_said(cls), "members": sorted(members, key=lambda member: str(member["name"]))}
+
+
+def _defaults(cls: type[Any]) -> dict[str, Plain]:
+    """What a member has that is absent; null where a sender has to give it."""
+    found: dict[str, Plain] = {}
+    for field in dataclasses.fields(cls):
+        if field.default is not dataclasses.MISSING:
+            found[field.name] = to_plain(field.default)
+        elif field.default_factory is not dataclasses.MISSING:
+            found[field.name] = to_plain(field.default_factory())
+        else:
+            found[field.name] = None
+    return found

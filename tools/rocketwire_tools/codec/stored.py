@@ -1,0 +1,218 @@
+"""Stored messages, batches, ids and properties as plain values, and back.
+
+Rules of this file: members have the names that they have in Java (``MessageExt``, ``Message``,
+``MessageId``); a host is ``ip:port``, a body is hex after decompression.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire.errors import EncodeError
+from rocketwire.flags import MessageSysFlag
+from rocketwire.wire.batch import BatchMessage, decode_batch, encode_batch
+from rocketwire.wire.body_compression import compress_body, compression_type
+from rocketwire.wire.checksum import crc32
+from rocketwire.wire.host import Host
+from rocketwire.wire.ids import (
+    UniqueKey,
+    create_offset_message_id,
+    decode_offset_message_id,
+    decode_unique_key,
+    encode_unique_key,
+)
+from rocketwire.wire.stored import (
+    StoredMessage,
+    decode_stored_messages,
+    encode_stored_message,
+    unwrap_inner_batch,
+)
+from rocketwire_tools.codec.lines import hex_member
+from rocketwire_tools.codec.wanted import a_text, an_array, an_integer, an_object, texts
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rocketwire_tools.codec.lines import Plain
+
+_NUMBERS: Final = {
+    "queueId": "queue_id",
+    "queueOffset": "queue_offset",
+    "commitLogOffset": "commit_log_offset",
+    "storeSize": "store_size",
+    "sysFlag": "sys_flag",
+    "flag": "flag",
+    "bodyCRC": "body_crc",
+    "bornTimestamp": "born_timestamp",
+    "storeTimestamp": "store_timestamp",
+    "reconsumeTimes": "reconsume_times",
+    "preparedTransactionOffset": "prepared_transaction_offset",
+}
+_HOSTS: Final = {"bornHost": "born_host", "storeHost": "store_host"}
+_DERIVED: Final = frozenset({"storeSize", "msgId", "offsetMsgId"})
+_MEMBERS: Final = frozenset({*_NUMBERS, *_HOSTS, *_DERIVED, "topic", "properties", "body"})
+
+
+# ---------------------------------------------------------------------------- stored messages
+
+
+def stored_to_plain(
+    data: bytes, *, decompress: bool = True, unwrap: bool = False, check_crc: bool = False
+) -> list[Plain]:
+    """The messages in ``data``.
+
+    Args:
+        data: messages back to back.
+        decompress: whether to inflate bodies.
+        unwrap: whether the messages of an inner batch stand for it, as a client sees them.
+        check_crc: whether to hold bodies against their checksum.
+
+    Raises:
+        DecodeError: one of them cannot be read.
+    """
+    messages = decode_stored_messages(data, decompress=decompress, check_crc=check_crc)
+    if unwrap:
+        return [_message(one) for each in messages for one in unwrap_inner_batch(each)]
+    return [_message(each) for each in messages]
+
+
+def _message(message: StoredMessage) -> dict[str, Plain]:
+    return {
+        "topic": message.topic,
+        **{wire: getattr(message, name) for wire, name in _NUMBERS.items()},
+        **{wire: str(getattr(message, name)) for wire, name in _HOSTS.items()},
+        "msgId": message.msg_id,
+        "offsetMsgId": message.offset_msg_id,
+        "properties": None if message.properties is None else dict(message.properties),
+        "body": None if message.body is None else message.body.hex(),
+    }
+
+
+def stored_from_plain(messages: Iterable[Plain], *, compress: bool = True) -> bytes:
+    """The bytes of messages, back to back.
+
+    A body is compressed where ``sysFlag`` says so; a missing ``bodyCRC`` is computed; sizes and ids
+    follow from the rest.
+
+    Args:
+        messages: as ``stored_to_plain`` gives them; members may be missing.
+        compress: if not, bodies are taken to be compressed already.
+
+    Raises:
+        EncodeError: a member does not fit.
+    """
+    return b"".join(_bytes_of(each, compress=compress) for each in messages)
+
+
+def _bytes_of(source: Plain, *, compress: bool) -> bytes:
+    source = an_object(source, "messages")
+    if strange := next((name for name in source if name not in _MEMBERS), None):
+        raise EncodeError("MessageExt has no such member on the wire", path=strange)
+    numbers = {
+        name: an_integer(source[wire], wire)
+        for wire, name in _NUMBERS.items()
+        if wire not in _DERIVED and source.get(wire) is not None
+    }
+    hosts = {
+        name: _host(source[wire], wire)
+        for wire, name in _HOSTS.items()
+        if source.get(wire) is not None
+    }
+    body = _body(source)
+    sys_flag = numbers.get("sys_flag", 0)
+    if compress and body is not None and sys_flag & MessageSysFlag.COMPRESSED:
+        body = compress_body(body, compression_type(sys_flag))
+    numbers.setdefault("body_crc", crc32(body))
+    properties = source.get("properties")
+    given: dict[str, Any] = {**numbers, **hosts}
+    message = StoredMessage(
+        topic=a_text(source.get("topic", ""), "topic"),
+        body=body,
+        properties=None if properties is None else texts(properties, "properties"),
+        **given,
+    )
+    return encode_stored_message(message)
+
+
+def _body(source: dict[str, Plain]) -> bytes | None:
+    return hex_member(source, "body") if source.get("body") is not None else None
+
+
+# ---------------------------------------------------------------------------- batches
+
+
+def batch_to_plain(data: bytes) -> list[Plain]:
+    """The messages of a batch send.
+
+    Raises:
+        DecodeError: it is none.
+    """
+    return [
+        {"flag": each.flag, "properties": dict(each.properties), "body": each.body.hex()}
+        for each in decode_batch(data)
+    ]
+
+
+def batch_from_plain(messages: Plain) -> bytes:
+    """The body of a batch send.
+
+    Raises:
+        EncodeError: the messages are none.
+    """
+    sources = [an_object(each, "messages") for each in an_array(messages, "messages")]
+    return encode_batch(
+        BatchMessage(
+            body=_body(source) or b"",
+            flag=an_integer(source.get("flag", 0), "flag"),
+            properties=texts(source.get("properties") or {}, "properties"),
+        )
+        for source in sources
+    )
+
+
+# ---------------------------------------------------------------------------- message ids
+
+
+def id_to_plain(text: str, *, unique: bool) -> dict[str, Plain]:
+    """What a message id says (Java: ``MessageId``), or a unique key if ``unique``.
+
+    Raises:
+        DecodeError: it is none.
+    """
+    if unique:
+        key = decode_unique_key(text)
+        return {
+            "address": key.ip,
+            "processId": key.process_id,
+            "constant": key.constant,
+            "milliseconds": key.milliseconds,
+            "counter": key.counter,
+        }
+    found = decode_offset_message_id(text)
+    return {"address": str(found.store_host), "offset": found.commit_log_offset}
+
+
+def id_from_plain(source: dict[str, Plain], *, unique: bool) -> str:
+    """The id that says so.
+
+    Raises:
+        EncodeError: a member is missing or does not fit.
+    """
+    if unique:
+        address = _host(f"{a_text(source.get('address'), 'address')}:0", "address").address
+        names = ("processId", "constant", "milliseconds", "counter")
+        return encode_unique_key(
+            UniqueKey(address, *(an_integer(source.get(name, 0), name) for name in names))
+        )
+    host = _host(source.get("address"), "address")
+    return create_offset_message_id(host, an_integer(source.get("offset", 0), "offset"))
+
+
+# ---------------------------------------------------------------------------- parts
+
+
+def _host(value: Plain, path: str) -> Host:
+    try:
+        return Host.parse(a_text(value, path))
+    except ValueError as error:
+        raise EncodeError(str(error), path=path) from error

@@ -1,0 +1,269 @@
+"""Bytes taken apart, range by range, as a construct declaration says.
+
+The declarations of ``rocketwire.wire.grammar`` are walked in the form into which ``fuse`` translates
+them; there is no second description of any layout here.
+
+Rules of this file: ranges come in order and without gaps; where the bytes do not fit, the ranges so
+far have been given and a ``DecodeError`` says why.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from rocketwire.errors import DecodeError
+from rocketwire.wire.fuse import lower
+from rocketwire.wire.layout import (
+    Choice,
+    Condition,
+    Constant,
+    Counted,
+    Derived,
+    End,
+    Entries,
+    Expression,
+    Fixed,
+    Node,
+    Raw,
+    Record,
+    Sized,
+    Text,
+    Unsigned24,
+    UntilEnd,
+    minimum_size,
+)
+from rocketwire.wire.refusals import bad_count, bad_length, refused
+from rocketwire.wire.utf8 import decode_utf8
+from rocketwire_tools.codec.layouts import join
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator, Mapping
+
+Scope = dict[str, Any]
+"""Values of the fields of a record that have been read."""
+
+
+class Range(NamedTuple):
+    """Some bytes and what they are.
+
+    Attributes:
+        start: position of the first one.
+        end: position after the last one.
+        path: the field, as the declaration names it.
+        value: number, text or bytes.
+        scope: the fields of the same record that were read before.
+    """
+
+    start: int
+    end: int
+    path: str
+    value: int | str | bytes
+    scope: Mapping[str, Any]
+
+
+def ranges(con: Any, data: bytes, start: int = 0, end: int | None = None) -> Iterator[Range]:
+    """The ranges of what ``con`` declares, from ``start``; bytes may follow the last.
+
+    Args:
+        con: a declaration of ``rocketwire.wire.grammar``.
+        data: the bytes.
+        start: where it begins.
+        end: where its bytes end; the end of ``data`` if None.
+
+    Raises:
+        DecodeError: the bytes do not fit.
+    """
+    walker = _Walker(data)
+    yield from walker.node(lower(con), start, len(data) if end is None else end, "", {})
+
+
+class _Walker:
+    """One pass over the data; every method gives ranges and returns a value and a position."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = data
+
+    def node(
+        self, node: Node, at: int, end: int, path: str, scope: Scope
+    ) -> Generator[Range, None, tuple[Any, int]]:
+        """Any node.
+
+        Raises:
+            DecodeError: the bytes do not fit.
+        """
+        match node:
+            case Fixed() | Unsigned24():
+                return (yield from self._number(node, at, end, path, scope))
+            case Derived(node=inner):
+                return (yield from self._number(inner, at, end, path, scope))
+            case Record():
+                return (yield from self._record(node, at, end, path))
+            case Choice(condition=condition, then=then, otherwise=otherwise):
+                chosen = then if evaluate(condition, scope) else otherwise
+                return (yield from self.node(chosen, at, end, path, scope))
+            case Sized():
+                return (yield from self._sized(node, at, end, path, scope))
+            case Counted() | UntilEnd():
+                return (yield from self._elements(node, at, end, path, scope))
+            case Entries():
+                return (yield from self._entries(node, at, end, path, scope))
+            case Condition() | End():
+                return self._checked(node, at, end, path, scope)
+            case _:
+                return (yield from self._bytes(node, at, end, path, scope))
+
+    def _take(self, size: int, at: int, end: int, path: str) -> bytes:
+        if size < 0 or at + size > end:
+            raise bad_length(self._data, at, end, size, path)
+        return self._data[at : at + size]
+
+    def _number(
+        self, node: Fixed | Unsigned24, at: int, end: int, path: str, scope: Scope
+    ) -> Generator[Range, None, tuple[int, int]]:
+        raw = self._take(node.size, at, end, path)
+        value = int.from_bytes(raw, "big", signed=node.signed)
+        yield Range(at, at + node.size, path, value, scope)
+        return value, at + node.size
+
+    def _bytes(
+        self, node: Node, at: int, end: int, path: str, scope: Scope
+    ) -> Generator[Range, None, tuple[bytes | str, int]]:
+        match node:
+            case Raw(length=int() as size):
+                pass
+            case Raw(length=Expression() as length):
+                size = evaluate(length, scope)
+            case Constant(value=wanted):
+                size = len(wanted)
+            case _:
+                size = end - at
+        raw = self._take(size, at, end, path)
+        if isinstance(node, Constant) and raw != node.value:
+            raise refused(self._data, at, end, f"not {node.value.hex()}", path)
+        value = decode_utf8(raw) if isinstance(node, Text) else raw
+        if raw:
+            yield Range(at, at + size, path, value, scope)
+        return value, at + size
+
+    def _record(
+        self, node: Record, at: int, end: int, path: str
+    ) -> Generator[Range, None, tuple[None, int]]:
+        scope: Scope = {}
+        for name, inner in node.fields:
+            below = join(path, name)
+            value, at = yield from self.node(inner, at, end, below, scope)
+            if name is not None:
+                scope[name] = value
+        return None, at
+
+    def _sized(
+        self, node: Sized, at: int, end: int, path: str, scope: Scope
+    ) -> Generator[Range, None, tuple[Any, int]]:
+        name = "size" if node.whole else "length"
+        length, start = yield from self._number(node.length, at, end, join(path, name), scope)
+        if node.optional and length <= 0:
+            return None, start
+        stop = (at if node.whole else start) + length
+        if stop < start or stop > end:
+            raise bad_length(self._data, at, end, length, join(path, name))
+        value, reached = yield from self.node(node.node, start, stop, path, scope)
+        if reached < stop:
+            yield Range(reached, stop, join(path, "surplus"), self._data[reached:stop], scope)
+        return value, stop
+
+    def _elements(
+        self, node: Counted | UntilEnd, at: int, end: int, path: str, scope: Scope
+    ) -> Generator[Range, None, tuple[None, int]]:
+        count = None
+        if isinstance(node, Counted):
+            below = join(path, "count")
+            count, at = yield from self._number(node.count, at, end, below, scope)
+            size = minimum_size(node.node)
+            if count * size > end - at:
+                raise bad_count(count, end - at, size, path, at)
+        index = 0
+        while at < end if count is None else index < count:
+            _, at = yield from self.node(node.node, at, end, f"{path}[{index}]", scope)
+            index += 1
+        return None, at
+
+    def _entries(
+        self, node: Entries, at: int, end: int, path: str, scope: Scope
+    ) -> Generator[Range, None, tuple[None, int]]:
+        below = join(path, "length")
+        total, at = yield from self._number(node.length, at, end, below, scope)
+        stop = at + total
+        if stop > end:
+            raise bad_length(self._data, at, end, total, below)
+        while at < stop:
+            for prefix, name in ((node.key, "key"), (node.value, "value")):
+                below = join(path, f"{name}.length")
+                length, start = yield from self._number(prefix, at, end, below, scope)
+                if length > total:
+                    raise refused(self._data, at, end, f"{length} within {total} bytes", below)
+                below = join(path, name)
+                raw = self._take(length, start, end, below)
+                at = start + length
+                if raw:
+                    yield Range(start, at, below, decode_utf8(raw), scope)
+        return None, at
+
+    def _checked(
+        self, node: Condition | End, at: int, end: int, path: str, scope: Scope
+    ) -> tuple[None, int]:
+        if isinstance(node, End) and at < end:
+            raise refused(self._data, at, end, f"{end - at} bytes too many", path)
+        if isinstance(node, Condition) and not evaluate(node.expression, scope):
+            raise refused(self._data, at, end, "the fields before do not fit together", path)
+        return None, at
+
+
+# ---------------------------------------------------------------------------- expressions
+
+_OPERATORS: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.BitAnd: lambda a, b: a & b,
+    ast.BitOr: lambda a, b: a | b,
+    ast.RShift: lambda a, b: a >> b,
+    ast.LShift: lambda a, b: a << b,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+    ast.Lt: operator.lt,
+    ast.Gt: operator.gt,
+    ast.LtE: operator.le,
+    ast.GtE: operator.ge,
+}
+
+
+def evaluate(expression: Expression, scope: Mapping[str, Any]) -> Any:
+    """The value of an expression of the layout over the fields in ``scope``.
+
+    Raises:
+        DecodeError: it is of a kind that no declaration for reading uses.
+    """
+    return _value(_tree(expression), scope)
+
+
+@cache
+def _tree(expression: Expression) -> ast.expr:
+    source = expression.source.format_map({name: name for name in expression.names})
+    return ast.parse(source, mode="eval").body
+
+
+def _value(tree: ast.expr, scope: Mapping[str, Any]) -> Any:
+    match tree:
+        case ast.Constant(value=value):
+            return value
+        case ast.Name(id=name):
+            return scope[name]
+        case ast.BinOp(left=left, op=op, right=right):
+            return _OPERATORS[type(op)](_value(left, scope), _value(right, scope))
+        case ast.Compare(left=left, ops=[op], comparators=[right]):
+            return _OPERATORS[type(op)](_value(left, scope), _value(right, scope))
+        case _:
+            raise DecodeError(f"an expression that cannot be explained: {ast.unparse(tree)}")
