@@ -105,7 +105,7 @@ def rows() -> list[Row]:
 
     def ours_with_header() -> object:
         (_, text, body), _ = grammar.parse_envelope(frame)
-        return decode_json_header(text), body
+        return decode_json_header(bytes(text)), body
 
     def hand_with_header() -> object:
         (_, text, body), _ = handwritten.envelope(frame)

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._containers import listing
-from rocketwire.messages._forms import Form, Mismatch, Primitive, kind
-from rocketwire.wire.fastjson import DEFAULT_LIMITS, BareKey, Dialect, dumps, loads
+from rocketwire.messages._forms import Form, InexactError, Mismatch, Primitive, kind
+from rocketwire.wire.fastjson import DEFAULT_LIMITS, BareKey, Dialect, Real, dumps, loads
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from rocketwire.wire.fastjson import JsonLimits, JsonValue
+    from rocketwire.wire.fastjson_references import Container
 
 T = TypeVar("T")
 
@@ -198,7 +199,7 @@ def _compile(cls: type[Any]) -> Form[Any]:
 
     def read_key(text: str) -> Any:
         try:
-            return read(loads(text.encode("utf-8", "surrogatepass")))
+            return _read_text(read, text.encode("utf-8", "surrogatepass"))
         except DecodeError:
             raise Mismatch("the key is no object") from None
 
@@ -228,6 +229,44 @@ def java_name(cls: type[Any]) -> str:
 # ---------------------------------------------------------------------------- bodies
 
 
+def _read_text(
+    read: Callable[[JsonValue], T | None],
+    text: bytes,
+    limits: JsonLimits = DEFAULT_LIMITS,
+    dialect: Dialect | None = None,
+) -> T | None:
+    """Reads a text, once more and exactly if an integer asks for it, which nobody writes so."""
+    try:
+        return read(loads(text, limits=limits, dialect=dialect))
+    except InexactError:
+        return read(loads(text, limits=limits, dialect=dialect, exact=True))
+
+
+def _exact(value: JsonValue) -> JsonValue:
+    """A copy in which each double counts as the number that it is."""
+    waiting: list[Container] = []
+    root = _exact_item(value, waiting)
+    for copy in waiting:  # grows while it is walked
+        if isinstance(copy, list):
+            copy[:] = [_exact_item(item, waiting) for item in copy]
+        else:
+            copy.update({name: _exact_item(item, waiting) for name, item in copy.items()})
+    return root
+
+
+def _exact_item(item: JsonValue, waiting: list[Container]) -> JsonValue:
+    if isinstance(item, float):
+        return Real.of(float.__repr__(item), is_double=True)
+    if isinstance(item, list | dict):
+        item = item.copy()
+        waiting.append(item)
+    return item
+
+
+def _located(problem: Mismatch, cls: type[Any]) -> DecodeError:
+    return DecodeError(problem.message, path=".".join((java_name(cls), *problem.path)))
+
+
 def from_json(cls: type[T], value: JsonValue) -> T | None:
     """Reads a body class out of parsed JSON.
 
@@ -241,11 +280,14 @@ def from_json(cls: type[T], value: JsonValue) -> T | None:
     Raises:
         DecodeError: a value does not fit the class.
     """
+    read = record(cls).read
     try:
-        return record(cls).read(value)
+        try:
+            return read(value)
+        except InexactError:
+            return read(_exact(value))
     except Mismatch as problem:
-        path = ".".join((java_name(cls), *problem.path))
-        raise DecodeError(problem.message, path=path) from problem
+        raise _located(problem, cls) from problem
 
 
 def to_json(body: object) -> dict[str, Any]:
@@ -288,7 +330,10 @@ def decode_body(
     """
     if not body:
         return None
-    return from_json(cls, loads(body, limits=limits, dialect=dialect))
+    try:
+        return _read_text(record(cls).read, body, limits, dialect)
+    except Mismatch as problem:
+        raise _located(problem, cls) from problem
 
 
 def decode_bodies(
@@ -302,10 +347,9 @@ def decode_bodies(
     if not body:
         return None
     try:
-        return listing(record(cls)).read(loads(body, limits=limits, dialect=dialect))
+        return _read_text(listing(record(cls)).read, body, limits, dialect)
     except Mismatch as problem:
-        path = ".".join((java_name(cls), *problem.path))
-        raise DecodeError(problem.message, path=path) from problem
+        raise _located(problem, cls) from problem
 
 
 def encode_body(

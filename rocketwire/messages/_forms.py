@@ -12,11 +12,11 @@ import base64
 import math
 import re
 from dataclasses import dataclass, field
-from decimal import Decimal
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from rocketwire.errors import EncodeError
+from rocketwire.wire.constant_names import constant_finder
 from rocketwire.wire.fastjson import Real, dumps
 from rocketwire.wire.fastjson_writer import double_text
 
@@ -129,27 +129,46 @@ def parse_integer(text: str, low: int, high: int) -> int:
     return number
 
 
+class InexactError(Mismatch):
+    """An integer is asked for and the double that is there may have been another number; the text
+    has to be read again, exactly."""
+
+
 def _odd_integer(value: JsonValue, low: int, high: int) -> int | None:
     """An integer from anything but an integer in range, as fastjson2 converts it."""
     if value is None or value == "" or value == "null":
         return None
     if isinstance(value, bool):
         return int(value)
-    if isinstance(value, float) and not math.isnan(value):
-        return int(min(max(value, low), high))
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str | int):
         return _odd_integer(value[0], low, high)
     if isinstance(value, str):
-        value = _integer_of_text(value)
+        value = _number_of_text(value)
+    if isinstance(value, float) and not math.isnan(value):
+        return _cut_off(value, low, high)
     if isinstance(value, int) and low <= value <= high:
         return value
     raise Mismatch(f"no integer from {low} to {high}: {kind(value)}")
 
 
-def _integer_of_text(text: str) -> int | None:
+def _cut_off(value: float, low: int, high: int) -> int:
+    """The integer of a number with a fraction or an exponent: Java's ``BigDecimal`` keeps the last
+    bits of one that is too large, its ``double`` gives the nearest that there is."""
+    if not isinstance(value, Real):
+        if value % 1 == 0 or not low <= value <= high:
+            raise InexactError("a number whose digits matter")
+        return int(value)
+    if value.decimal is not None:
+        return (int(value.decimal) - low) % (high - low + 1) + low
+    return int(min(max(value, low), high))
+
+
+def _number_of_text(text: str) -> int | Real | None:
     if text in ("true", "false"):
         return int(text == "true")
-    return int(Decimal(text)) if _NUMBER.fullmatch(text) else None
+    if not _NUMBER.fullmatch(text):
+        return None
+    return int(text) if text.lstrip("+-").isdecimal() else Real.of(text)
 
 
 def _integers(java: str, boxed: str, bits: int) -> tuple[Primitive[int], Form[int]]:
@@ -290,6 +309,8 @@ def _read_string(value: JsonValue) -> str | None:
         if math.isnan(value):
             raise Mismatch("NaN is no text")
         return value.text if isinstance(value, Real) else double_text(value)
+    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str | None):
+        return value[0]
     try:
         return dumps(value).decode("utf-8")
     except EncodeError:
@@ -327,17 +348,19 @@ BIT_SET: Final[Form[frozenset[int]]] = Form("BitSet", _read_bits, _write_bits)
 def enumeration(members: type[E], java: str | None = None) -> Form[E | str]:
     """An enum by constant name, or by ordinal when reading; a name outside the list stays text.
 
-    Java ignores letter case and underscores, and reads an unknown name as null; keeping the text
-    lets it survive.
+    Java reads an unknown name as null; keeping the text lets it survive.
     """
     ordered = list(members)
-    loose = {member.name.replace("_", "").lower(): member for member in ordered}
-    by_text: dict[str, E] = {str(index): member for index, member in enumerate(ordered)}
-    by_text.update((member.name, member) for member in ordered)
+    by_name: dict[str, E] = {member.name: member for member in ordered}
+    index_of = constant_finder(list(by_name))
+
+    def read_loosely(text: str) -> E | str:
+        index = index_of(text)
+        return text if index is None else ordered[index]
 
     def read(value: JsonValue) -> E | str | None:
         if isinstance(value, str):
-            return by_text.get(value) or loose.get(value.replace("_", "").lower(), value)
+            return by_name.get(value) or read_loosely(value)
         if value is None:
             return None
         if (

@@ -149,7 +149,9 @@ class SubscriptionGroupWrapper:
 
     data_version: DataVersion | None = member(record(DataVersion), factory=DataVersion)
     forbidden_table: Mapping[str, Mapping[str, int]] | None = member(
-        mapping(STRING, mapping(STRING, INTEGER, concurrent=True), concurrent=True), default={}
+        mapping(STRING, mapping(STRING, INTEGER, concurrent=True), concurrent=True),
+        default={},
+        since="5.5.0",
     )
     subscription_group_table: Mapping[str, SubscriptionGroupConfig] | None = member(
         mapping(STRING, record(SubscriptionGroupConfig), concurrent=True), default={}

@@ -118,12 +118,12 @@ class HARuntimeInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochEntry:
-    """Where an epoch starts and ends.
+    """Where an epoch starts and ends; the one that goes on ends at 2**63-1.
 
     Java: ``remoting.protocol.EpochEntry``.
     """
 
-    end_offset: int = member(LONG)
+    end_offset: int = member(LONG, default=(1 << 63) - 1)
     epoch: int = member(INT)
     start_offset: int = member(LONG)
 

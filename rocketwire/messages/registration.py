@@ -238,7 +238,7 @@ def decode_register_broker_body(
     if compressed or looks_like_zlib(body):
         plain = inflate(body, max_size=max_inflated, max_ratio=MAX_RATIO)
         with_mappings = version >= MQVersion.V5_0_0
-        return _from_parts(parse_register_body(plain, with_mappings=with_mappings), limits)
+        return body_from_parts(parse_register_body(plain, with_mappings=with_mappings), limits)
     return decode_body(RegisterBrokerBody, body, limits=limits, dialect=dialect)
 
 
@@ -313,7 +313,14 @@ def _without_mappings(wrapper: TopicConfigSerializeWrapper | None) -> TopicConfi
     )
 
 
-def _from_parts(parts: RegisterParts, limits: JsonLimits) -> RegisterBrokerBody:
+def body_from_parts(
+    parts: RegisterParts, limits: JsonLimits = DEFAULT_LIMITS
+) -> RegisterBrokerBody:
+    """Reads the parts of a packed registration.
+
+    Raises:
+        DecodeError: one of them cannot be read.
+    """
     topics: dict[str, TopicConfig] = {}
     seen: dict[str, TopicConfig] = {}
     for item in parts.topics:

@@ -96,7 +96,7 @@ class GetAllTopicConfigResponseHeader:
     Java: ``remoting.protocol.header.GetAllTopicConfigResponseHeader``.
     """
 
-    total_topic_num: int | None = ext(INTEGER)
+    total_topic_num: int | None = ext(INTEGER, since="5.5.0")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

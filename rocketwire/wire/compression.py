@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.errors import DecodeError, LimitExceededError, TruncatedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 BEST_LEVEL: Final = 9
 """Level of Java's compressed registrations (``RegisterBrokerBody.encode``)."""
@@ -43,9 +43,24 @@ def inflate(data: bytes | memoryview, *, max_size: int, max_ratio: int | None = 
         TruncatedError: the stream has no end.
         DecodeError: not a zlib stream, or a damaged one.
     """
+    steps = inflating(data, max_size=max_size, max_ratio=max_ratio)
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            plain: bytes = end.value
+            return plain
+
+
+def inflating(
+    data: bytes | memoryview, *, max_size: int, max_ratio: int | None = None
+) -> Generator[None, None, bytes]:
+    """The same as ``inflate`` in steps, for those who have something else to do meanwhile."""
     pieces: list[bytes] = []
     size = 0
     for piece, used in _pieces(data):
+        if pieces:
+            yield
         size += len(piece)
         if size > max_size:
             message = f"inflates to more than {max_size} bytes"

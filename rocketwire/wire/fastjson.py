@@ -55,7 +55,11 @@ _STRICT_DEPTH = 1024
 
 
 def loads(
-    data: bytes, *, limits: JsonLimits = DEFAULT_LIMITS, dialect: Dialect | None = None
+    data: bytes,
+    *,
+    limits: JsonLimits = DEFAULT_LIMITS,
+    dialect: Dialect | None = None,
+    exact: bool = False,
 ) -> JsonValue:
     """Reads a JSON text as Java does (``RemotingSerializable.decode``, before classes come into
     it).
@@ -65,6 +69,8 @@ def loads(
         limits: applied before memory is taken; with references, to what they amount to written out.
         dialect: None reads what either release reads; FASTJSON2 refuses what 5.5.0 refuses
             (``fastjson_reader``).
+        exact: gives each number that is not written as an integer as a ``Real``, which knows its
+            digits; much slower.
 
     Returns:
         The value.  Keys are always text: integer keys their digits, objects in key position a
@@ -74,9 +80,9 @@ def loads(
         DecodeError: when it cannot be read; LimitExceededError when it asks for too much.
     """
     _check_limits(data, limits)
-    value = _strict(data, limits)
+    value = _REFUSED if exact else _strict(data, limits)
     if value is _REFUSED:
-        value = _tolerant(data, limits, dialect)
+        value = _tolerant(data, limits, dialect, as_written=exact)
     if b"$ref" in data:
         value = resolve_references(value, limits=limits, read_key=_read_key)
     return value

@@ -48,9 +48,10 @@ MAX_NUMBER_LENGTH: Final = 512
 """Characters of one number; a long has 20, a double 25.  Bounds the work of turning digits into an
 integer."""
 
-# Java takes comments in fewer places than blanks; here they are blanks everywhere.
-_BLANK = re.compile(r"(?:[ \t\n\r\f\x08\x00]++|/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n]*+)*+")
-_END = re.compile(r"[\x00\x1a]*+")
+# Java takes comments in fewer places than blanks; here they are blanks everywhere.  NUL is padding
+# after the document and a blank nowhere: each of Java's libraries skips it at other places.
+_BLANK = re.compile(r"(?:[ \t\n\r\f\x08]++|/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n]*+)*+")
+_END = re.compile(r"[\x00\x1a \t\n\r\f\x08]*+")
 _STRING = re.compile(
     r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"' r"|'([^'\\]*+(?:\\.[^'\\]*+)*+)'",
     re.DOTALL,
@@ -350,8 +351,8 @@ class _Reader:
             self._over("characters of a number", self._at - start, MAX_NUMBER_LENGTH)
         digits, _, exponent, suffix = match.groups("")
         digits = digits.removesuffix(".")
-        is_double = bool(exponent) or suffix in ("F", "D")
-        if is_double or "." in digits:
+        is_double = suffix in ("F", "D")
+        if is_double or exponent or "." in digits:
             literal = digits + exponent
             return Real.of(literal, is_double=is_double) if self.as_written else float(literal)
         return int(digits)

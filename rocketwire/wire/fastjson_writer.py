@@ -55,20 +55,29 @@ class Real(float):
     Attributes:
         text: ``1.10`` of ``1.10`` (Java keeps a ``BigDecimal``), ``1000.0`` of ``1e3`` (a
             ``double``).
+        decimal: the exact number where Java keeps a ``BigDecimal``, None where a ``double``.
     """
 
-    __slots__ = ("text",)
+    __slots__ = ("decimal", "text")
+    decimal: Decimal | None
     text: str
 
     @classmethod
-    def of(cls, literal: str, *, is_double: bool) -> Real:
-        """Makes the number of a literal: of a ``double`` (exponent or suffix), or of a
-        ``BigDecimal`` (neither)."""
+    def of(cls, literal: str, *, is_double: bool = False) -> Real:
+        """Makes the number of a literal.
+
+        Args:
+            literal: digits, with or without a fraction and an exponent.
+            is_double: whether it is a ``double`` (a suffix says so), as one with an exponent other
+                than zero is anyway.
+        """
         value = cls(literal)
-        if is_double:
+        digits, _, exponent = literal.lower().partition("e")
+        if is_double or exponent.strip("+-0"):
+            value.decimal = None
             value.text = double_text(value)
         else:
-            decimal = Decimal(literal)
+            decimal = value.decimal = Decimal(digits)
             value.text = str(decimal if decimal else decimal.copy_abs())
         return value
 

@@ -96,11 +96,14 @@ class JavaText(construct.Adapter):
 
 
 class OptionalPrefixed(construct.Prefixed):
-    """``Prefixed`` whose length of zero or less means None, as Java reads bodies and properties."""
+    """``Prefixed`` whose length of zero means None, as Java reads bodies and properties.
+
+    Java takes a length below zero for zero; here it is refused, as everywhere else.
+    """
 
     def _parse(self, stream: Any, context: Any, path: str) -> Any:
         length = self.lengthfield._parsereport(stream, context, path)
-        if length <= 0:
+        if length == 0:
             return None
         data = construct.stream_read(stream, length, path)
         return self.subcon._parsereport(io.BytesIO(data), context, path)
@@ -344,7 +347,10 @@ _LOWERINGS: Final[Mapping[type[Any], Callable[[Any, frozenset[str]], Node]]] = {
     StrictRange: lambda con, fields: UntilEnd(_element(con.subcon)),
     construct.IfThenElse: _choice,
     JavaEntries: lambda con, fields: Entries(
-        *(cast("Fixed", _integer(c)) for c in (con.length, con.key, con.value)), limit=con.limit
+        length=cast("Fixed", _integer(con.length)),
+        key=cast("Fixed", _integer(con.key)),
+        value=cast("Fixed", _integer(con.value)),
+        limit=con.limit,
     ),
     construct.Const: _constant,
     construct.Check: lambda con, fields: Condition(_expression(con.func, fields)),

@@ -161,8 +161,8 @@ class _Parser:
             self.out.line(f"{length} -= {node.length.size}")
         if node.optional:
             self.out.line(f"{var} = None")
-            self.out.open(f"if {length} > 0:")
-        signed = (node.length.signed or node.whole) and not node.optional
+            self.out.open(f"if {length}:")
+        signed = node.length.signed or node.whole
         stop = self._take(var, length, end, path, signed=signed)
         self.emit(node.node, var, stop, path, scope)
         self.flush(stop)

@@ -47,8 +47,10 @@ from rocketwire.wire.fuse import (
     StrictRange,
     compile_builder,
     compile_parser,
+    lower,
 )
 from rocketwire.wire.interpret import interpret_builder, interpret_parser
+from rocketwire.wire.layout import fixed_struct
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,6 +79,10 @@ PREFIX: Final[Any] = Struct("length" / LENGTH, "header_type" / Int8ub, "header_l
 
 LENGTH_SIZE: Final[int] = LENGTH.sizeof()
 PREFIX_SIZE: Final[int] = PREFIX.sizeof()
+
+PREFIX_STRUCT: Final = fixed_struct(lower(PREFIX))
+"""``PREFIX`` for who reads thousands of frames in one go: length, header type, and the header
+length as its first byte and the two others."""
 
 ENVELOPE: Final[Any] = Struct(
     "length" / Rebuild(LENGTH, len_(this.header) + len_(this.body) + (PREFIX_SIZE - LENGTH_SIZE)),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
+from rocketwire.wire.constant_names import constant_finder
 from rocketwire.wire.fastjson import (
     Dialect,
     JsonLimits,
@@ -31,6 +32,7 @@ from rocketwire.wire.fields import HeaderFields
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from decimal import Decimal
 
     from rocketwire.wire.fields import Language
 
@@ -38,10 +40,7 @@ HEADER_LIMITS: Final = JsonLimits(max_size=16_777_215, max_depth=64, max_count=6
 """The largest header a frame can declare; no header in use nests deeper than 1 or has more than
 some 30 members."""
 
-_LANGUAGE_BY_LETTERS = {code.name.replace("_", ""): code for code in LanguageCode}
-_SEPARATOR = re.compile(r"[ _-]")
-_LANGUAGE_NAME = re.compile(r"(?:[ _-]?[A-Za-z])+")
-_NUMBER_TEXT = re.compile(r"[+-]?[0-9]{1,9}")
+_language_index = constant_finder([code.name for code in LanguageCode])
 
 _UNCOUNTED_SIZE = 4096
 """Headers up to this many bytes are read without counting their values first."""
@@ -161,10 +160,12 @@ def _only_number(values: list[JsonValue], name: str) -> JsonValue:
     raise DecodeError("not an integer", path=f"header.{name}")
 
 
-def _number(value: JsonValue) -> int | float | None:
+def _number(value: JsonValue) -> Decimal | float | None:
     """Returns the number that Java makes of a member's value, None where it refuses."""
     if value is None or isinstance(value, dict):
         return 0
+    if isinstance(value, Real):
+        return value if value.decimal is None else value.decimal
     if not isinstance(value, str):
         return None if isinstance(value, list) else value
     if value in _INTEGER_WORDS:
@@ -175,7 +176,7 @@ def _number(value: JsonValue) -> int | float | None:
         value = value.replace(",", "")
     if _INTEGER_TEXT.fullmatch(value):
         return int(value)
-    return float(value) if _REAL_TEXT.fullmatch(value) else None
+    return _number(Real.of(value)) if _REAL_TEXT.fullmatch(value) else None
 
 
 def _language(value: JsonValue) -> Language:
@@ -192,11 +193,8 @@ def _language(value: JsonValue) -> Language:
 
 def _language_of_text(text: str) -> Language:
     """Returns the language of a name in any letter case, or of digits; any other text as it is."""
-    if _NUMBER_TEXT.fullmatch(text) and 0 <= int(text) < len(LanguageCode):
-        return LanguageCode(int(text))
-    if _LANGUAGE_NAME.fullmatch(text):
-        return _LANGUAGE_BY_LETTERS.get(_SEPARATOR.sub("", text).upper(), text)
-    return text
+    index = _language_index(text)
+    return text if index is None else LanguageCode(index)
 
 
 def _text(value: JsonValue) -> str | None:
@@ -217,7 +215,7 @@ def _text(value: JsonValue) -> str | None:
 
 def _ext_fields(members: dict[str, JsonValue]) -> dict[str, str] | None:
     value = members.get("extFields")
-    if value is None or value == "":
+    if value is None or value in ("", "null"):
         return None
     if not isinstance(value, dict):
         raise DecodeError("not an object", path="header.extFields")

@@ -76,7 +76,7 @@ class Text:
 class Sized:
     """A byte count, then a node that has exactly these bytes to itself.
 
-    ``whole``: the count includes its own bytes.  ``optional``: a count of zero or less means None.
+    ``whole``: the count includes its own bytes.  ``optional``: a count of zero means None.
     """
 
     length: Fixed | Unsigned24
@@ -215,3 +215,17 @@ class Parser(Protocol[ValueT]):
 
 Builder = Callable[..., bytes]
 """``build(*fields)`` for a record, ``build(value)`` for anything else."""
+
+
+def fixed_struct(node: Node) -> struct.Struct:
+    """The ``struct`` of a record of integers; one of three bytes is two there, high byte first.
+
+    Raises:
+        UnsupportedConstruct: the record has something else.
+    """
+    letters = ""
+    for name, inner in node.fields if isinstance(node, Record) else ((None, node),):
+        if not isinstance(inner, Fixed | Unsigned24):
+            raise UnsupportedConstruct(f"{name} is no integer")
+        letters += inner.letter if isinstance(inner, Fixed) else "BH"
+    return struct.Struct(">" + letters)

@@ -198,7 +198,8 @@ def encode_stored_message(message: StoredMessage, *, compress: bool = False) -> 
 def unwrap_inner_batch(message: StoredMessage) -> tuple[StoredMessage, ...]:
     """The messages inside one that is an inner batch; any other message itself.
 
-    Each takes flag, body and properties from the batch, its place in the queue by counting, and
+    Each takes flag, body and properties from the batch, its place in the queue by counting (which
+    goes on below zero beyond the last number, as in Java), and
     topic, queue, times, hosts, ``sys_flag`` and commit-log offset from ``message``; that it was to
     be waited for is a property of each (Java: ``MessageDecoder.decodeMessage``).
 
@@ -224,10 +225,15 @@ def unwrap_inner_batch(message: StoredMessage) -> tuple[StoredMessage, ...]:
             flag=inner.flag,
             body=inner.body,
             properties={**inner.properties, **waited},
-            queue_offset=message.queue_offset + index,
+            queue_offset=_as_int64(message.queue_offset + index),
         )
         for index, inner in enumerate(decode_batch(message.body))
     )
+
+
+def _as_int64(number: int) -> int:
+    """What Java's ``long`` keeps of a sum."""
+    return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
 # ---------------------------------------------------------------------------- reading

@@ -69,8 +69,29 @@ EXPLANATIONS: tuple[Explanation, ...] = (
     Explanation(
         "number clamped by Java",
         _formats("json-header"),
-        "Java clamps or wraps a number with a fraction or an exponent that exceeds 32 bits; here it is refused.",
+        "Java clamps or wraps a number of a JSON header that has a fraction or an exponent and exceeds 32 bits; here it is "
+        "refused.",
         predicates.clamped,
+    ),
+    Explanation(
+        "frame behind a bad one",
+        _formats("stream"),
+        "A good frame behind a bad one is not looked at; Java decodes those that it has received, and executes them "
+        "while it closes the connection.",
+        predicates.behind_bad,
+    ),
+    Explanation(
+        "bad frame before its end",
+        _formats("stream"),
+        "A bad length, type byte or header length is refused on the first eight bytes; Java waits for the whole frame "
+        "and then refuses it.",
+        predicates.bad_so_far,
+    ),
+    Explanation(
+        "NUL between tokens",
+        JSON,
+        "A NUL between the tokens of a JSON text is refused; each of Java's two JSON libraries skips it at other places.",
+        predicates.nul_between,
     ),
     Explanation(
         "comma after the document",
@@ -100,14 +121,15 @@ EXPLANATIONS: tuple[Explanation, ...] = (
     Explanation(
         "reference that Java cannot follow",
         JSON,
-        "A member $ref whose text looks like a path makes Java refuse the whole document if the path leads nowhere; here "
-        "the value is null, or the member stays what it is.",
+        "A member $ref whose text looks like a path that leads nowhere makes Java refuse the whole document, or is null "
+        "there; here the value is null, or the member stays what it is.",
         predicates.lost_reference,
     ),
     Explanation(
         "NUL in a member name",
         JSON,
-        "A raw NUL in a member name is part of it; Java's comparison of names does not see it.",
+        "A raw NUL in the name of a member or of an enum's constant is part of it; Java's comparison of names does not "
+        "see it.",
         predicates.nul_in_name,
     ),
     Explanation(
@@ -161,6 +183,12 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         predicates.incomplete,
     ),
     Explanation(
+        "end of an incomplete epoch",
+        _formats("fastjson-bodies"),
+        "An epoch whose end is missing ends at 2^63-1; where another of its members is missing as well, Java has 0.",
+        predicates.incomplete_epoch,
+    ),
+    Explanation(
         "derived member",
         _formats("fastjson-bodies"),
         "What Java computes from other members when it writes is kept as it was read.",
@@ -175,7 +203,8 @@ EXPLANATIONS: tuple[Explanation, ...] = (
     Explanation(
         "malformed attributes of a packed topic",
         _formats("register-body"),
-        "Attributes that are no JSON are lost, or partly read by Java where its reader happens to get through them.",
+        "Attributes and filter servers of a packed registration that are no JSON are lost, or partly read by Java where its "
+        "reader happens to get through them.",
         predicates.bad_attributes,
     ),
     Explanation(
@@ -266,6 +295,12 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         predicates.lying_message,
     ),
     Explanation(
+        "negative length in a stored message",
+        _formats("stored-message"),
+        "A body or properties of negative length are refused in a stored message; Java takes them for absent.",
+        predicates.negative_length,
+    ),
+    Explanation(
         "memory for a stored message",
         _formats("stored-message", "batch"),
         "Java takes memory for a length before it looks whether so many bytes are there, and may have none left.",
@@ -295,7 +330,11 @@ EXPLANATIONS: tuple[Explanation, ...] = (
 
 
 def explanation(form: str, trial: Trial, found: Difference) -> Explanation | None:
-    """The first explanation that holds."""
+    """The first explanation that holds; inside a stream also those of the headers of its frames."""
+    if form == "stream":
+        inside = predicates.inside_stream(trial, found)
+        if inside is not None:
+            return explanation(*inside)
     for one in EXPLANATIONS:
         if form in one.formats and one.holds(trial, found):
             return one

@@ -9,6 +9,7 @@ from tests.fuzz.headers import BinaryHeaders, JsonHeaders
 from tests.fuzz.messages import Batches, StoredMessages
 from tests.fuzz.registrations import Registrations
 from tests.fuzz.signatures import Signatures
+from tests.fuzz.streams import Streams
 from tests.fuzz.texts import MessageIds, PropertyTexts
 from tests.fuzz.typed import TypedHeaders
 
@@ -20,6 +21,7 @@ FORMATS: dict[str, Format] = {
     for form in (
         JsonHeaders(),
         BinaryHeaders(),
+        Streams(),
         Registrations(),
         StoredMessages(),
         Batches(),

@@ -159,7 +159,8 @@ def framed(header: bytes, body: bytes, kind: SerializeType) -> bytes:
     )
 
 
-def _java(answer: Answer) -> Outcome:
+def java_command(answer: Answer) -> Outcome:
+    """A command out of an answer."""
     shown = javas(answer, "command")
     return Refusal("null") if shown is None else shown
 
@@ -179,7 +180,7 @@ class _Headers(ABC):
             yield from self._round(chance, oracle, min(ROUND, count - start))
 
     def _round(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]:
-        commands = [self._command(chance) for _ in range(max(1, count // 8))]
+        commands = [self.command(chance) for _ in range(max(1, count // 8))]
         written = list(oracle.ask_all(self._question(command) for command in commands))
         frames: list[bytes] = []
         for command, answer in zip(commands, written, strict=True):
@@ -195,7 +196,8 @@ class _Headers(ABC):
         for case, answer in zip(cases, answers, strict=True):
             yield self._reading(case, answer)
 
-    def _command(self, chance: Chance) -> RemotingCommand:
+    def command(self, chance: Chance) -> RemotingCommand:
+        """A random command."""
         return RemotingCommand(
             code=chance.whole(16 if self.form and chance.below(30) else 32),
             language=None if chance.one_in(20) else chance.choice(list(LanguageCode)),
@@ -228,13 +230,13 @@ class _Headers(ABC):
 
     def _reading(self, case: _Case, answer: Answer) -> Trial:
         def again(other: Oracle) -> Outcome:
-            return _java(other.ask("decode_frame", hex=case.frame.hex()))
+            return java_command(other.ask("decode_frame", hex=case.frame.hex()))
 
         our = ours(lambda: neutral(decode(case.frame)))
         return Trial(
             kind=case.kind,
             data=case.frame,
-            java=_java(answer),
+            java=java_command(answer),
             ours=our,
             about="frame",
             retry=again,
@@ -253,7 +255,7 @@ class _Headers(ABC):
                     "read what we wrote", our if isinstance(our, bytes) else chance.choice(frames)
                 )
             elif kind == 2:
-                yield _Case("read odd", framed(self._odd(chance), chance.data(), self.form))
+                yield _Case("read odd", framed(self.odd(chance), chance.data(), self.form))
             else:
                 frame = chance.choice(frames)
                 size = int.from_bytes(frame[5:8], "big")
@@ -261,7 +263,7 @@ class _Headers(ABC):
                 yield _Case("read damaged", framed(header, frame[8 + size :], self.form))
 
     @abstractmethod
-    def _odd(self, chance: Chance) -> bytes:
+    def odd(self, chance: Chance) -> bytes:
         """A header with oddities of its form."""
 
     @abstractmethod
@@ -289,7 +291,7 @@ class JsonHeaders(_Headers):
         members = cast("dict[str, dict[str, str]]", json.loads(_header(frame)))
         return [key.encode("utf-8", "replace") for key in members.get("extFields") or ()]
 
-    def _odd(self, chance: Chance) -> bytes:
+    def odd(self, chance: Chance) -> bytes:
         """A JSON object of known members with values that they should not have."""
         members: list[str] = []
         for _ in range(chance.below(6)):
@@ -320,7 +322,7 @@ class BinaryHeaders(_Headers):
             at += 6 + size + int.from_bytes(header[at + 2 + size : at + 6 + size], "big")
         return keys
 
-    def _odd(self, chance: Chance) -> bytes:
+    def odd(self, chance: Chance) -> bytes:
         """Fixed fields and entries with lengths that lie a little."""
         entries = b""
         for _ in range(chance.below(4)):

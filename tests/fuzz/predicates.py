@@ -13,17 +13,19 @@ import time
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
 
+from rocketwire.errors import DecodeError
 from rocketwire.messages import enums
 from rocketwire.messages._fields import members_of
 from rocketwire.messages.registry import CLASSES
 from rocketwire.wire.stored import decode_stored_messages
 from tests.fuzz.registrations import split, topics_of
-from tests.fuzz.trials import ABSENT, Refusal
+from tests.fuzz.streams import cut
+from tests.fuzz.trials import ABSENT, Broken, Difference, Refusal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from tests.fuzz.trials import Difference, Trial
+    from tests.fuzz.trials import Trial
 
 
 def texts_of(trial: Trial) -> list[bytes]:
@@ -54,6 +56,33 @@ def only_java(found: Difference, message: str = "") -> bool:
     if not isinstance(found.ours, Refusal) or isinstance(found.java, Refusal):
         return False
     return message in found.ours.message
+
+
+# ---------------------------------------------------------------------------- streams
+
+
+def inside_stream(trial: Trial, found: Difference) -> tuple[str, Trial, Difference] | None:
+    """The same difference as one of a frame's header, if it is inside one."""
+    if trial.about == "frame":
+        return ("json-header", "binary-header")[trial.data[4]], trial, found
+    if found.path[:1] != ("commands",) or len(found.path) < 3:
+        return None
+    frame = cut(trial.data)[0][int(found.path[1])]
+    alone = dataclasses.replace(trial, data=frame, about="frame")
+    return inside_stream(alone, dataclasses.replace(found, path=found.path[2:]))
+
+
+def behind_bad(trial: Trial, found: Difference) -> bool:
+    if found.path != ("behind",):
+        return False
+    return found.ours == [] and cast("dict[str, Any]", trial.ours)["open"] is False
+
+
+def bad_so_far(trial: Trial, found: Difference) -> bool:
+    if found != Difference(("open",), java=True, ours=False):
+        return False
+    rest = cut(trial.data)[1]
+    return len(rest) < 4 + int.from_bytes(rest[:4], "big", signed=True)
 
 
 # ---------------------------------------------------------------------------- headers
@@ -192,7 +221,7 @@ def number_cut_short(trial: Trial, found: Difference) -> bool:
 def starts_with_point(trial: Trial, found: Difference) -> bool:
     if not damaged(trial) or not isinstance(found.java, float) or not isinstance(found.ours, float):
         return False
-    return any(re.search(rb"[:,\[]-?[.][0-9]", text) is not None for text in texts_of(trial))
+    return any(re.search(rb"[:,\[]\s*-?[.][0-9]", text) is not None for text in texts_of(trial))
 
 
 def unread_member(trial: Trial, found: Difference) -> bool:
@@ -230,10 +259,21 @@ def misread_name(trial: Trial, found: Difference) -> bool:
     )
 
 
+def nul_between(trial: Trial, found: Difference) -> bool:
+    if not damaged(trial) or not only_java(found):
+        return False
+    outside = (re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text) for text in texts_of(trial))
+    return any(b"\0" in text.rstrip(b"\0 \t\r\n\f\b") for text in outside)
+
+
 def nul_in_name(trial: Trial, found: Difference) -> bool:
     if not damaged(trial) or not found.path or isinstance(found.ours, Refusal):
         return False
-    letters = rb"\0*".join(re.escape(letter.encode()) for letter in str(found.path[-1]))
+    if isinstance(found.ours, str) and found.path[-1] in ENUM_MEMBERS | {"language"}:
+        return found.ours.replace("\0", "") != found.ours and isinstance(found.java, str)
+    letters = rb"\0*".join(
+        re.escape(letter.encode("utf-8", "replace")) for letter in str(found.path[-1])
+    )
     names = (
         name
         for text in texts_of(trial)
@@ -243,6 +283,9 @@ def nul_in_name(trial: Trial, found: Difference) -> bool:
 
 
 def lost_reference(trial: Trial, found: Difference) -> bool:
+    if found.java in (None, ABSENT):  # the text begins with a point, and the member stays
+        kept = json.dumps(found.ours, default=str)
+        return re.fullmatch(r'\{"\$ref": "\.[^"]*"\}', kept) is not None
     return only_ours(found, "eference") and any(b'"$ref"' in text for text in texts_of(trial))
 
 
@@ -314,6 +357,10 @@ def incomplete(trial: Trial, found: Difference) -> bool:
     )
 
 
+def incomplete_epoch(_: Trial, found: Difference) -> bool:
+    return found.path[-1:] == ("endOffset",) and (found.java, found.ours) == (0, (1 << 63) - 1)
+
+
 def null_in_key(trial: Trial, found: Difference) -> bool:
     if trial.about != "ConsumerRunningInfo" or not only_ours(found, "read field"):
         return False
@@ -324,11 +371,11 @@ def null_in_key(trial: Trial, found: Difference) -> bool:
 
 
 def bad_attributes(trial: Trial, found: Difference) -> bool:
-    return (
-        ("attributes" in found.path or found.path == ("filterServerList",))
-        and trial.about.startswith("packed")
-        and not_json(trial)
-    )
+    if not trial.about.startswith("packed"):
+        return False
+    if found.path == ("filterServerList",) and any(t.endswith(b"\0") for t in texts_of(trial)):
+        return damaged(trial)  # padding that Java takes after an object only
+    return not_json(trial) and ("attributes" in found.path or found.path == ("filterServerList",))
 
 
 def cut_stream(trial: Trial, found: Difference) -> bool:
@@ -409,6 +456,17 @@ def lying_message(trial: Trial, found: Difference) -> bool:
     if trial.kind == "write" or not lies or isinstance(found.ours, Refusal):
         return False
     return isinstance(found.java, Refusal) or (not found.path and len(found.ours) < len(found.java))
+
+
+def negative_length(trial: Trial, found: Difference) -> bool:
+    if trial.kind == "write" or found.path or isinstance(found.ours, Refusal | Broken):
+        return False
+    try:
+        decode_stored_messages(trial.data, decompress=False)
+    except DecodeError as error:
+        shorter = isinstance(found.java, Refusal) or len(found.ours) < len(found.java)
+        return shorter and error.message.startswith("a length of -")
+    return False
 
 
 def lying_inner_batch(trial: Trial, found: Difference) -> bool:

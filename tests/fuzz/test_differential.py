@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.fuzz.differential import compare
-from tests.fuzz.explained import EXPLANATIONS
 from tests.fuzz.formats import FORMATS
 from tests.support.oracle import Oracle
 
@@ -40,10 +39,3 @@ def test_java_and_rocketwire_agree_or_the_difference_is_explained(
 
     assert list(totals.example_lines()) == []
     assert totals.same.total() > CASES / 20
-
-
-def test_every_explanation_has_a_name_of_its_own_and_a_sentence() -> None:
-    names = [one.name for one in EXPLANATIONS]
-
-    assert len(set(names)) == len(names)
-    assert all(one.reason.endswith(".") and one.formats <= FORMATS.keys() for one in EXPLANATIONS)

@@ -7,13 +7,13 @@ BatchAck, TopicConfig, Connection, TopicList, KVTable and others, one member at 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError, EncodeError
-from rocketwire.messages import decode_body, encode_body, from_json
+from rocketwire.messages import decode_bodies, decode_body, encode_body, from_json
 from rocketwire.messages._forms import Form, Mismatch, kind, parse_integer
 from rocketwire.messages.auth import PolicyEntryInfo
 from rocketwire.messages.brokers import BrokerStatsItem
@@ -22,6 +22,8 @@ from rocketwire.messages.controller import ReplicaIdentity, SyncStateSet
 from rocketwire.messages.enums import TopicFilterType
 from rocketwire.messages.groups import GroupForbidden
 from rocketwire.messages.kvconfig import KVTable
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.offsets import ResetOffsetBody
 from rocketwire.messages.pop import BatchAck, PopCheckPoint
 from rocketwire.messages.route import (
     BrokerData,
@@ -33,6 +35,9 @@ from rocketwire.messages.route import (
     TopicRouteData,
 )
 from rocketwire.messages.topic_config import DataVersion, TopicConfig, TopicConfigSerializeWrapper
+
+if TYPE_CHECKING:
+    from rocketwire.wire.fastjson import JsonValue
 
 REFUSED = object()
 
@@ -92,6 +97,65 @@ def read(cls: type[Any], member: str, text: str) -> Any:
 )
 def test_an_int_reads_as_in_java(text: str, expected: object) -> None:
     assert read(QueueData, "perm", text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "as_int", "as_long"),
+    [
+        ("5.0", 5, 5),
+        ("0.99999999999999999", 0, 0),
+        ("46944046119201890.6", 2034314338, 46944046119201890),
+        ("46944046119201890.6e0", 2034314338, 46944046119201890),
+        ("4.6944046119201890e16", 2**31 - 1, 46944046119201888),
+        ("2147483648.5", -(2**31), 2147483648),
+        ("-3000000000.5", 1294967296, -3000000000),
+        ("1e10", 2**31 - 1, 10**10),
+        ("-1e30", -(2**31), -(2**63)),
+        ("9223372036854775808.5", 0, -(2**63)),
+        ("-9223372036854775809.5", -1, 2**63 - 1),
+        ("123456789012345678901234567890.5", 1312754386, -4362896299872285998),
+    ],
+)
+@pytest.mark.parametrize("quotes", ["", '"'])
+def test_of_a_number_with_a_fraction_or_an_exponent_java_keeps_these_bits(
+    text: str, as_int: int, as_long: int, quotes: str
+) -> None:
+    assert read(QueueData, "perm", quotes + text + quotes) == as_int
+    assert read(DataVersion, "state_version", quotes + text + quotes) == as_long
+
+
+def test_exact_numbers_are_read_wherever_a_body_holds_them() -> None:
+    queue = '{"brokerName":"b","queueId":1.0,"topic":"T"}'
+    text = f'{{"offsetTable":{{{queue}:46944046119201890.6}}}}'
+    body = decode_body(ResetOffsetBody, text.encode())
+    several = decode_bodies(QueueData, b'[{"perm":0.99999999999999999}]')
+
+    key = MessageQueue(broker_name="b", queue_id=1, topic="T")
+    assert body == ResetOffsetBody(offset_table={key: 46944046119201890})
+    assert several == (QueueData(perm=0),)
+
+
+def test_of_json_that_somebody_else_parsed_a_double_is_the_number_that_it_is() -> None:
+    given: JsonValue = {"perm": 5.0, "readQueueNums": 8, "x": [{"y": 1.0}]}
+
+    assert from_json(QueueData, given) == QueueData(perm=5, read_queue_nums=8)
+    assert from_json(DataVersion, {"stateVersion": 1e18}) == DataVersion(
+        counter=0, state_version=10**18
+    )
+    assert from_json(DataVersion, {"stateVersion": math.inf}) == DataVersion(
+        state_version=2**63 - 1
+    )
+    assert given == {"perm": 5.0, "readQueueNums": 8, "x": [{"y": 1.0}]}
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("null", None), ('""', None), ('"null"', None), ('"x"', REFUSED), ("[]", REFUSED)],
+)
+def test_what_is_no_object_in_the_place_of_a_map_reads_as_in_java(
+    text: str, expected: object
+) -> None:
+    assert read(TopicConfig, "attributes", text) is expected
 
 
 def test_a_long_has_64_bits_and_a_byte_8() -> None:
@@ -190,6 +254,10 @@ def test_a_double_may_be_no_number() -> None:
         ("99999999999999999999", "99999999999999999999"),
         ('"\u4e2d"', "\u4e2d"),
         ("[]", "[]"),
+        ('["a"]', "a"),
+        ("[null]", None),
+        ("[1]", "[1]"),
+        ('[["a"]]', '[["a"]]'),
         ('["a",2]', '["a",2]'),
         ('{"a":1}', '{"a":1}'),
         ("NaN", REFUSED),
@@ -235,6 +303,14 @@ def test_a_bit_set_is_base64_from_the_low_end(text: str, expected: object) -> No
         ('"MultiTag"', TopicFilterType.MULTI_TAG),
         ("0", TopicFilterType.SINGLE_TAG),
         ("1.5", TopicFilterType.MULTI_TAG),
+        ('"MULTI_ TAG"', TopicFilterType.MULTI_TAG),
+        ('" -_multi-tag"', TopicFilterType.MULTI_TAG),
+        ('"MULTI__TAG"', "MULTI__TAG"),
+        ('"MULTI_TAG "', "MULTI_TAG "),
+        ('"MULT\u0131TAG"', "MULT\u0131TAG"),
+        ('"+0001"', TopicFilterType.MULTI_TAG),
+        ('"-1"', "-1"),
+        ('"2"', "2"),
         ('"1"', TopicFilterType.MULTI_TAG),
         ("2", REFUSED),
         ("-1", REFUSED),

@@ -75,17 +75,18 @@ class Oracle:
 
     def __init__(self, version: str = "5.5.0", folder: Path | None = None) -> None:
         self.version = version
-        self._scratch = tempfile.TemporaryDirectory(prefix="oracle-") if folder is None else None
-        where = Path(self._scratch.name) if self._scratch is not None else cast("Path", folder)
         # Named one by one: the oracle looks for the protocol's classes in the jars on its class path.
         path = [str(compiled(version)), *sorted(map(str, library(version).glob("*.jar")))]
+        self._scratch = tempfile.TemporaryDirectory(prefix="oracle-") if folder is None else None
+        where = Path(self._scratch.name) if self._scratch is not None else cast("Path", folder)
         options = ("-Xmx512m", "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8", f"-Duser.home={where}")
-        self._child = Child(
-            f"oracle-{version}",
-            ("java", *options, "-cp", os.pathsep.join(path), "Oracle"),
-            where,
-            piped=True,
-        )
+        command = ("java", *options, "-cp", os.pathsep.join(path), "Oracle")
+        try:
+            self._child = Child(f"oracle-{version}", command, where, piped=True)
+        except BaseException:
+            if self._scratch is not None:
+                self._scratch.cleanup()
+            raise
 
     def _line(self, question: Mapping[str, object]) -> Answer:
         process = self._child.process

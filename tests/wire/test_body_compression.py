@@ -5,7 +5,9 @@ from __future__ import annotations
 import sys
 import tracemalloc
 import zlib
+from typing import Any
 
+import lz4.frame
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -194,6 +196,21 @@ def test_a_missing_package_is_named(
         compress_body(b"body", kind)
     with pytest.raises(DecodeError, match=f"needs the package {package}"):
         decompress_body(bytes.fromhex(MADE_BY_JAVA[kind]), kind, max_size=64)
+
+
+def test_an_lz4_frame_may_come_out_in_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    engine: Any = lz4.frame.LZ4FrameDecompressor
+    hand_out = engine.decompress
+
+    def sparing(frame: object, data: bytes, max_length: int) -> bytes:
+        """Three bytes at most, as the package may when there is more room."""
+        piece: bytes = hand_out(frame, data, min(max_length, 3))
+        return piece
+
+    monkeypatch.setattr(engine, "decompress", sparing)
+    data = compress_body(b"The quick brown fox", CompressionType.LZ4)
+
+    assert decompress_body(data, CompressionType.LZ4, max_size=ROOM) == b"The quick brown fox"
 
 
 def test_nothing_is_no_lz4_frame() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 
 import pytest
 
@@ -14,8 +15,7 @@ from rocketwire.wire.fastjson_writer import Real
 BOTH: dict[str, JsonValue] = {
     "{'a':'x\"y'}": {"a": 'x"y'},
     " \n\t\r\f\b{}": {},
-    "\0{}": {},
-    '{"a":1}\0\0': {"a": 1},
+    '{"a":1}\0 \0': {"a": 1},
     '{"a":1}\x1a': {"a": 1},
     "/*c*/{}": {},
     "//c\n{}": {},
@@ -56,6 +56,19 @@ ONLY_FASTJSON1: dict[str, JsonValue] = {
     "{'a':undefined}": {"a": None},
     "TreeSet[2,1]": [2, 1],
 }
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *('\0{"a":1}', '\0"a":1}', '{\0"a":1}', '{"a"\0:1}', '{"a":\x001}', '{"a":1\0}'),
+        *('{"a":1\0"b":2}', '{"a":1,\0"b":2}', "[\x001]", "[1\0]", "\0", '{"a":1}\0x'),
+    ],
+)
+@pytest.mark.parametrize("dialect", [None, *Dialect])
+def test_nul_is_no_blank_wherever_one_release_skips_it(text: str, dialect: Dialect | None) -> None:
+    with pytest.raises(DecodeError):
+        loads(text.encode(), dialect=dialect)
 
 
 @pytest.mark.parametrize("text", [*BOTH, *ONLY_FASTJSON2, *ONLY_FASTJSON1])
@@ -146,6 +159,9 @@ def test_keys_that_need_no_quotes_in_java_are_marked() -> None:
         ("1.5D", "1.5"),
         ("1.0L", "1.0"),
         ("0.1e-7", "1.0E-8"),
+        ("1.50e0", "1.50"),
+        ("15e-00", "15"),
+        ("1.50e1", "15.0"),
         ("4.9e-324", "4.9E-324"),
         ("1E400", "Infinity"),
     ],
@@ -154,6 +170,17 @@ def test_numbers_keep_the_text_that_java_gives_them(literal: str, text: str) -> 
     value = loads_as_written(literal.encode(), limits=DEFAULT_LIMITS, dialect=Dialect.FASTJSON2)
     assert isinstance(value, Real)
     assert text == value.text
+
+
+def test_numbers_are_exact_on_request() -> None:
+    text = b'{"a":46944046119201890.6,"b":1e3,"c":{"$ref":"$.a"},"d":7}'
+    value = loads(text, exact=True)
+    assert isinstance(value, dict)
+    first, second = value["a"], value["b"]
+    assert isinstance(first, Real)
+    assert isinstance(second, Real)
+    assert (Decimal("46944046119201890.6"), None) == (first.decimal, second.decimal)
+    assert (first, 7) == (value["c"], value["d"])
 
 
 def test_a_real_is_written_as_it_was_read() -> None:

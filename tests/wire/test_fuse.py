@@ -215,10 +215,10 @@ def test_a_size_may_count_itself() -> None:
     case.refuses("0001 7879", DecodeError, None)
 
 
-def test_an_optional_part_is_none_when_its_length_is_not_positive() -> None:
+def test_an_optional_part_is_none_when_its_length_is_zero() -> None:
     case = Case(c.Struct("a" / OptionalPrefixed(c.Int8sb, JavaText())))
     case.reads("00", (None,))
-    case.reads("ff", (None,))
+    case.refuses("ff", DecodeError, "a")
     case.reads("01 78", ("x",))
     case.writes("00", None)
     case.writes("00", "")

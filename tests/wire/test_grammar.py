@@ -13,8 +13,10 @@ from rocketwire.wire import grammar
 from rocketwire.wire.compression import inflate
 from rocketwire.wire.fuse import lower
 from rocketwire.wire.grammar import (
+    ENVELOPE,
     MAGIC_V1,
     MAGIC_V2,
+    PREFIX_STRUCT,
     RegisterParts,
     StoredFields,
     build_batch,
@@ -23,10 +25,11 @@ from rocketwire.wire.grammar import (
     build_stored,
     parse_batch,
     parse_envelope,
+    parse_prefix,
     parse_register_body,
     parse_stored,
 )
-from rocketwire.wire.layout import Record
+from rocketwire.wire.layout import Record, UnsupportedConstruct, fixed_struct
 
 # RegisterBrokerBody.encode(true) of release 5.5.0: two topics, one queue mapping
 COMPRESSED_REGISTRATION = bytes.fromhex(
@@ -241,3 +244,12 @@ def test_the_environment_decides_who_runs_the_declarations(value: str, interpret
 
 def test_this_run_knows_which_way_it_is() -> None:
     assert grammar.INTERPRETED is (os.environ.get("ROCKETWIRE_CONSTRUCT") == "interpreted")
+
+
+def test_the_struct_of_the_prefix_reads_what_its_parser_reads() -> None:
+    data = bytes.fromhex("fffffffe 01 020304")
+    length, header_type, high, low = PREFIX_STRUCT.unpack(data)
+
+    assert ((length, header_type, high << 16 | low), 8) == parse_prefix(data)
+    with pytest.raises(UnsupportedConstruct, match="length is no integer"):
+        fixed_struct(lower(ENVELOPE))

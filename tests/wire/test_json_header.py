@@ -137,6 +137,9 @@ INTEGERS = {
     '{"a":1}': 0,
     "[1]": 1,
     "[1.5]": 1,
+    "0.99999999999999999": 0,
+    "-2147483648.99999999": -(2**31),
+    '"0.99999999999999999"': 0,
     '["7"]': 7,
     "'1'": 1,
     '"106"': 106,
@@ -221,6 +224,7 @@ LANGUAGES: dict[str, Language] = {
     '"nodejs"': LanguageCode.NODE_JS,
     '"Node-JS"': LanguageCode.NODE_JS,
     '" J A V A"': LanguageCode.JAVA,
+    '"-R- _UBY"': LanguageCode.RUBY,
     "3": LanguageCode.PYTHON,
     "13": LanguageCode.NODE_JS,
     "3.7": LanguageCode.PYTHON,
@@ -295,14 +299,32 @@ def test_text_members_take_any_value_as_its_text(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("null", None), ('""', None), ("{}", {}), ("{'a':'b',}", {"a": "b"})]
+    ("text", "expected"),
+    [
+        *[("null", None), ('""', None), ('"null"', None), ("'null'", None)],
+        *[("{}", {}), ("{'a':'b',}", {"a": "b"})],
+    ],
 )
 def test_ext_fields_may_be_missing_or_empty(text: str, expected: dict[str, str] | None) -> None:
     assert expected == decode_json_header(f'{{"extFields":{text}}}'.encode()).ext_fields
 
 
 @pytest.mark.parametrize(
-    "text", ['"x"', '"{}"', "1", "true", "[]", "[{}]", "{a:1}", "{,}", '{"a"}', '{"a":NaN x}']
+    "text",
+    [
+        '"x"',
+        '"NULL"',
+        '" null"',
+        '"{}"',
+        "1",
+        "true",
+        "[]",
+        "[{}]",
+        "{a:1}",
+        "{,}",
+        '{"a"}',
+        '{"a":NaN x}',
+    ],
 )
 def test_ext_fields_that_are_no_map_are_refused(text: str) -> None:
     with pytest.raises(DecodeError) as caught:

@@ -231,18 +231,24 @@ def test_messages_come_back_to_back() -> None:
     assert decode_stored_messages(b"") == ()
 
 
-@pytest.mark.parametrize("length", ["00000000", "ffffffff", "80000000"])
-def test_a_body_of_no_length_or_a_negative_one_is_not_there(length: str) -> None:
-    data = bytes.fromhex(EXTREMES_HEX)
-
-    message = decode_one(data[:84] + bytes.fromhex(length) + data[88:])
+def test_a_body_of_no_length_is_not_there() -> None:
+    message = decode_one(bytes.fromhex(EXTREMES_HEX))
 
     assert message == EXTREMES
     assert message.body is None
 
 
-def test_properties_of_a_negative_length_are_not_there() -> None:
-    assert decode_one(bytes.fromhex(EXTREMES_HEX)[:-2] + b"\xff\xff").properties is None
+@pytest.mark.parametrize("length", ["ffffffff", "80000000"])
+def test_a_body_of_negative_length_is_refused(length: str) -> None:
+    data = bytes.fromhex(EXTREMES_HEX)
+
+    with pytest.raises(DecodeError, match="body: a length of -"):
+        decode_one(data[:84] + bytes.fromhex(length) + data[88:])
+
+
+def test_properties_of_a_negative_length_are_refused() -> None:
+    with pytest.raises(DecodeError, match="properties: a length of -1"):
+        decode_one(bytes.fromhex(EXTREMES_HEX)[:-2] + b"\xff\xff")
 
 
 def test_damaged_text_is_replaced() -> None:
@@ -501,6 +507,13 @@ def test_an_inner_batch_is_unwrapped_as_in_java() -> None:
     )
     assert second == replace(first, body=b"", flag=7, properties={"WAIT": "false"}, queue_offset=41)
     assert (first.msg_id, second.msg_id) == ("A", outer.offset_msg_id)
+
+
+def test_the_places_of_an_inner_batch_go_on_below_zero_as_javas_long_does() -> None:
+    batch = encode_batch([BatchMessage(body=b"x"), BatchMessage(body=b"y")])
+    message = replace(HELLO, body=batch, sys_flag=0xC0, queue_offset=2**63 - 1)
+
+    assert [one.queue_offset for one in unwrap_inner_batch(message)] == [2**63 - 1, -(2**63)]
 
 
 @pytest.mark.parametrize(
