@@ -150,7 +150,10 @@ class Figures(NamedTuple):
 
 def measure(row: Row, rounds: int, java: JavaCodec | None) -> Figures:
     """Time all candidates of a row in turn, ``rounds`` times."""
-    ours, hand, construct, peer = [], [], [], []
+    ours: list[float] = []
+    hand: list[float] = []
+    construct: list[float] = []
+    peer: list[float] = []
     for _ in range(rounds):
         ours.append(_time(row.ours, row.calls))
         hand.append(_time(row.hand, row.calls))
