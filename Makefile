@@ -7,15 +7,20 @@ BIN    := $(VENV)/bin
 ARGS   ?=
 # Arguments of pytest: make test PYTEST="-k route"
 PYTEST ?=
+# Of make fuzz: seconds for each atheris target, cases for each format beside Java
+FUZZ_SECONDS ?= 60
+FUZZ_CASES   ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench clean
+.PHONY: help run test lint bench fuzz clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
 	@echo "make test   set up and run every check and every test       (PYTEST=\"-k WORD\")"
 	@echo "make bench  the codec against hand-written code, construct and Java"
 	@echo "make lint   the checks alone: ruff, mypy, pyright, import-linter"
+	@echo "make fuzz   set up and look for bytes that break it, alone and beside Java"
+	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
 	@echo "make clean  remove what the other targets made"
 
 run: $(VENV)/.installed-run
@@ -29,8 +34,9 @@ test: lint
 	$(BIN)/coverage report --fail-under=100 --include="rocketwire/*,$(shell echo $(PURE) | tr ' ' ',')"
 
 # The name server's sans-IO parts: like the library, every branch of them is tested.
-PURE := $(addprefix namesrv/rocketwire_namesrv/,brokers.py config.py handlers.py javahash.py kv.py occurrences.py \
-        preamble.py properties.py registrations.py session.py shapes.py state.py table.py topics.py views.py)
+PURE := $(addprefix namesrv/rocketwire_namesrv/,answers.py brokers.py config.py handlers.py javahash.py kv.py occurrences.py \
+        preamble.py properties.py proxy_protocol.py reads.py registering.py registrations.py session.py shapes.py state.py steps.py table.py \
+        tls_settings.py topics.py views.py)
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m bench.codec
@@ -42,16 +48,27 @@ lint: $(VENV)/.installed-test
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
+# Both parts run, whatever the first one finds.
+fuzz: $(VENV)/.installed-fuzz
+	@status=0; \
+	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS) || status=1; \
+	$(BIN)/python -m tests.fuzz.differential --cases $(FUZZ_CASES) || status=1; \
+	exit $$status
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocketwire needs Python 3.11 or newer; try: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed-run: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[tls]"
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint]"
+	@touch $@ $(VENV)/.installed-run
+
+$(VENV)/.installed-fuzz: pyproject.toml | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[compression,fuzz]"
 	@touch $@ $(VENV)/.installed-run
 
 clean:

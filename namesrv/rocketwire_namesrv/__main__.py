@@ -217,6 +217,7 @@ def _run(config: Config) -> int:
     from rocketwire_namesrv.server import serve_until_signal
     from rocketwire_namesrv.sockets import BindError
     from rocketwire_namesrv.storage import StorageError
+    from rocketwire_namesrv.tls import TlsError
 
     def on_boot(listening: Listening) -> None:
         line = (
@@ -228,6 +229,9 @@ def _run(config: Config) -> int:
         # what was made at import stays for good; the collector need not look at it again
         gc.collect()
         gc.freeze()
+        # a registration makes thousands of objects and no cycle: with the usual threshold it is
+        # looked at dozens of times while readers wait
+        gc.set_threshold(50_000, 20, 100)
 
     try:
         logs.set_up(os.environ.get("ROCKETWIRE_LOG", "file"), config.home)
@@ -238,7 +242,7 @@ def _run(config: Config) -> int:
     status = FAILED
     try:
         status = 128 + trio.run(serve_until_signal, config, on_boot)
-    except* (BindError, StorageError) as group:
+    except* (BindError, StorageError, TlsError) as group:
         for each in group.exceptions:
             print(f"the name server cannot start: {each}", file=sys.stderr)
     return status

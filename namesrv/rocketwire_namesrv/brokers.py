@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from rocketwire.flags import Perm
 from rocketwire_namesrv.javahash import HashMap
 from rocketwire_namesrv.occurrences import MinBrokerIdChanged, Occurrence
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.route import TopicQueueMappingInfo
     from rocketwire_namesrv.shapes import QueueSettings
 
+ALL_PERMS = -1
 MASTER_ID = 0
 DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 3_600_000
@@ -42,6 +44,9 @@ class Registration:
         topic_keys: the keys under which they came; other than the names only in crafted input.
         filter_servers: None leaves those known alone.
         connection_id: the connection it came over.
+        image: what tells its body from another; the table keeps it (``RouteTable.image``).
+        only_changes: ``topics`` are only those in which the body differs from the image kept
+            (``RouteTable.builds_on``).
     """
 
     cluster: str
@@ -58,6 +63,8 @@ class Registration:
     topic_keys: Collection[str] = ()
     mappings: Mapping[str, TopicQueueMappingInfo]
     filter_servers: Sequence[str] | None = ()
+    image: object = None
+    only_changes: bool = False
 
     @property
     def key(self) -> LiveKey:
@@ -73,6 +80,25 @@ class Registered(NamedTuple):
     ha_address: str | None
     master_address: str | None
     occurrences: list[Occurrence]
+
+
+class Known(NamedTuple):
+    """What the table has taken over of a broker's latest body, and until when that holds.
+
+    Attributes:
+        image: of that body.
+        broker_name: under which it came.
+        keep: mask of the permissions; None where the broker does not speak for its group.
+        settings: value of ``TopicTable.touched`` with which every topic is set as the body says; None
+            if not every topic is.
+        presence: value of ``TopicTable.lost`` with which the broker has every topic of the body.
+    """
+
+    image: object
+    broker_name: str
+    keep: int | None
+    settings: int | None
+    presence: int
 
 
 class BrokerGroup:
@@ -95,9 +121,14 @@ class BrokerGroup:
             and registration.broker_id == min(self.addresses)
         )
 
-    def is_held_by_slave(self, registration: Registration) -> bool:
-        """Whether the registrant stands in for a master, so that nobody may write to its topics."""
-        return self.enable_acting_master and self.is_prime_slave(registration)
+    def perms_of(self, registration: Registration) -> int | None:
+        """Mask of the permissions that the registrant, a member by now, gives to topics: all as a
+        master, all but writing where it stands in for one; None where it has no say."""
+        if registration.broker_id == MASTER_ID:
+            return ALL_PERMS
+        if not self.is_prime_slave(registration):
+            return None
+        return ~int(Perm.WRITE) if registration.enable_acting_master else ALL_PERMS
 
     def joined_as_least(self, ha_address: str | None) -> MinBrokerIdChanged:
         """The news that who joined has the smallest id: for all others, or for itself if there is
@@ -130,6 +161,7 @@ class LiveEntry:
         "connection_id",
         "data_version",
         "ha_address",
+        "known",
         "last_update",
         "names",
         "timeout_ms",
@@ -142,6 +174,7 @@ class LiveEntry:
         self.timeout_ms = sane_timeout(registration.timeout_ms)
         self.last_update = now
         self.names = names
+        self.known: Known | None = None
 
     def expired(self, now: float) -> bool:
         """Whether it has been silent for too long."""

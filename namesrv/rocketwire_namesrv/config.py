@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 from rocketwire.codes import SerializeType
 from rocketwire.errors import RocketWireError
 from rocketwire_namesrv.properties import flat_text, stored_text
+from rocketwire_namesrv.tls_settings import SECRETS, TlsSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +30,10 @@ MAX_CONNECTIONS: Final = 65_536
 """Connections at a time.  Java has no limit; every client of a fleet keeps one, so not few."""
 FRAME_DEADLINE_SECONDS: Final = 60
 """From a frame's first byte to its last.  Java wants a whole frame within its idle time, 120 s."""
+
+DRIVERS: Final = ("auto", "reactor", "portable")
+"""How connections are served: all by one task and an epoll of its own (Linux only), or each by a
+task; ``auto`` takes the first where it can."""
 
 _DENIED: Final = ("configBlackList", "configStorePath", "kvConfigPath", "rocketmqHome")
 _KINDS: Final[Mapping[str, type]] = {"str": str, "str | None": str, "int": int, "bool": bool}
@@ -195,6 +200,9 @@ class Config:
     max_connections: int = _ours(MAX_CONNECTIONS, "rocketwire.maxConnections")
     frame_deadline_seconds: int = _ours(FRAME_DEADLINE_SECONDS, "rocketwire.frameDeadlineSeconds")
     allow_config_update: bool = _ours(False, "rocketwire.allowConfigUpdate")  # 318; Java: always
+    driver: str = _ours("auto", "rocketwire.driver")  # one of ``DRIVERS``
+    tls: TlsSettings = field(default_factory=TlsSettings)
+    """Certificates, and whether connections may begin with TLS; not changed by requests."""
     home: str = ""
     """The user's home directory, below which the log is."""
     file_entries: Mapping[str, str] = field(default_factory=dict[str, str])
@@ -221,7 +229,8 @@ class Config:
             processors: number of CPUs.
 
         Raises:
-            ConfigError: the serialize type is neither JSON nor ROCKETMQ.
+            ConfigError: the serialize type is neither JSON nor ROCKETMQ, or there is no such
+                driver.
         """
         environment = environment or {}
         system = system_properties(environment)
@@ -234,6 +243,7 @@ class Config:
             client_callback_executor_threads=processors,
             use_tls=system.get("tls.server.mode") == "enforcing",
             serialize_type=_serialize_type(system, environment),
+            tls=TlsSettings.load(system, entries),
         )
         by_system = {
             each.attribute: system[each.system] for each in _PROPERTIES if each.system in system
@@ -247,6 +257,10 @@ class Config:
         if entries is not None:
             config = replace(
                 config._with_entries(entries, tuple(Owner)), file_entries=dict(entries)
+            )
+        if config.driver not in DRIVERS:
+            raise ConfigError(
+                f"rocketwire.driver must be one of {', '.join(DRIVERS)}, not {config.driver!r}"
             )
         if config_path is not None:
             config = replace(config, config_store_path=config_path.strip(_JAVA_BLANKS))
@@ -263,7 +277,11 @@ class Config:
         Unknown keys are ignored, and so are values that do not fit (``Configuration.update``).
         Whether a change has an effect before the next start depends on who reads the property.
         """
-        known = {key: text for key, text in entries.items() if key in self.file_entries}
+        known = {
+            key: text
+            for key, text in entries.items()
+            if key in self.file_entries and not key.startswith("tls.")
+        }
         config = self._with_entries(entries, (Owner.NAMESRV, Owner.SERVER))
         return replace(config, file_entries={**self.file_entries, **known})
 
@@ -273,8 +291,8 @@ class Config:
         return {**self.file_entries, **{name: text for name, text in shown if text is not None}}
 
     def text(self) -> str:
-        """Body of the answer to GET_NAMESRV_CONFIG (319)."""
-        return flat_text(self.flat())
+        """Body of the answer to GET_NAMESRV_CONFIG (319); without passwords, unlike Java's."""
+        return flat_text({key: text for key, text in self.flat().items() if key not in SECRETS})
 
     def stored(self) -> bytes:
         """Content for the file at ``config_store_path``; it reads back as this configuration."""

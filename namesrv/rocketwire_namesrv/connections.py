@@ -1,11 +1,12 @@
-"""One accepted connection, as its task and the sweeper see it: what it does, and since when.
+"""One accepted connection, as its driver and the sweeper see it: what it does, and since when.
 
-No timer and no cancel scope per request: the task notes the time, the sweeper compares, and ends
-what is overdue through the one scope that the connection has.
+No timer and no cancel scope per request: the driver notes the time, the sweeper compares, and ends
+what is overdue.
 """
 
 from __future__ import annotations
 
+import abc
 import math
 from typing import TYPE_CHECKING, Final
 
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.handlers import Peer
     from rocketwire_namesrv.session import Outcome, Session
 
-__all__ = ["Connection"]
+__all__ = ["Connection", "Served"]
 
 EXCERPT_LENGTH: Final = 256
 """First bytes of a frame that are kept until it is a command, to say what they look like."""
 
 
-class Connection:
-    """One accepted connection.
+class Served(abc.ABC):
+    """One accepted connection, whichever driver serves it.
 
     Args:
         stream: its bytes; closed by the server.
@@ -40,9 +41,7 @@ class Connection:
         "idle_limit",
         "opening",
         "peer",
-        "reading",
         "reason",
-        "scope",
         "session",
         "stream",
     )
@@ -54,26 +53,19 @@ class Connection:
         self.session = session
         self.peer = peer
         self.idle_limit = idle_limit
-        self.scope = trio.CancelScope()
         self.heard = trio.current_time()  # when the last whole frame came or an answer went
         self.frame_since = math.inf  # when the unfinished frame began
         self.opening: bytes | None = b""  # first bytes of the unfinished frame, if they are known
-        self.reading = False
         self.closing: str | None = None
         self.reason = Reason.CLOSED
 
+    @abc.abstractmethod
     def close(self, why: str, reason: Reason = Reason.CLOSED) -> None:
         """End it, whatever it is doing."""
-        self.finish(why, reason)
-        self.scope.cancel()
 
+    @abc.abstractmethod
     def finish(self, why: str, reason: Reason = Reason.CLOSED) -> None:
         """End it as soon as the answers that are due have been sent."""
-        if self.closing is None:
-            self.closing = why
-            self.reason = reason
-        if self.reading:
-            self.scope.cancel()
 
     def overdue(self, now: float, frame_limit: float) -> str | None:
         """Why its time is up, or None."""
@@ -92,10 +84,9 @@ class Connection:
             now: seconds.
         """
         started = self.session.frame_started
-        commands = bool(outcome.send or outcome.occurrences)
         if outcome.close is not None:
-            self.opening = None if commands else self._opened_with(data)
-        elif commands or not started:
+            self.opening = None if outcome.commands else self._opened_with(data)
+        elif outcome.commands or not started:
             self.heard = now
             self.frame_since = now if started else math.inf
             self.opening = None if started else b""
@@ -107,3 +98,29 @@ class Connection:
         if self.opening is None or len(self.opening) >= EXCERPT_LENGTH:
             return self.opening
         return self.opening + data[:EXCERPT_LENGTH]
+
+
+class Connection(Served):
+    """A connection with a task of its own, which reads, works and writes."""
+
+    __slots__ = ("reading", "scope")
+
+    def __init__(
+        self, stream: trio.abc.Stream, session: Session, peer: Peer, idle_limit: float
+    ) -> None:
+        super().__init__(stream, session, peer, idle_limit)
+        self.scope = trio.CancelScope()
+        self.reading = False
+
+    def close(self, why: str, reason: Reason = Reason.CLOSED) -> None:
+        """End it, whatever it is doing."""
+        self.finish(why, reason)
+        self.scope.cancel()
+
+    def finish(self, why: str, reason: Reason = Reason.CLOSED) -> None:
+        """End it as soon as the answers that are due have been sent."""
+        if self.closing is None:
+            self.closing = why
+            self.reason = reason
+        if self.reading:
+            self.scope.cancel()

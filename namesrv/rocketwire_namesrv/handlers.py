@@ -1,16 +1,16 @@
 """Handlers: what each request code does to the state, and what it is answered.
 
 Rules of this file: a handler is ``(state, request, peer, now) -> Answer``, plain and synchronous;
-``HANDLERS`` names all of them.  Handlers decide codes and remarks, tables change, views encode.  A
-request that cannot be understood raises ``DecodeError``; the session answers it with code 1, as
-Java answers an exception.
+``HANDLERS`` and ``STEPWISE`` name all of them.  Handlers decide codes and remarks, tables change,
+views encode.  A request that cannot be understood raises ``DecodeError``; the session answers it
+with code 1, as Java answers an exception.
 
 Java: ``DefaultRequestProcessor``, ``ClientRequestProcessor``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import DecodeError
@@ -21,7 +21,6 @@ from rocketwire.messages.kvconfig import (
     GetKVConfigRequestHeader,
     GetKVConfigResponseHeader,
     GetKVListByNamespaceRequestHeader,
-    KVTable,
     PutKVConfigRequestHeader,
 )
 from rocketwire.messages.registration import (
@@ -29,8 +28,6 @@ from rocketwire.messages.registration import (
     DataVersion,
     QueryDataVersionRequestHeader,
     QueryDataVersionResponseHeader,
-    RegisterBrokerRequestHeader,
-    RegisterBrokerResponseHeader,
     UnRegisterBrokerRequestHeader,
 )
 from rocketwire.messages.route import (
@@ -44,74 +41,34 @@ from rocketwire.messages.route import (
     WipeWritePermOfBrokerRequestHeader,
     WipeWritePermOfBrokerResponseHeader,
 )
-from rocketwire.versions import MQVersion
-from rocketwire.wire.checksum import crc32
-from rocketwire_namesrv.brokers import Registration
+from rocketwire_namesrv.answers import DISABLED as DISABLED
+from rocketwire_namesrv.answers import SUCCESS as SUCCESS
+from rocketwire_namesrv.answers import Answer as Answer
+from rocketwire_namesrv.answers import Peer as Peer
+from rocketwire_namesrv.answers import kv_table, required
 from rocketwire_namesrv.kv import ORDER_TOPIC_CONFIG
 from rocketwire_namesrv.occurrences import (
-    ChecksumMismatch,
     ConfigUpdated,
     ConfigUpdateRefused,
     Occurrence,
-    RegistrationRefused,
     TopicDeleted,
     WritePermChanged,
 )
 from rocketwire_namesrv.properties import load_update
-from rocketwire_namesrv.registrations import read_registered_topics
+from rocketwire_namesrv.reads import wants_standard_json, zone_of
+from rocketwire_namesrv.registering import register_broker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
 
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_namesrv.brokers import Registered
     from rocketwire_namesrv.state import State
 
-T = TypeVar("T")
-
-ZONE_NAME = "__ZONE_NAME"
-"""Text field outside every header class: the zone of a broker, or the zone that a client wants to
-see."""
-ZONE_MODE = "__ZONE_MODE"
-"""Text field outside every header class: whether a client wants to see one zone only."""
-
-_STANDARD_JSON_SINCE: Final = int(MQVersion.V4_9_4)
+MAX_UPDATE: Final = 1024 * 1024
+"""Most bytes of an update of the configuration (318); Java has no limit below the frame's."""
 
 NOT_SET = "not set any response code"
 """The remark that Java's 901 forgets to take away from a success."""
-
-
-class Peer(NamedTuple):
-    """Who asks.
-
-    Attributes:
-        connection_id: number of the connection, never used again.
-        address: for the log.
-    """
-
-    connection_id: int
-    address: str
-
-
-class Answer(NamedTuple):
-    """What is answered, and what else has to be done.
-
-    Attributes:
-        persist_kv: the key/value file has to be written before the answer goes out.
-        persist_config: likewise the configuration file.
-    """
-
-    code: int = ResponseCode.SUCCESS
-    remark: str | None = None
-    ext_fields: Mapping[str, str] | None = None
-    body: bytes | None = None
-    occurrences: tuple[Occurrence, ...] = ()
-    persist_kv: bool = False
-    persist_config: bool = False
-
-
-SUCCESS = Answer()
-DISABLED = Answer(ResponseCode.SYSTEM_ERROR, "disable")
 
 
 # ---------------------------------------- routes and brokers
@@ -137,13 +94,10 @@ def get_route_info_by_topic(
 
 def _route(state: State, topic: str, version: int, fields: Mapping[str, str]) -> bytes | None:
     order = state.kv.get(ORDER_TOPIC_CONFIG, topic) if state.config.order_message_enable else None
-    zone = fields.get(ZONE_NAME)
-    if zone is not None and zone.strip() and fields.get(ZONE_MODE, "").lower() == "true":
+    zone = zone_of(fields)
+    if zone is not None:
         return state.views.route_in_zone(topic, zone, order)
-    standard = (
-        version >= _STANDARD_JSON_SINCE
-        or fields.get("acceptStandardJsonOnly", "").lower() == "true"
-    )
+    standard = wants_standard_json(version, fields)
     return state.views.route(topic, standard=standard, order_topic_conf=order)
 
 
@@ -161,98 +115,6 @@ def get_broker_member_group(
     header = decode_header(GetBrokerMemberGroupRequestHeader, request.ext_fields)
     body = state.views.member_group(header.cluster_name, header.broker_name)
     return Answer(remark=NOT_SET, body=body)
-
-
-def register_broker(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
-    """103.  Refused where Java would keep a broker without a name, an address or a cluster."""
-    header = decode_header(RegisterBrokerRequestHeader, request.ext_fields)
-    refused: Mapping[str, str] = encode_header(RegisterBrokerResponseHeader())
-    if header.body_crc32 and header.body_crc32 != crc32(request.body):
-        happened = (ChecksumMismatch(client=peer.address),)
-        return Answer(ResponseCode.SYSTEM_ERROR, "crc32 not match", refused, None, happened)
-    if request.version < 0:
-        raise DecodeError(f"version {request.version} is below all that MQVersion lists")
-    registration = _registration(state, request, header, peer, now)
-    config = state.config
-    registered = _drained(
-        state.table.register(
-            registration,
-            now,
-            delete_absent_topics=config.delete_topic_with_broker_registration,
-            notify=config.notify_min_broker_id_changed,
-        )
-    )
-    occurrences = tuple(registered.occurrences)
-    if not registered.accepted:
-        reason = "one topic of a broker that has not registered"
-        refusal = RegistrationRefused(
-            broker_name=header.broker_name, address=header.broker_addr, reason=reason
-        )
-        occurrences = (*occurrences, refusal)
-        return Answer(
-            ResponseCode.SYSTEM_ERROR, "register broker failed", refused, None, occurrences
-        )
-    body = None
-    if config.return_order_topic_config_to_broker:
-        body = _kv_table(state, ORDER_TOPIC_CONFIG)
-    response = RegisterBrokerResponseHeader(
-        ha_server_addr=registered.ha_address, master_addr=registered.master_address
-    )
-    return Answer(ext_fields=encode_header(response), body=body, occurrences=occurrences)
-
-
-def _registration(
-    state: State,
-    request: RemotingCommand,
-    header: RegisterBrokerRequestHeader,
-    peer: Peer,
-    now: float,
-) -> Registration:
-    try:
-        content = read_registered_topics(
-            request.body,
-            compressed=header.compressed,
-            version=request.version,
-            wall_ms=state.wall_ms(now),
-        )
-    except DecodeError as error:
-        raise RegistrationBodyError(str(error)) from error
-    return Registration(
-        cluster=_required(header.cluster_name, "clusterName"),
-        address=_required(header.broker_addr, "brokerAddr"),
-        broker_name=_required(header.broker_name, "brokerName"),
-        broker_id=_required(header.broker_id, "brokerId"),
-        data_version=content.data_version,
-        connection_id=peer.connection_id,
-        ha_address=header.ha_server_addr,
-        zone_name=(request.ext_fields or {}).get(ZONE_NAME),
-        timeout_ms=header.heartbeat_timeout_millis,
-        enable_acting_master=header.enable_acting_master,
-        topics=content.topics,
-        topic_keys=content.keys,
-        mappings=content.mappings,
-        filter_servers=content.filter_servers,
-    )
-
-
-class RegistrationBodyError(DecodeError):
-    """The body of a registration cannot be read; the remark begins as Java's does."""
-
-    def __str__(self) -> str:
-        return (
-            "org.apache.rocketmq.remoting.exception.RemotingCommandException:"
-            f" Failed to decode RegisterBrokerBody, {super().__str__()}"
-        )
-
-
-def _drained(steps: Generator[None, None, Registered]) -> Registered:
-    """Runs all steps of a registration at once."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as end:
-            result: Registered = end.value
-            return result
 
 
 def unregister_broker(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
@@ -274,8 +136,8 @@ def query_data_version(state: State, request: RemotingCommand, peer: Peer, now: 
     """322.  A sign of life as well."""
     header = decode_header(QueryDataVersionRequestHeader, request.ext_fields)
     asked = decode_body(DataVersion, request.body)
-    cluster = _required(header.cluster_name, "clusterName")
-    address = _required(header.broker_addr, "brokerAddr")
+    cluster = required(header.cluster_name, "clusterName")
+    address = required(header.broker_addr, "brokerAddr")
     known = state.table.data_version(cluster, address)
     state.table.refresh(cluster, address, now)
     response = QueryDataVersionResponseHeader(changed=known is None or known != asked)
@@ -287,8 +149,8 @@ def query_data_version(state: State, request: RemotingCommand, peer: Peer, now: 
 def broker_heartbeat(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
     """904."""
     header = decode_header(BrokerHeartbeatRequestHeader, request.ext_fields)
-    cluster = _required(header.cluster_name, "clusterName")
-    state.table.refresh(cluster, _required(header.broker_addr, "brokerAddr"), now)
+    cluster = required(header.cluster_name, "clusterName")
+    state.table.refresh(cluster, required(header.broker_addr, "brokerAddr"), now)
     return SUCCESS
 
 
@@ -421,16 +283,11 @@ def get_kv_list_by_namespace(
 ) -> Answer:
     """219."""
     header = decode_header(GetKVListByNamespaceRequestHeader, request.ext_fields)
-    body = _kv_table(state, header.namespace)
+    body = kv_table(state, header.namespace)
     if body is not None:
         return Answer(body=body)
     remark = f"No config item, Namespace: {_shown(header.namespace)}"
     return Answer(ResponseCode.QUERY_NOT_FOUND, remark)
-
-
-def _kv_table(state: State, namespace: str | None) -> bytes | None:
-    table = state.kv.namespace(namespace)
-    return None if table is None else encode_body(KVTable(table=table))
 
 
 def update_namesrv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
@@ -439,6 +296,8 @@ def update_namesrv_config(state: State, request: RemotingCommand, peer: Peer, no
         return _update_refused(peer, "Can not update config: this name server does not allow it.")
     if request.body is None:
         return SUCCESS
+    if len(request.body) > MAX_UPDATE:
+        return _update_refused(peer, f"Can not update config: more than {MAX_UPDATE} bytes.")
     try:
         entries = load_update(request.body)
     except DecodeError as error:
@@ -466,17 +325,10 @@ def _shown(text: str | None) -> str:
     return "null" if text is None else text
 
 
-def _required(value: T | None, name: str) -> T:
-    if value is None:
-        raise DecodeError("a mandatory field is missing or cannot be read", path=name)
-    return value
-
-
 HANDLERS: Mapping[int, Callable[[State, RemotingCommand, Peer, float], Answer]] = {
     RequestCode.PUT_KV_CONFIG: put_kv_config,
     RequestCode.GET_KV_CONFIG: get_kv_config,
     RequestCode.DELETE_KV_CONFIG: delete_kv_config,
-    RequestCode.REGISTER_BROKER: register_broker,
     RequestCode.UNREGISTER_BROKER: unregister_broker,
     RequestCode.GET_ROUTEINFO_BY_TOPIC: get_route_info_by_topic,
     RequestCode.GET_BROKER_CLUSTER_INFO: get_broker_cluster_info,
@@ -497,3 +349,10 @@ HANDLERS: Mapping[int, Callable[[State, RemotingCommand, Peer, float], Answer]] 
     RequestCode.GET_BROKER_MEMBER_GROUP: get_broker_member_group,
     RequestCode.BROKER_HEARTBEAT: broker_heartbeat,
 }
+
+STEPWISE: Mapping[
+    int, Callable[[State, RemotingCommand, Peer, float], Generator[None, None, Answer]]
+] = {
+    RequestCode.REGISTER_BROKER: register_broker,
+}
+"""Handlers whose work takes long: generators of steps.  One of them at a time runs in a server."""

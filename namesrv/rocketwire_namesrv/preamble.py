@@ -1,18 +1,31 @@
-"""What a connection's first bytes look like when they are no frame: one short text for the log.
+"""A connection's first bytes: a PROXY header or none, then TLS or frames; and what else they may be.
 
-Pure, and a guess: it decides nothing.  Operators meet these texts when a health check, a browser or
-a client of another protocol was given the name server's port.  What comes from the peer is shown
-with ``ascii``, so that it can neither forge nor break a line.
+Pure.  ``Preamble`` decides, and waits only while the bytes may become a PROXY header (Java waits
+for twelve of any kind).  ``describe`` guesses, for the log, what is no frame: a health check, a
+browser or a client of another protocol that was given the name server's port.  What comes from the
+peer is shown with ``ascii``, so that it can neither forge nor break a line.
+
+Java: ``NettyRemotingServer.HandshakeHandler``, ``TlsModeHandler``.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from enum import Enum
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["describe"]
+from rocketwire_namesrv.proxy_protocol import SIGNATURES, begins_proxy_header, read_proxy_header
+
+if TYPE_CHECKING:
+    from rocketwire_namesrv.proxy_protocol import ProxyHeader
+
+__all__ = ["Follows", "Preamble", "describe", "is_plain"]
+
+TLS_HANDSHAKE: Final = 0x16
+"""First byte of a TLS record that begins a handshake; no frame begins with it."""
 
 _SHOWN: Final = 60
+_SPECIAL: Final = frozenset({TLS_HANDSHAKE, *(signature[0] for signature in SIGNATURES)})
 _HTTP2: Final = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 _PROXY2: Final = b"\r\n\r\n\x00\r\nQUIT\n"
 _METHODS: Final = "GET|HEAD|POST|PUT|DELETE|OPTIONS|PATCH|TRACE|CONNECT|PROPFIND"
@@ -21,6 +34,49 @@ _RESP: Final = re.compile(rb"\*[0-9]{1,9}\r\n|(?:PING|INFO|AUTH [^\r\n]+)\r?\n")
 _MAX_INT: Final = b"\x7f\xff\xff\xff"
 _FRAME_LIMIT: Final = 16 * 1024 * 1024
 _PREFIX_SIZE: Final = 8
+
+
+class Follows(Enum):
+    """What comes after the PROXY header, or at once where there is none."""
+
+    PLAIN = "frames"
+    TLS = "TLS"
+
+
+def is_plain(data: bytes) -> bool:
+    """Whether the first byte alone shows that there is neither a PROXY header nor TLS."""
+    return data[0] not in _SPECIAL
+
+
+class Preamble:
+    """The opening of one connection.
+
+    Attributes:
+        proxy: its PROXY header, once that is whole.
+        held: bytes received that are not part of a whole PROXY header.
+    """
+
+    def __init__(self) -> None:
+        self.proxy: ProxyHeader | None = None
+        self.held = bytearray()
+
+    def feed(self, data: bytes) -> Follows | None:
+        """Take bytes as they come; None until it is clear what follows.
+
+        Then ``held`` is the beginning of that, and nothing must be fed any more.
+
+        Raises:
+            DecodeError: the PROXY header is malformed.
+        """
+        self.held += data
+        if self.proxy is None and self.held and begins_proxy_header(self.held):
+            self.proxy = read_proxy_header(self.held)
+            if self.proxy is None:
+                return None
+            del self.held[: self.proxy.size]
+        if not self.held:
+            return None
+        return Follows.TLS if self.held[0] == TLS_HANDSHAKE else Follows.PLAIN
 
 
 def describe(data: bytes) -> str:
@@ -36,9 +92,9 @@ def _protocol(data: bytes) -> str | None:
     if _starts(data, _HTTP2):
         return "an HTTP/2 connection preface (a gRPC client?)"
     if _starts(data, _PROXY2):
-        return "a PROXY protocol v2 header (this listener does not take one)"
+        return "a PROXY protocol v2 header (a connection may begin with one only)"
     if data.startswith(b"PROXY ") or head == b"PROX":
-        return f"a PROXY protocol v1 header (this listener does not take one): {_line(data)}"
+        return f"a PROXY protocol v1 header (a connection may begin with one only): {_line(data)}"
     if data.startswith(b"SSH-"):
         return f"an SSH client: {_line(data)}"
     if request := _HTTP.match(data):
@@ -46,7 +102,7 @@ def _protocol(data: bytes) -> str | None:
     if _RESP.match(data):
         return f"a Redis command: {_shown(data)}"
     if data[0] == 0x16 and (len(data) == 1 or data[1] == 3):
-        return "a TLS ClientHello (this listener does not speak TLS)"
+        return "a TLS ClientHello"
     return None
 
 

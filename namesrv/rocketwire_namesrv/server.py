@@ -22,17 +22,21 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.wire.command import encode
-from rocketwire_namesrv import storage
-from rocketwire_namesrv.connections import Connection
+from rocketwire_namesrv import reactor, storage
+from rocketwire_namesrv.connections import Connection, Served
 from rocketwire_namesrv.durable import DurableFile
 from rocketwire_namesrv.handlers import Peer
 from rocketwire_namesrv.kv import KVConfig
 from rocketwire_namesrv.logs import LOGGER
 from rocketwire_namesrv.occurrences import Reason
-from rocketwire_namesrv.preamble import describe
-from rocketwire_namesrv.session import Session
+from rocketwire_namesrv.opening import RefusedError, open_connection
+from rocketwire_namesrv.preamble import describe, is_plain
+from rocketwire_namesrv.reactor import Reactor
+from rocketwire_namesrv.session import NOTHING, Session
 from rocketwire_namesrv.sockets import Listening, SocketStream, accept, address_text, listen
 from rocketwire_namesrv.state import State
+from rocketwire_namesrv.tls import TlsContexts, TlsError
+from rocketwire_namesrv.tls_settings import TlsMode
 
 if TYPE_CHECKING:
     import socket
@@ -41,6 +45,7 @@ if TYPE_CHECKING:
     from rocketwire.errors import DecodeError
     from rocketwire_namesrv.config import Config
     from rocketwire_namesrv.occurrences import Occurrence
+    from rocketwire_namesrv.reactor import Link
     from rocketwire_namesrv.session import Outcome
     from rocketwire_namesrv.state import Notification
 
@@ -56,6 +61,8 @@ ACCEPT_PAUSE_SECONDS: Final = 0.1
 FAREWELL_SECONDS: Final = 3.0
 """For answers that are under way when the server stops."""
 NOTIFICATIONS_AT_ONCE: Final = 64
+STEPS_SECONDS: Final = 0.0003
+"""For which a large registration goes on before others have their turn."""
 REPEAT_SECONDS: Final = 60.0
 """Between two warnings that no more connections are accepted."""
 
@@ -91,6 +98,7 @@ async def serve(
     Raises:
         BindError: the address is not ours, or the port is taken.
         StorageError: the KV file is there and makes no sense.
+        TlsError: there is no certificate though there must be one.
     """
     server = NameServer(load_state(config) if state is None else state)
     await server.run(task_status=task_status)
@@ -99,27 +107,36 @@ async def serve(
 async def serve_until_signal(config: Config, on_boot: Callable[[Listening], None]) -> int:
     """Run a name server until SIGTERM or SIGINT, and stop it gracefully; main thread only.
 
-    A second signal cuts the graceful phase short.
+    A second signal cuts the graceful phase short.  SIGHUP reloads the certificate.
 
     Returns:
         The number of the signal.
     """
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT) as signals:
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async with trio.open_nursery() as nursery:
             server: NameServer = await nursery.start(partial(serve, config))
             on_boot(server.listening)
-            number: int = await anext(signals)
+            number = await _told_to_stop(server, signals)
             LOGGER.info("stopping on signal %d", number)
             nursery.start_soon(server.stop)
-            nursery.start_soon(_stop_at_once, signals, nursery.cancel_scope)
+            nursery.start_soon(_stop_at_once, server, signals, nursery.cancel_scope)
             await server.stopped.wait()
             nursery.cancel_scope.cancel()
     return number
 
 
-async def _stop_at_once(signals: AsyncIterator[int], scope: trio.CancelScope) -> None:
+async def _told_to_stop(server: NameServer, signals: AsyncIterator[int]) -> int:
+    """Wait for a signal that ends the server, and see to others."""
+    while (number := await anext(signals)) == signal.SIGHUP:
+        await server.tls.reload()
+    return number
+
+
+async def _stop_at_once(
+    server: NameServer, signals: AsyncIterator[int], scope: trio.CancelScope
+) -> None:
     """Let the next signal end everything."""
-    await anext(signals)
+    await _told_to_stop(server, signals)
     scope.cancel()
 
 
@@ -130,18 +147,23 @@ class NameServer:
         state: what it knows.
         connections: those open now, by id.
         listening: address and port, once it listens.
+        tls: its certificates.
+        reactor: the driver of its sockets; None where each has a task.
         stopped: set when ``run`` has come to its end.
     """
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self.connections: dict[int, Connection] = {}
+        self.connections: dict[int, Served] = {}
         self.listening = Listening(state.config.bind_address, state.config.listen_port)
+        self.reactor: Reactor | None = None
+        self.tls = TlsContexts(state.config.tls)
         self.stopped = trio.Event()
         self._next_id = 1
         self._next_full_warning = -math.inf
         self._stopping = trio.Event()
         self._slots = trio.Semaphore(max(1, state.config.max_connections))
+        self._turn = trio.Lock()
         self._notifying = trio.CapacityLimiter(NOTIFICATIONS_AT_ONCE)
         self._kv_file = DurableFile(
             "the KV configuration",
@@ -159,6 +181,7 @@ class NameServer:
     ) -> None:
         """Listen and serve; see ``serve``."""
         config = self.state.config
+        await self.tls.start()
         listener = await listen(config.bind_address, config.listen_port)
         with listener:
             self.listening = Listening(config.bind_address, listener.getsockname()[1])
@@ -166,11 +189,16 @@ class NameServer:
             self.state.epoch_ms = int((time.time() - trio.current_time()) * 1000)
             self.state.started = trio.current_time()
             async with trio.open_nursery() as connections:
+                if config.driver != "portable" and reactor.is_available():
+                    self.reactor = Reactor(self, connections)
+                    connections.start_soon(self.reactor.run)
+                self._connections = connections
                 async with trio.open_nursery() as services:
                     self._services = services
-                    services.start_soon(self._accept_for_ever, listener, connections)
+                    services.start_soon(self._accept_for_ever, listener)
                     services.start_soon(self._sweep_for_ever)
                     services.start_soon(self._expire_for_ever)
+                    services.start_soon(self.tls.watch)
                     task_status.started(self)
                     await self._stopping.wait()
                     services.cancel_scope.cancel()
@@ -178,6 +206,8 @@ class NameServer:
                 connections.cancel_scope.deadline = trio.current_time() + FAREWELL_SECONDS
                 for connection in list(self.connections.values()):
                     connection.finish("the server stops")
+                if self.reactor is not None:
+                    self.reactor.stop()
         self.stopped.set()
 
     async def stop(self) -> None:
@@ -194,7 +224,7 @@ class NameServer:
 
     # ---- connections
 
-    async def _accept_for_ever(self, listener: socket.socket, connections: trio.Nursery) -> None:
+    async def _accept_for_ever(self, listener: socket.socket) -> None:
         exhausted = False
         while True:
             await self._free_slot()
@@ -208,7 +238,7 @@ class NameServer:
                 await trio.sleep(ACCEPT_PAUSE_SECONDS)
             else:
                 exhausted = False
-                connections.start_soon(self._serve_socket, accepted)
+                self.take(accepted, address_text(accepted))
 
     async def _free_slot(self) -> None:
         try:
@@ -221,82 +251,154 @@ class NameServer:
                 LOGGER.warning("%d connections are the limit, others have to wait", limit)
             await self._slots.acquire()
 
-    async def _serve_socket(self, accepted: socket.socket) -> None:
+    def take(self, accepted: socket.socket, address: str) -> None:
+        """Serve an accepted socket, for which there is a place.
+
+        Args:
+            accepted: the server owns it from now on.
+            address: of the peer, ``host:port``, for the log.
+        """
         config = self.state.config
         try:
-            address = address_text(accepted)
-            try:
-                stream = SocketStream(
-                    accepted,
-                    send_buffer=config.server_socket_snd_buf_size,
-                    receive_buffer=config.server_socket_rcv_buf_size,
-                )
-            except OSError:
-                accepted.close()  # the peer has gone already
-                return
-            await self.serve_stream(stream, address)
+            stream = SocketStream(
+                accepted,
+                send_buffer=config.server_socket_snd_buf_size,
+                receive_buffer=config.server_socket_rcv_buf_size,
+            )
+        except OSError:
+            accepted.close()  # the peer has gone already
+            self._slots.release()
+            return
+        if self.reactor is None:
+            self._connections.start_soon(self._serve_accepted, stream, address, b"")
+            return
+        peer = self._new_peer(address)
+        session = Session(self.state, peer)
+        link = self.reactor.add(stream, session, peer, self._idle_limit())
+        self.connections[peer.connection_id] = link
+
+    def begins_plainly(self, data: bytes) -> bool:
+        """Whether a connection that begins so speaks frames, and may."""
+        return is_plain(data) and self.tls.mode is not TlsMode.ENFORCING
+
+    def pass_on(self, connection: Link, received: bytes) -> None:
+        """Serve a connection of the reactor with a task of its own."""
+        del self.connections[connection.peer.connection_id]
+        self._connections.start_soon(
+            self._serve_accepted, connection.stream, connection.peer.address, received
+        )
+
+    async def _serve_accepted(self, stream: SocketStream, address: str, received: bytes) -> None:
+        try:
+            await self.serve_stream(stream, address, received)
         finally:
             self._slots.release()
 
-    async def serve_stream(self, stream: trio.abc.Stream, address: str) -> None:
+    def _new_peer(self, address: str) -> Peer:
+        peer = Peer(self._next_id, address)
+        self._next_id += 1
+        return peer
+
+    def _idle_limit(self) -> float:
+        idle = self.state.config.server_channel_max_idle_time_seconds
+        return idle if idle > 0 else math.inf
+
+    async def serve_stream(
+        self, stream: trio.abc.Stream, address: str, received: bytes = b""
+    ) -> None:
         """Serve one connection until it ends, and close it.
 
         Args:
             stream: any stream of bytes; the server owns it from now on.
             address: of the peer, ``host:port``, for the log.
+            received: what has been read from it already.
         """
-        peer = Peer(self._next_id, address)
-        self._next_id += 1
-        idle = self.state.config.server_channel_max_idle_time_seconds
-        connection = Connection(
-            stream, Session(self.state, peer), peer, idle if idle > 0 else math.inf
-        )
+        peer = self._new_peer(address)
+        connection = Connection(stream, Session(self.state, peer), peer, self._idle_limit())
         self.connections[peer.connection_id] = connection
         try:
             try:
                 with connection.scope:
-                    await self._converse(connection)
+                    await self._converse(connection, await self._open(connection, received))
             except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
                 connection.finish(f"broken: {error.__cause__ or error}")
             finally:
-                self._lost(connection)
+                self.lost(connection)
         except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
             LOGGER.exception("connection of %s failed, it is closed", address)
         finally:
             del self.connections[peer.connection_id]
-            await trio.aclose_forcefully(stream)
+            await trio.aclose_forcefully(connection.stream)
 
-    async def _converse(self, connection: Connection) -> None:
+    async def _open(self, connection: Connection, received: bytes) -> bytes:
+        """Come to the first frame; returns bytes of it, if there are any yet."""
+        try:
+            return await open_connection(connection, self.tls, self.state, received)
+        except RefusedError as refused:
+            LOGGER.warning("connection of %s closed: %s", connection.peer.address, refused)
+            connection.finish("refused before its first frame")
+            return b""
+
+    async def _converse(self, connection: Connection, data: bytes) -> None:
         receive, work = connection.stream.receive_some, connection.session.receive
         while connection.closing is None:
-            connection.reading = True
-            data = bytes(await receive(READ_SIZE))
-            connection.reading = False
             if not data:
-                connection.finish("closed by the peer")
-                return
+                connection.reading = True
+                data = bytes(await receive(READ_SIZE))
+                connection.reading = False
+                if not data:
+                    connection.finish("closed by the peer")
+                    return
             now = trio.current_time()
             outcome = work(data, now)
             connection.note_progress(data, outcome, now)
-            await self._carry_out(connection, outcome)
+            data = b""
+            await self.carry_out(connection, outcome)
 
-    async def _carry_out(self, connection: Connection, outcome: Outcome) -> None:
+    async def carry_out(self, connection: Served, outcome: Outcome) -> None:
+        """Do what a session wants done, and let it go on until it waits for bytes."""
+        while True:
+            self.report(connection, outcome)
+            if outcome.persist_kv:
+                await self._kv_file.save()
+            if outcome.persist_config:
+                await self._config_file.save()
+            if outcome.send:
+                await connection.stream.send_all(outcome.send)
+                connection.heard = trio.current_time()
+            if outcome.close is not None:
+                self.refuse(connection, outcome.close)
+            if not connection.session.busy:
+                return
+            outcome = await self._proceed(connection)
+
+    async def _proceed(self, connection: Served) -> Outcome:
+        """Let a session go on; in small steps and by turns, if it says so."""
+        session = connection.session
+        if session.stepping:
+            async with self._turn:
+                outcome = session.proceed(trio.current_time())
+                until = time.monotonic() + STEPS_SECONDS
+                while outcome is NOTHING and session.stepping:
+                    if time.monotonic() >= until:
+                        await trio.lowlevel.checkpoint()
+                        until = time.monotonic() + STEPS_SECONDS
+                    outcome = session.proceed(trio.current_time())
+        else:
+            outcome = session.proceed(trio.current_time())
+        connection.note_progress(b"", outcome, trio.current_time())
+        return outcome
+
+    def report(self, connection: Served, outcome: Outcome) -> None:
+        """Log what happened, tell brokers, and end the connections that are to be ended."""
         if outcome.occurrences:
             self._log(outcome.occurrences, connection.peer.address)
             self._send_notifications(outcome.notify)
         for number in outcome.close_connections:
             self._close(number, "closed at the request of another connection")
-        if outcome.persist_kv:
-            await self._kv_file.save()
-        if outcome.persist_config:
-            await self._config_file.save()
-        if outcome.send:
-            await connection.stream.send_all(outcome.send)
-            connection.heard = trio.current_time()
-        if outcome.close is not None:
-            self._refuse(connection, outcome.close)
 
-    def _refuse(self, connection: Connection, error: DecodeError) -> None:
+    def refuse(self, connection: Served, error: DecodeError) -> None:
+        """End a connection whose bytes are no command."""
         opening = connection.opening or error.excerpt
         looks = f"; it looks like {describe(opening)}" if opening else ""
         LOGGER.warning("connection of %s closed: %s%s", connection.peer.address, error, looks)
@@ -306,12 +408,19 @@ class NameServer:
         if (connection := self.connections.get(number)) is not None:
             connection.close(why, reason)
 
-    def _lost(self, connection: Connection) -> None:
+    def forget(self, connection: Served) -> None:
+        """Drop a connection that has ended, and give its place to another one."""
+        del self.connections[connection.peer.connection_id]
+        self._slots.release()
+
+    def lost(self, connection: Served) -> None:
         """Take note of a connection's end; not at the server's own, which brokers outlive."""
         if not self._stopping.is_set():
             occurrences = connection.session.lost(trio.current_time(), connection.reason)
             self._log(occurrences, connection.peer.address)
             self._send_notifications(self.state.notifications(occurrences))
+        else:
+            connection.session.abandon()
         LOGGER.debug("connection of %s: %s", connection.peer.address, connection.closing)
 
     # ---- time
@@ -371,7 +480,18 @@ class NameServer:
         try:
             async with self._notifying:
                 with trio.fail_after(seconds):
-                    async with await trio.open_tcp_stream(host.strip("[]"), int(port)) as stream:
+                    stream: trio.abc.Stream = await trio.open_tcp_stream(
+                        host.strip("[]"), int(port)
+                    )
+                    if self.state.config.use_tls:
+                        stream = await self.tls.secured(stream)
+                    async with stream:
                         await stream.send_all(frame)
-        except (OSError, ValueError, trio.TooSlowError, trio.BrokenResourceError) as error:
+        except (
+            OSError,
+            ValueError,
+            trio.TooSlowError,
+            trio.BrokenResourceError,
+            TlsError,
+        ) as error:
             LOGGER.warning("broker %s is not told of the smallest broker id: %s", address, error)

@@ -4,12 +4,15 @@ Rules of this file: no I/O, no clock.  Requests are handled in the order of thei
 answered in it.  Frames behind one that cannot be read are not executed (Java executes them).
 Whatever a handler raises becomes an answer.
 
+Work is cut where a driver may want to do something else: after so many bytes of answers, and inside
+a large registration.  ``busy`` then says that ``proceed`` goes on from there, and nothing new must
+be received before it has.
+
 Java: ``NettyRemotingAbstract``, ``NettyDecoder``.
 """
 
 from __future__ import annotations
 
-from struct import Struct
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import LanguageCode, ResponseCode, SerializeType
@@ -18,21 +21,23 @@ from rocketwire.flags import CommandFlag
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
-from rocketwire_namesrv.handlers import HANDLERS, Answer, Peer
+from rocketwire_namesrv.handlers import HANDLERS, STEPWISE, Answer, Peer
 from rocketwire_namesrv.occurrences import Occurrence, RequestFailed, ResponseDropped
+from rocketwire_namesrv.registrations import MANY_BYTES
+from rocketwire_namesrv.steps import drained
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
     from rocketwire_namesrv.state import Notification, State
+
+MOST_UNSENT: Final = 1024 * 1024
+"""Bytes of answers after which no further request is handled before they have been sent."""
 
 # plain numbers: every request is looked at with these, and an enum's operators are slow
 _RESPONSE: Final = int(CommandFlag.RESPONSE)
 _ONEWAY: Final = int(CommandFlag.ONEWAY)
 _GO_AWAY_ABOVE: Final = int(MQVersion.V5_3_1)
-
-_HEAD = Struct(">II")
-_OPAQUE = Struct(">i")
-_MARK = 0x41424344
-"""Stands for the opaque in the pattern of an answer; nothing else in a header looks like it."""
 
 
 class Outcome(NamedTuple):
@@ -46,6 +51,7 @@ class Outcome(NamedTuple):
         persist_config: likewise the configuration file.
         close: why the connection has to be closed after ``send``; None to go on.
         close_connections: ids of other connections to close.
+        commands: how many have been handled, answered or not.
     """
 
     send: bytes = b""
@@ -55,6 +61,23 @@ class Outcome(NamedTuple):
     persist_config: bool = False
     close: DecodeError | None = None
     close_connections: tuple[int, ...] = ()
+    commands: int = 0
+
+
+NOTHING: Final = Outcome()
+
+
+class _Work:
+    """What has come of some bytes so far."""
+
+    __slots__ = ("commands", "happened", "persist_config", "persist_kv", "send", "size")
+
+    def __init__(self) -> None:
+        self.send: list[bytes] = []
+        self.size = 0
+        self.happened: list[Occurrence] = []
+        self.persist_kv = self.persist_config = False
+        self.commands = 0
 
 
 class Session:
@@ -65,16 +88,48 @@ class Session:
         peer: who is on the other side.
     """
 
+    __slots__ = ("_begun", "_decoder", "_limit", "_paused", "_peer", "_request", "_state", "_steps")
+
     def __init__(self, state: State, peer: Peer) -> None:
         self._state = state
         self._peer = peer
-        self._decoder = CommandDecoder(max_frame_length=state.config.frame_max_length)
-        self._plain = PlainAnswer(state.config.serialize_type)
+        self._limit = state.config.frame_max_length
+        self._decoder: CommandDecoder | None = None
+        self._paused = False
+        self._request: RemotingCommand | None = None  # the one that takes several steps
+        self._steps: Generator[None, None, Answer] | None = None
+        self._begun = False
 
     @property
     def frame_started(self) -> bool:
         """Whether part of a frame has been received and the rest is awaited."""
-        return self._decoder.frame_started
+        return self._decoder is not None and self._decoder.frame_started
+
+    @property
+    def busy(self) -> bool:
+        """Whether ``proceed`` has to be called, when the answers so far have been sent."""
+        return self._paused or self._steps is not None
+
+    @property
+    def stepping(self) -> bool:
+        """Whether ``proceed`` goes on with a request that takes several steps.  Sessions take turns
+        in that: while another one has begun such a request, nothing comes of it."""
+        return self._steps is not None
+
+    def reads(self, data: bytes, now: float) -> bytes | None:
+        """Answers bytes that are nothing but ordinary requests for routes; None where they are not,
+        and then nothing has been done with them.
+
+        Args:
+            data: as for ``receive``.
+            now: monotonic seconds.
+        """
+        if self._decoder is not None or not self._state.reads_are_plain(now):
+            return None
+        parts, end, _ = self._state.reads.answer(
+            data, max_frame_length=self._limit, most=MOST_UNSENT
+        )
+        return b"".join(parts) if end == len(data) else None
 
     def receive(self, data: bytes, now: float) -> Outcome:
         """Handles every complete command.
@@ -83,36 +138,43 @@ class Session:
             data: bytes as they came; an end in the middle of a frame is waited for.
             now: monotonic seconds.
         """
+        work = _Work()
+        if self._decoder is None:
+            if self._state.reads_are_plain(now):
+                answered = self._state.reads.answer(
+                    data, max_frame_length=self._limit, most=MOST_UNSENT
+                )
+                work.send, end, work.commands = answered
+                if end == len(data):
+                    return Outcome(send=b"".join(work.send), commands=work.commands)
+                work.size = sum(map(len, work.send))
+                data = data[end:]
+            self._decoder = CommandDecoder(max_frame_length=self._limit)
         self._decoder.feed(data)
-        send: list[bytes] = []
-        happened: list[Occurrence] = []
-        persist_kv = persist_config = False
-        close: DecodeError | None = None
-        while True:
+        return self._handle_all(work, now)
+
+    def proceed(self, now: float) -> Outcome:
+        """Goes on where ``receive`` or ``proceed`` paused; one step, if it is in the midst of a
+        request.
+
+        Args:
+            now: monotonic seconds.
+        """
+        work = _Work()
+        if self._steps is not None and self._request is not None:
+            if not self._begun and self._state.stepping:
+                return NOTHING
+            self._begun = True
             try:
-                command = self._decoder.next_command()
-            except DecodeError as error:
-                close = error
-                break
-            if command is None:
-                break
-            if command.flag & _RESPONSE:
-                happened.append(ResponseDropped(client=self._peer.address, opaque=command.opaque))
-                continue
-            answer = self._handle(command, now)
-            happened += answer.occurrences
-            persist_kv |= answer.persist_kv
-            persist_config |= answer.persist_config
-            if not command.flag & _ONEWAY:
-                send.append(self._encoded(answer, command.opaque))
-        return Outcome(
-            send=b"".join(send),
-            occurrences=tuple(happened),
-            notify=self._state.notifications(happened) if happened else (),
-            persist_kv=persist_kv,
-            persist_config=persist_config,
-            close=close,
-        )
+                next(self._steps)
+            except StopIteration as end:
+                request, answer = self._request, end.value
+                self._steps = self._request = None
+                self._begun = False
+                self._answered(work, request, answer)
+            else:
+                return NOTHING
+        return self._handle_all(work, now)
 
     def lost(self, now: float, reason: str) -> tuple[Occurrence, ...]:
         """Unregisters the brokers of this connection, which is no more.
@@ -121,6 +183,7 @@ class Session:
             now: monotonic seconds.
             reason: ``closed`` or ``idle`` (``occurrences.Reason``).
         """
+        self.abandon()
         return tuple(
             self._state.table.connection_lost(
                 self._peer.connection_id,
@@ -129,8 +192,74 @@ class Session:
             )
         )
 
-    def _handle(self, request: RemotingCommand, now: float) -> Answer:
-        if self._state.shutting_down and request.version > _GO_AWAY_ABOVE:
+    def abandon(self) -> None:
+        """Gives up what it is in the midst of; nothing will be received or sent any more."""
+        if self._steps is not None:
+            self._steps.close()
+        self._steps = self._request = None
+        self._paused = False
+
+    def _handle_all(self, work: _Work, now: float) -> Outcome:
+        """Handles the commands that are whole, as long as nothing takes several steps."""
+        close: DecodeError | None = None
+        self._paused = False
+        while self._decoder is not None and self._steps is None:
+            if work.size >= MOST_UNSENT:
+                self._paused = True
+                break
+            try:
+                command = self._decoder.next_command()
+            except DecodeError as error:
+                close = error
+                break
+            if command is None:
+                if not self._decoder.frame_started:
+                    self._decoder = None
+                break
+            if command.flag & _RESPONSE:
+                work.commands += 1
+                work.happened.append(
+                    ResponseDropped(client=self._peer.address, opaque=command.opaque)
+                )
+                continue
+            self._handle(work, command, now)
+        happened = work.happened
+        return Outcome(
+            send=b"".join(work.send),
+            occurrences=tuple(happened),
+            notify=self._state.notifications(happened) if happened else (),
+            persist_kv=work.persist_kv,
+            persist_config=work.persist_config,
+            close=close,
+            commands=work.commands,
+        )
+
+    def _handle(self, work: _Work, request: RemotingCommand, now: float) -> None:
+        stepwise = None if self._sent_away(request) else STEPWISE.get(request.code)
+        if stepwise is None:
+            self._answered(work, request, self._answer(request, now))
+            return
+        steps = self._guarded(stepwise, request, now)
+        if self._state.stepping or len(request.body or b"") >= MANY_BYTES:
+            self._request, self._steps, self._begun = request, steps, False
+        else:
+            self._answered(work, request, drained(steps))
+
+    def _answered(self, work: _Work, request: RemotingCommand, answer: Answer) -> None:
+        work.commands += 1
+        work.happened += answer.occurrences
+        work.persist_kv |= answer.persist_kv
+        work.persist_config |= answer.persist_config
+        if not request.flag & _ONEWAY:
+            frame = self._encoded(answer, request.opaque)
+            work.send.append(frame)
+            work.size += len(frame)
+
+    def _sent_away(self, request: RemotingCommand) -> bool:
+        return self._state.shutting_down and request.version > _GO_AWAY_ABOVE
+
+    def _answer(self, request: RemotingCommand, now: float) -> Answer:
+        if self._sent_away(request):
             return Answer(ResponseCode.GO_AWAY, "please go away")
         handler = HANDLERS.get(request.code)
         if handler is None:
@@ -138,49 +267,41 @@ class Session:
             return Answer(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark)
         try:
             return handler(self._state, request, self._peer, now)
-        except DecodeError as error:
-            return self._failed(request, str(error), str(error))
         except Exception as error:  # noqa: BLE001 - one request must not end the server
-            text = f"{type(error).__name__}: {error}"
-            return self._failed(request, "system error", text)
+            return self._failed(request, error)
 
-    def _failed(self, request: RemotingCommand, remark: str, error: str) -> Answer:
-        happened = RequestFailed(code=request.code, client=self._peer.address, error=error)
+    def _guarded(
+        self,
+        handler: Callable[[State, RemotingCommand, Peer, float], Generator[None, None, Answer]],
+        request: RemotingCommand,
+        now: float,
+    ) -> Generator[None, None, Answer]:
+        """The steps of a handler, the only ones at that time."""
+        self._state.stepping = True
+        try:
+            return (yield from handler(self._state, request, self._peer, now))
+        except Exception as error:  # noqa: BLE001 - one request must not end the server
+            return self._failed(request, error)
+        finally:
+            self._state.stepping = False
+
+    def _failed(self, request: RemotingCommand, error: Exception) -> Answer:
+        if isinstance(error, DecodeError):
+            remark = text = str(error)
+        else:
+            remark, text = "system error", f"{type(error).__name__}: {error}"
+        happened = RequestFailed(code=request.code, client=self._peer.address, error=text)
         return Answer(ResponseCode.SYSTEM_ERROR, remark, occurrences=(happened,))
 
     def _encoded(self, answer: Answer, opaque: int) -> bytes:
         plain = not answer.code and answer.remark is None
         if plain and answer.ext_fields is None:
-            frame = self._plain.frame(opaque, answer.body or b"")
+            frame = self._state.plain_answer.frame(opaque, answer.body or b"")
             if len(frame) <= MAX_FRAME_LENGTH:
                 return frame
             remark = f"the answer has {len(frame)} bytes, no frame may have so many"
             answer = Answer(ResponseCode.SYSTEM_ERROR, remark)
         return encode(_response(answer, opaque, self._state.config.serialize_type))
-
-
-class PlainAnswer:
-    """Frames of the ordinary answer, a success with neither remark nor fields: only opaque and body
-    differ.
-
-    Args:
-        serialize_type: form of the header.
-    """
-
-    def __init__(self, serialize_type: SerializeType) -> None:
-        frame = encode(_response(Answer(), _MARK, serialize_type))
-        self._json = serialize_type != SerializeType.ROCKETMQ
-        mark = str(_MARK).encode() if self._json else _OPAQUE.pack(_MARK)
-        self._type = serialize_type << 24
-        self._before, _, self._after = frame[_HEAD.size :].partition(mark)
-        self._rest = len(self._before) + len(self._after)
-
-    def frame(self, opaque: int, body: bytes) -> bytes:
-        """One frame."""
-        number = b"%d" % opaque if self._json else _OPAQUE.pack(opaque)
-        header = self._rest + len(number)
-        head = _HEAD.pack(4 + header + len(body), self._type | header)
-        return b"".join((head, self._before, number, self._after, body))
 
 
 def _response(answer: Answer, opaque: int, serialize_type: SerializeType) -> RemotingCommand:

@@ -113,10 +113,12 @@ class SocketStream(trio.abc.Stream):
         receive_buffer: likewise.
     """
 
+    __slots__ = ("socket",)
+
     def __init__(
         self, accepted: socket.socket, *, send_buffer: int = 0, receive_buffer: int = 0
     ) -> None:
-        self._socket = accepted
+        self.socket = accepted
         accepted.setblocking(False)
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         if send_buffer > 0:
@@ -127,9 +129,9 @@ class SocketStream(trio.abc.Stream):
     async def receive_some(self, max_bytes: int | None = None) -> bytes:
         """Wait for bytes; none of them means that the peer sends no more."""
         while True:
-            await trio.lowlevel.wait_readable(self._socket)
+            await trio.lowlevel.wait_readable(self.socket)
             try:
-                return self._socket.recv(max_bytes or 65_536)
+                return self.socket.recv(max_bytes or 65_536)
             except BlockingIOError:
                 continue
             except OSError as error:
@@ -140,18 +142,18 @@ class SocketStream(trio.abc.Stream):
         rest = memoryview(data)
         while rest:
             try:
-                rest = rest[self._socket.send(rest) :]
+                rest = rest[self.socket.send(rest) :]
             except BlockingIOError:
-                await trio.lowlevel.wait_writable(self._socket)
+                await trio.lowlevel.wait_writable(self.socket)
             except OSError as error:
                 raise trio.BrokenResourceError from error
 
     async def wait_send_all_might_not_block(self) -> None:
         """Wait until the kernel takes bytes again."""
-        await trio.lowlevel.wait_writable(self._socket)
+        await trio.lowlevel.wait_writable(self.socket)
 
     async def aclose(self) -> None:
         """Close at once; what the kernel holds already is still sent."""
-        trio.lowlevel.notify_closing(self._socket)
-        self._socket.close()
+        trio.lowlevel.notify_closing(self.socket)
+        self.socket.close()
         await trio.lowlevel.checkpoint()

@@ -17,6 +17,7 @@ from rocketwire.messages.registration import NotifyMinBrokerIdChangeRequestHeade
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_namesrv.kv import KVConfig
 from rocketwire_namesrv.occurrences import MinBrokerIdChanged, Occurrence
+from rocketwire_namesrv.reads import PlainAnswer, RouteReads
 from rocketwire_namesrv.table import RouteTable
 from rocketwire_namesrv.views import Views
 
@@ -42,6 +43,9 @@ class State:
         allow_config_update: whether a request may change the configuration (318); Java always lets
             it.
         shutting_down: send clients away that know how to go (GO_AWAY).
+        plain_answer: the pattern of most answers.
+        reads: the short way from route requests to their answers.
+        stepping: whether a request that takes several steps has begun and not ended.
     """
 
     def __init__(
@@ -57,10 +61,13 @@ class State:
         self.table = RouteTable()
         self.kv = KVConfig() if kv is None else kv
         self.views = Views(self.table, support_acting_master=config.support_acting_master)
+        self.plain_answer = PlainAnswer(config.serialize_type)
+        self.reads = RouteReads(self.table, self.views, self.plain_answer)
         self.epoch_ms = epoch_ms
         self.started = started
         self.allow_config_update = allow_config_update
         self.shutting_down = False
+        self.stepping = False
         self._opaque = 0
 
     def wall_ms(self, now: float) -> int:
@@ -74,6 +81,15 @@ class State:
         return (
             not config.need_wait_for_service
             or now - self.started >= config.wait_seconds_for_service
+        )
+
+    def reads_are_plain(self, now: float) -> bool:
+        """Whether the answer to a route request depends on nothing but the routes."""
+        config = self.config
+        return not (
+            self.shutting_down
+            or config.order_message_enable
+            or (config.need_wait_for_service and not self.is_ready(now))
         )
 
     def configure(self, config: Config) -> None:

@@ -22,6 +22,7 @@ from rocketwire.flags import Perm
 from rocketwire_namesrv.brokers import (
     MASTER_ID,
     BrokerGroup,
+    Known,
     LiveEntry,
     LiveKey,
     Registered,
@@ -39,15 +40,13 @@ from rocketwire_namesrv.occurrences import (
     RegistrationConflict,
     UnregistrationIgnored,
 )
-from rocketwire_namesrv.topics import TopicTable
+from rocketwire_namesrv.topics import Applied, TopicTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Sequence
 
     from rocketwire.messages.registration import DataVersion
     from rocketwire.messages.route import QueueData
-
-ALL_PERMS = -1
 
 
 class RouteTable:
@@ -95,7 +94,6 @@ class RouteTable:
             What it led to.  A registration whose broker leaves between two steps ends there.
         """
         happened: list[Occurrence] = []
-        self.revision += 1
         group, first = self._enter(registration)
         least = min(group.addresses, default=MASTER_ID)
         self._take_address_from_other_ids(group, registration)
@@ -104,23 +102,31 @@ class RouteTable:
         if registration.broker_id not in group.addresses and len(registration.topics) == 1:
             return Registered(False, None, None, happened)
         first = not group.addresses.get(registration.broker_id) or first
-        group.addresses[registration.broker_id] = registration.address
+        if group.addresses.get(registration.broker_id) != registration.address:
+            group.addresses[registration.broker_id] = registration.address
+            self._changed(group.name)
         before = self.live.get(registration.key)
         everything = first or before is None or before.data_version != registration.data_version
         entry = self._bind(registration, before, now, happened)
-        if registration.broker_id == MASTER_ID or group.is_prime_slave(registration):
+        keep = group.perms_of(registration)
+        applied: Applied | None = None
+        if keep is not None:
             if delete_absent_topics and not registration.mappings:
                 happened += self.topics.remove_others(group.name, registration.topic_keys)
-            happened += yield from self.topics.register(
+            applied = yield from self.topics.register(
                 registration,
                 everything=everything,
-                keep=~Perm.WRITE if group.is_held_by_slave(registration) else ALL_PERMS,
+                keep=keep,
                 is_current=lambda: self.live.get(registration.key) is entry,
             )
+            happened += applied.occurrences
             if self.live.get(registration.key) is not entry:
                 return Registered(True, None, None, happened)
             if everything:
                 self.topics.map_statically(registration.mappings)
+        if registration.image is not None:
+            former = None if before is None else before.known
+            entry.known = _known(registration, keep, former, applied, everything=everything)
         if notify and registration.broker_id < least:
             happened.append(group.joined_as_least(registration.ha_address))
         return Registered(True, *self._master_of(group, registration), happened)
@@ -129,22 +135,34 @@ class RouteTable:
         names = self.clusters.get(registration.cluster)
         if names is None:
             names = self.clusters[registration.cluster] = HashMap[str, None]()
-        names[registration.broker_name] = None
+        if registration.broker_name not in names:
+            self.revision += 1
+            names[registration.broker_name] = None
         group = self.groups.get(registration.broker_name)
         first = group is None
         if group is None:
             group = BrokerGroup(registration.cluster, registration.broker_name)
             self.groups[registration.broker_name] = group
-        group.enable_acting_master = registration.enable_acting_master is True
+        acting = registration.enable_acting_master is True
+        if first or (group.enable_acting_master, group.zone_name) != (
+            acting,
+            registration.zone_name,
+        ):
+            self._changed(group.name)
+        group.enable_acting_master = acting
         group.zone_name = registration.zone_name
-        self.topics.shapes.forget(registration.broker_name)
         return group, first
 
-    @staticmethod
-    def _take_address_from_other_ids(group: BrokerGroup, registration: Registration) -> None:
+    def _changed(self, broker_name: str) -> None:
+        """What is said about a broker in answers is no longer true."""
+        self.revision += 1
+        self.topics.shapes.forget(broker_name)
+
+    def _take_address_from_other_ids(self, group: BrokerGroup, registration: Registration) -> None:
         for broker_id, address in list(group.addresses.items()):
             if address == registration.address and broker_id != registration.broker_id:
                 del group.addresses[broker_id]
+                self._changed(group.name)
 
     def _conflicts(
         self, group: BrokerGroup, registration: Registration, happened: list[Occurrence]
@@ -196,12 +214,14 @@ class RouteTable:
         entry = self.live[key] = LiveEntry(registration, names, now)
         self._bound.setdefault(entry.connection_id, {})[key] = None
         self._came_over.setdefault(entry.connection_id, set()).add(key)
+        filter_servers = self.filter_servers.get(key)
         if registration.filter_servers:
             self.filter_servers[key] = tuple(registration.filter_servers)
         elif registration.filter_servers is not None:
             self.filter_servers.pop(key, None)
-        for name in names:
-            self.topics.shapes.forget(name)
+        if filter_servers != self.filter_servers.get(key):
+            for name in names:
+                self.topics.shapes.forget(name)
         return entry
 
     def _master_of(
@@ -212,6 +232,35 @@ class RouteTable:
             return None, None
         live = self.live.get((registration.cluster, master))
         return (None, None) if live is None else (live.ha_address, master)
+
+    def image(self, cluster: str | None, address: str | None) -> object:
+        """The image of the body that a broker registered last, None where there is none."""
+        if cluster is None or address is None:
+            return None
+        entry = self.live.get((cluster, address))
+        return None if entry is None or entry.known is None else entry.known.image
+
+    def builds_on(self, registration: Registration, image: object) -> bool:
+        """Whether the topics that a registration has in common with the body of ``image`` need not
+        be registered: they have been, and nobody has changed them since."""
+        entry = self.live.get(registration.key)
+        group = self.groups.get(registration.broker_name)
+        if group is None or entry is None or entry.known is None:
+            return False
+        known = entry.known
+        ids = [number for number, each in group.addresses.items() if each == registration.address]
+        if (
+            known.image is not image
+            or known.broker_name != registration.broker_name
+            or ids != [registration.broker_id]
+            or known.keep != group.perms_of(registration)
+        ):
+            return False
+        if known.keep is None:
+            return True
+        if entry.data_version != registration.data_version:
+            return known.settings == self.topics.touched.get(group.name, 0)
+        return known.presence == self.topics.lost.get(group.name, 0)
 
     # ---------------------------------------- signs of life
 
@@ -382,3 +431,20 @@ class RouteTable:
     def register_topic(self, topic: str, queues: Sequence[QueueData]) -> list[Occurrence]:
         """Registers the route of one topic at brokers that are registered (``TopicTable``)."""
         return self.topics.register_route(topic, queues, self.groups)
+
+
+def _known(
+    registration: Registration,
+    keep: int | None,
+    former: Known | None,
+    applied: Applied | None,
+    *,
+    everything: bool,
+) -> Known:
+    """What a registration leaves behind for the next one of its broker."""
+    if applied is None:
+        return Known(registration.image, registration.broker_name, keep, None, 0)
+    settings = applied.settings if everything else None
+    if not everything and registration.only_changes and not registration.topics:
+        settings = None if former is None else former.settings
+    return Known(registration.image, registration.broker_name, keep, settings, applied.presence)

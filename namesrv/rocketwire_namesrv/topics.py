@@ -8,7 +8,7 @@ Java: ``topicQueueTable`` and ``topicQueueMappingInfoTable`` of ``RouteInfoManag
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.messages.route import QueueData
 from rocketwire_namesrv.javahash import ConcurrentHashMap, HashMap, concurrent_order
@@ -33,6 +33,21 @@ ORDERED_TOPICS = 4096
 them."""
 
 EXAMPLES = 5
+
+
+class Applied(NamedTuple):
+    """A registration's topics are in the table.
+
+    Attributes:
+        occurrences: what came of it.
+        settings: value of ``TopicTable.touched`` that stands for nothing having changed since; None
+            if somebody else changed something meanwhile.
+        presence: likewise of ``TopicTable.lost``.
+    """
+
+    occurrences: list[Occurrence]
+    settings: int | None
+    presence: int
 
 
 class _Transition(dict[Shape | None, Shape]):
@@ -72,9 +87,12 @@ class _Application:
         broker."""
         get, insert = self.table.entries.get, self.table.entries.insert
         transitions = self.transitions
-        # between two steps an administrator may have given the topics other shapes
-        self.seen.update(self.table.shapes.of_broker(self.name))
-        skipped: set[Shape | None] = set() if self.everything else self.seen
+        skipped: set[Shape | None] = set()
+        if not self.everything:
+            # between two steps an administrator may have given the topics other shapes
+            self.seen.update(self.table.shapes.of_broker(self.name))
+            skipped = self.seen
+        before = len(self.created) + len(self.changed)
         for topic, settings in topics:
             old = get(topic)
             if old in skipped:
@@ -87,7 +105,8 @@ class _Application:
                 insert(topic, new)
                 (self.created if old is None else self.changed).append(topic)
         self.table.entries.grow()
-        self.table.revision += 1
+        if len(self.created) + len(self.changed) > before:
+            self.table.revision += 1
 
     def _transition(self, settings: QueueSettings) -> _Transition:
         queue = QueueData(
@@ -123,6 +142,8 @@ class TopicTable:
         shapes: all shapes in use.
         mappings: topic -> broker name -> static mapping; survives the topic, as in Java.
         revision: grows whenever ``entries`` changes.
+        touched: broker name -> number of the latest change to its queues in any topic.
+        lost: broker name -> number of the latest loss of a topic.
     """
 
     def __init__(self) -> None:
@@ -130,6 +151,9 @@ class TopicTable:
         self.shapes = Shapes()
         self.mappings: dict[str, HashMap[str, TopicQueueMappingInfo]] = {}
         self.revision = 0
+        self.touched: dict[str | None, int] = {}
+        self.lost: dict[str | None, int] = {}
+        self._changes = 0
 
     def register(
         self,
@@ -138,7 +162,7 @@ class TopicTable:
         everything: bool,
         keep: int,
         is_current: Callable[[], bool],
-    ) -> Generator[None, None, list[Occurrence]]:
+    ) -> Generator[None, None, Applied]:
         """Takes the topics of a registration, in steps.
 
         Args:
@@ -147,15 +171,37 @@ class TopicTable:
             keep: mask for their permissions.
             is_current: asked after each step; False ends it.
         """
-        work = _Application(self, registration.broker_name, everything=everything, keep=keep)
+        name = registration.broker_name
+        work = _Application(self, name, everything=everything, keep=keep)
         topics = self._arranged(registration.topics)
-        for start in range(0, len(topics), TOPICS_PER_STEP):
-            if start:
-                yield
-                if not is_current():
-                    return work.occurrences()
-            work.apply(topics[start : start + TOPICS_PER_STEP])
-        return work.occurrences()
+        touched, presence = self.touched.get(name, 0), self.lost.get(name, 0)
+        alone = True
+        try:
+            for start in range(0, len(topics), TOPICS_PER_STEP):
+                if start:
+                    yield
+                    if not is_current():
+                        break
+                work.apply(topics[start : start + TOPICS_PER_STEP])
+        finally:
+            alone = self.touched.get(name, 0) == touched
+            if work.created or work.changed:
+                self._touch_held(name)
+        settings = self.touched.get(name, 0) if alone else None
+        return Applied(work.occurrences(), settings, presence)
+
+    def _touch(self, broker_name: str | None) -> None:
+        self._changes += 1
+        self.touched[broker_name] = self._changes
+
+    def _touch_held(self, broker_name: str) -> None:
+        """Notes a change at a broker, if there is anything left at it that may have changed."""
+        if self.shapes.of_broker(broker_name):
+            self._touch(broker_name)
+
+    def _lose(self, broker_name: str | None) -> None:
+        self._touch(broker_name)
+        self.lost[broker_name] = self._changes
 
     def _arranged(
         self, topics: Sequence[tuple[str, QueueSettings]]
@@ -184,6 +230,7 @@ class TopicTable:
             self._place(topic, changes[self.entries[topic]])
         if not absent:
             return []
+        self._lose(broker_name)
         return [
             TopicsRegistered(
                 broker_name=broker_name,
@@ -198,11 +245,14 @@ class TopicTable:
         """Takes a broker from all topics; counts them."""
         count = self._replace(self._without(broker_name))
         self.shapes.drop(broker_name)
+        self.touched.pop(broker_name, None)
+        self.lost.pop(broker_name, None)
         return count
 
     def change_perm(self, broker_name: str, perm: Callable[[int], int]) -> int:
         """Changes the permission of all topics of a broker until its data version changes; counts
         them."""
+        self._touch_held(broker_name)
         return self._replace(
             {
                 shape: self.shapes.permitted(shape, broker_name, perm)
@@ -214,6 +264,8 @@ class TopicTable:
         """Deletes a topic everywhere."""
         if topic not in self.entries:
             return False
+        for queue in self.entries[topic].queues:
+            self._lose(queue.broker_name)
         self._place(topic, None)
         return True
 
@@ -222,6 +274,7 @@ class TopicTable:
         before = shape = self.entries.get(topic)
         for name in broker_names:
             shape = None if shape is None else self.shapes.left(shape, name)
+            self._lose(name)
         if shape is before:
             return False
         self._place(topic, shape)
@@ -243,6 +296,7 @@ class TopicTable:
             queues = () if shape is None else queues[: queues.index(unknown)]
         for queue in queues:
             shape = self.shapes.joined(shape, queue)
+            self._touch(queue.broker_name)
         if queues:
             self._place(topic, shape)
             names = tuple(queue.broker_name or "" for queue in queues[:EXAMPLES])

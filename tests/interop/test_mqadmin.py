@@ -97,6 +97,7 @@ def comparable(output: AdminOutput, server: str, broker: str) -> str:
     for address, name in ((server, "NAMESRV"), (broker, "BROKER")):
         port = address.rpartition(":")[2]
         text = text.replace(address, name).replace(port, f"{name} PORT")
+    text = re.sub(r"\d+-\d+\(", "LAG(", text)  # of the broker's timer, behind by a second or not
     text = re.sub(r"\(\d+,\d+ms(\|\d+,\d+ms)?\)|\d+\.\d+", "N", text)
     text = re.sub(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d+|\b1[0-9]{12}\b", "TIME", text)
     return re.sub(" +", " ", text)

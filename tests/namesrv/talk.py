@@ -54,7 +54,7 @@ def request(
     }
     if ext is not None:
         header["extFields"] = ext
-    text = json.dumps(header, ensure_ascii=False).encode()
+    text = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
     return pack(">II", 4 + len(text) + len(body), len(text)) + text + body
 
 
@@ -84,7 +84,21 @@ class Server:
         return Session(self.state, peer)
 
     def receive(self, data: bytes, session: Session | None = None) -> Outcome:
-        return (session or self.session).receive(data, self.now)
+        """What came of bytes, when all is done."""
+        one = session or self.session
+        outcome = one.receive(data, self.now)
+        while one.busy:
+            more = one.proceed(self.now)
+            outcome = Outcome(
+                send=outcome.send + more.send,
+                occurrences=outcome.occurrences + more.occurrences,
+                notify=outcome.notify + more.notify,
+                persist_kv=outcome.persist_kv or more.persist_kv,
+                persist_config=outcome.persist_config or more.persist_config,
+                close=more.close,
+                commands=outcome.commands + more.commands,
+            )
+        return outcome
 
     def ask(
         self,

@@ -291,3 +291,9 @@ def test_another_serialize_type_is_no_start() -> None:
 def test_a_bare_configuration_keeps_nothing_on_disk() -> None:
     assert Config().kv_config_path == ""
     assert Config().config_store_path == ""
+
+
+def test_a_driver_that_there_is_not_is_no_start() -> None:
+    assert Config.load({"rocketwire.driver": "portable"}, home="/h").driver == "portable"
+    with pytest.raises(ConfigError, match="auto, reactor, portable, not 'fast'"):
+        Config.load({"rocketwire.driver": "fast"}, home="/h")

@@ -546,6 +546,14 @@ def test_an_allowed_update_is_in_effect_at_once_and_is_stored() -> None:
     assert not server.receive(request(318)).persist_config
 
 
+def test_an_update_of_more_than_a_megabyte_is_refused() -> None:
+    server = Server(allow_config_update=True)
+    reply = server.ask(318, None, b"#" * (1024 * 1024 + 1))
+
+    assert (reply.code, reply.remark) == (16, "Can not update config: more than 1048576 bytes.")
+    assert server.ask(318, None, b"#" * 1024 * 1024).code == 0
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -23,6 +23,7 @@ from rocketwire_namesrv.__main__ import USAGE, UsageError, main, parse
 from rocketwire_namesrv.logs import LOGGER, tear_down
 from rocketwire_namesrv.sockets import BindError, Listening
 from rocketwire_namesrv.storage import StorageError
+from rocketwire_namesrv.tls import TlsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -220,7 +221,9 @@ def test_the_boot_line_names_the_real_port_and_the_header_form(
     )
 
 
-@pytest.mark.parametrize("error", [BindError("port taken"), StorageError("no sense")])
+@pytest.mark.parametrize(
+    "error", [BindError("port taken"), StorageError("no sense"), TlsError("no certificate")]
+)
 def test_a_start_that_fails_says_why(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],

@@ -6,9 +6,10 @@ import errno
 import json
 import os
 import signal
+import socket
 import threading
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 import trio
@@ -17,24 +18,44 @@ from trio.testing import MockClock, lockstep_stream_pair, memory_stream_pair, wa
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from rocketwire_namesrv import reactor, sockets, storage
 from rocketwire_namesrv import server as driver
-from rocketwire_namesrv import sockets, storage
 from rocketwire_namesrv.config import Config
 from rocketwire_namesrv.server import NameServer, load_state, serve, serve_until_signal
 from rocketwire_namesrv.session import Outcome, Session
 from rocketwire_namesrv.sockets import BindError, Listening
 from rocketwire_namesrv.state import State
+from rocketwire_namesrv.tls import TlsContexts
 
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Iterator
     from pathlib import Path
 
 LOOPBACK = "127.0.0.1"
+REACTOR = pytest.mark.skipif(not reactor.is_available(), reason="this system has no epoll")
+
+
+class Driver:
+    """The driver that a test runs on, and the sockets that the test has opened for it."""
+
+    name = "portable"
+    sockets: ClassVar[list[socket.socket]] = []
+
+
+@pytest.fixture(params=["portable", pytest.param("reactor", marks=REACTOR)], autouse=True)
+def driver_name(request: pytest.FixtureRequest) -> Iterator[str]:
+    Driver.name = request.param
+    yield Driver.name
+    while Driver.sockets:
+        Driver.sockets.pop().close()
+
+
+def _with_driver(changes: dict[str, Any]) -> dict[str, Any]:
+    return {"driver": Driver.name, **changes}
 
 
 def settings(**changes: Any) -> Config:
-    return Config(bind_address=LOOPBACK, listen_port=0, **changes)
+    return Config(bind_address=LOOPBACK, listen_port=0, **_with_driver(changes))
 
 
 def request(code: int, opaque: int = 1, *, oneway: bool = False, **ext: str) -> bytes:
@@ -116,6 +137,15 @@ class Client:
         return table
 
 
+def socket_pair() -> tuple[trio.SocketStream, socket.socket]:
+    """Two ends of a connection through the kernel."""
+    with socket.create_server((LOOPBACK, 0)) as listener:
+        ours = socket.create_connection(listener.getsockname())
+        theirs, _ = listener.accept()
+    Driver.sockets.append(ours)
+    return trio.SocketStream(trio.socket.from_stdlib_socket(ours)), theirs
+
+
 class Site:
     """A running server and a way to connect to it without sockets."""
 
@@ -123,8 +153,12 @@ class Site:
         self.server = server
         self.nursery = nursery
 
-    def connect(self, pair: Callable[[], tuple[Any, Any]] = memory_stream_pair) -> Client:
-        ours, theirs = pair()
+    def connect(self, pair: Callable[[], tuple[Any, Any]] | None = None) -> Client:
+        if self.server.reactor is not None and pair is None:
+            stream, accepted = socket_pair()
+            self.server.take(accepted, "client:1")
+            return Client(stream)
+        ours, theirs = (pair or memory_stream_pair)()
         self.nursery.start_soon(self.server.serve_stream, theirs, "client:1")
         return Client(ours)
 
@@ -223,7 +257,6 @@ async def test_a_connection_that_says_nothing_leaves_nothing(
         (b"\xff\xff\xff\xff", "bytes ff ff ff ff"),
         (b"\x00\x00\x00\x10\x00\x00\x00\xff{}", "a frame of 16 bytes with a header of 255"),
         (b"\x00\x00\x00\x10\x07\x00\x00\x02{}", "bytes 00 00 00 10 07"),
-        (b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + bytes(40), "a TLS ClientHello"),
         (b"\x00\x00\x00\x10\x00\x00\x00\x0chello, world", "bytes 00 00 00 10"),
         (b"\x9d\x1e\xaf\x00\x01\x02\x03", "bytes 9d 1e af"),
     ],
@@ -754,6 +787,25 @@ async def test_a_signal_stops_the_server(number: signal.Signals) -> None:
     with trio.fail_after(10):
         assert await serve_until_signal(settings(), on_boot) == number
     assert booted[0].port > 0
+
+
+async def test_a_hangup_reloads_the_certificate_and_stops_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    numbers = [signal.SIGHUP, signal.SIGHUP, signal.SIGTERM]
+    reloads: list[TlsContexts] = []
+
+    async def reload(self: TlsContexts) -> None:
+        reloads.append(self)
+        os.kill(os.getpid(), numbers.pop(0))
+
+    def on_boot(_: Listening) -> None:
+        os.kill(os.getpid(), numbers.pop(0))
+
+    monkeypatch.setattr(TlsContexts, "reload", reload)
+    with trio.fail_after(10):
+        assert await serve_until_signal(settings(), on_boot) == signal.SIGTERM
+    assert len(reloads) == 2
 
 
 async def test_a_second_signal_cuts_the_graceful_phase_short() -> None:

@@ -16,7 +16,17 @@ from rocketwire_namesrv.occurrences import (
     RequestFailed,
     ResponseDropped,
 )
-from tests.namesrv.talk import BROKER, SLAVE, Server, replies, request, topic
+from rocketwire_namesrv.session import NOTHING
+from tests.namesrv.talk import (
+    BROKER,
+    SLAVE,
+    Server,
+    registration_body,
+    replies,
+    request,
+    topic,
+    version,
+)
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
@@ -369,3 +379,107 @@ def test_what_happened_is_one_line_whatever_was_sent() -> None:
     server.register(topics=topics)
     (gone,) = server.receive(request(216, {"topic": "T2"})).occurrences
     assert gone.text == "deleteTopic, remove the topic T2, cluster: null"
+
+
+# ---- requests that take several steps
+
+NAMES = tuple(f"Topic-{number:04}" for number in range(700))
+
+
+def large(address: str = BROKER, opaque: int = 7, *, name: str = "b1", counter: int = 1) -> bytes:
+    fields = {"brokerAddr": address, "brokerId": "0", "brokerName": name, "clusterName": "C"}
+    body = registration_body(NAMES, data_version=version(counter))
+    return request(103, fields, body, opaque=opaque)
+
+
+def small(opaque: int = 8) -> bytes:
+    fields = {"brokerAddr": "s:1", "brokerId": "0", "brokerName": "small", "clusterName": "C"}
+    return request(103, fields, registration_body(("TA", "TB")), opaque=opaque)
+
+
+def test_a_large_registration_is_done_in_steps_and_answered_in_order() -> None:
+    server = Server()
+    one = server.session
+    outcome = one.receive(REQUEST_106 + large() + REQUEST_106, server.now)
+
+    assert outcome.send == ANSWER_106
+    assert outcome.commands == 1
+    assert one.busy
+    assert one.stepping
+    steps = 0
+    while (outcome := one.proceed(server.now)) is NOTHING:
+        steps += 1
+    assert steps > 3
+    assert [each.code for each in replies(outcome.send)] == [0, 0]
+    assert outcome.commands == 2
+    assert not one.busy
+    assert server.perms(NAMES[-1]) == {"b1": 6}
+
+
+def test_one_registration_at_a_time_goes_through_its_steps() -> None:
+    server = Server()
+    one, two, three = server.session, server.connect(), server.connect()
+    one.receive(large(), server.now)
+    one.proceed(server.now)
+    two.receive(large("b:2", name="b2"), server.now)
+    three.receive(small(), server.now)
+
+    assert (two.stepping, three.stepping) == (True, True)
+    assert two.proceed(server.now) is NOTHING
+    assert three.proceed(server.now) is NOTHING
+    while one.busy:
+        one.proceed(server.now)
+    assert three.proceed(server.now).commands == 1
+    while two.busy:
+        two.proceed(server.now)
+    assert server.perms(NAMES[0]) == {"b1": 6, "b2": 6}
+
+
+def test_a_connection_that_is_lost_in_the_midst_of_a_registration_leaves_nothing() -> None:
+    server = Server()
+    other = server.connect()
+    server.session.receive(large(), server.now)
+    while not server.state.table.topics.entries:
+        server.session.proceed(server.now)
+    assert len(server.state.table.topics.entries) < len(NAMES)
+    server.session.lost(server.now, "closed")
+
+    assert len(server.state.table.topics.entries) == 0
+    assert not server.session.busy
+    assert not server.state.stepping
+    assert replies(server.receive(large(), other).send)[0].code == 0
+
+
+def test_a_registration_that_is_given_up_before_its_first_step_is_none() -> None:
+    server = Server()
+    server.session.receive(large(), server.now)
+    server.session.abandon()
+
+    assert not server.session.busy
+    assert server.cluster_info()["brokerAddrTable"] == {}
+
+
+def test_a_large_registration_that_cannot_be_read_is_code_1() -> None:
+    server = Server()
+    data = large().replace(b'"perm":6', b'"perm":x', 1)
+    outcome = server.receive(data + REQUEST_106)
+
+    assert [each.code for each in replies(outcome.send)] == [1, 0]
+    assert not server.state.stepping
+
+
+def test_a_oneway_registration_is_done_and_not_answered() -> None:
+    server = Server()
+    fields = {"brokerAddr": "a", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
+    outcome = server.receive(request(103, fields, registration_body(NAMES), flag=2))
+
+    assert (outcome.send, outcome.commands) == (b"", 1)
+    assert server.perms(NAMES[0]) == {"b1": 6}
+
+
+def test_commands_are_counted_answered_or_not() -> None:
+    server = Server()
+    data = REQUEST_106 + request(106, flag=1) + request(106, flag=2) + REQUEST_106[:9]
+
+    assert server.receive(data).commands == 3
+    assert server.receive(REQUEST_106[9:]).commands == 1

@@ -16,7 +16,7 @@ from tests.support.javapeers import JavaNameServer, properties
 from tests.support.processes import LOOPBACK, Child, free_ports
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Mapping
+    from collections.abc import Generator, Mapping, Sequence
     from pathlib import Path
 
 DEFAULT_KIND = os.environ.get("ROCKETWIRE_INTEROP_NAMESRV", "ours")
@@ -56,11 +56,18 @@ class NameServer(Protocol):
 class OurNameServer:
     """``python -m rocketwire_namesrv -c FILE`` with the interpreter that runs the tests."""
 
-    def __init__(self, folder: Path, options: Mapping[str, object] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        options: Mapping[str, object] | None = None,
+        *,
+        jvm: Sequence[str] = (),
+    ) -> None:
         self.port = free_ports()
         self.address = f"{LOOPBACK}:{self.port}"
         (folder / "conf").mkdir(parents=True, exist_ok=True)
         self._folder = folder
+        self._jvm = " ".join(jvm)
         settings = {"listenPort": self.port, "bindAddress": LOOPBACK, **(options or {})}
         (folder / "conf" / "namesrv.properties").write_text(properties(settings))
         self._child: Child | None = None
@@ -76,6 +83,7 @@ class OurNameServer:
                 "HOME": ".",
                 "ROCKETMQ_HOME": ".",
                 "ROCKETWIRE_LOG": "stderr",
+                "JAVA_OPT_EXT": self._jvm,
             },
         )
         self._child = child
@@ -125,6 +133,13 @@ def started(*peers: Startable) -> Generator[None]:
             peer.kill()
 
 
-def name_server(kind: str, folder: Path, options: Mapping[str, object] | None = None) -> NameServer:
-    """Return a name server, not yet started; ``kind`` is ``ours`` or ``java``."""
-    return OurNameServer(folder, options) if kind == "ours" else JavaNameServer(folder, options)
+def name_server(
+    kind: str,
+    folder: Path,
+    options: Mapping[str, object] | None = None,
+    *,
+    jvm: Sequence[str] = (),
+) -> NameServer:
+    """Return a name server, not yet started; ``kind`` is ``ours`` or ``java``, ``jvm`` are its JVM options."""
+    make = OurNameServer if kind == "ours" else JavaNameServer
+    return make(folder, options, jvm=jvm)

@@ -10,6 +10,7 @@ import struct
 import threading
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -85,6 +86,7 @@ async def run_tap(
     host: str = LOOPBACK,
     port: int = 0,
     *,
+    preface: bytes = b"",
     task_status: trio.TaskStatus[Tap] = trio.TASK_STATUS_IGNORED,
 ) -> None:
     """Proxy between ``host:port`` and the server on ``target`` until cancelled; ``task_status`` gets the ``Tap``.
@@ -93,6 +95,7 @@ async def run_tap(
         target: port of the server on 127.0.0.1.
         host: another loopback address lets a peer that announces its own port be tapped: announce that address.
         port: 0 for a free one.
+        preface: what the server gets before the client's bytes, as from a load balancer.
         task_status: for ``nursery.start``.
     """
     listeners = await trio.open_tcp_listeners(port, host=host)
@@ -108,6 +111,7 @@ async def run_tap(
             await client.aclose()
             return
         async with client, server, trio.open_nursery() as nursery:
+            await server.send_all(preface)
             nursery.start_soon(_pass_on, tap, client, server, number, TO_SERVER, opened)
             nursery.start_soon(_pass_on, tap, server, client, number, TO_CLIENT, opened)
 
@@ -117,7 +121,9 @@ async def run_tap(
 
 
 @contextmanager
-def tapped(target: int, host: str = LOOPBACK, port: int = 0) -> Generator[Tap]:
+def tapped(
+    target: int, host: str = LOOPBACK, port: int = 0, *, preface: bytes = b""
+) -> Generator[Tap]:
     """Run a tap before the server on ``target`` in a thread of its own while the block runs."""
     opened: list[Tap] = []
     ready = threading.Event()
@@ -128,7 +134,8 @@ def tapped(target: int, host: str = LOOPBACK, port: int = 0) -> Generator[Tap]:
         with scope:
             async with trio.open_nursery() as nursery:
                 token.append(trio.lowlevel.current_trio_token())
-                opened.append(await nursery.start(run_tap, target, host, port))
+                run = partial(run_tap, target, host, port, preface=preface)
+                opened.append(await nursery.start(run))
                 ready.set()
 
     thread = threading.Thread(target=trio.run, args=(main,), name="tap", daemon=True)

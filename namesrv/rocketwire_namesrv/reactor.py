@@ -1,0 +1,304 @@
+"""The Linux driver: every connection served by one task, which sleeps on an epoll of its own.
+
+What a request for a route costs is mostly waiting for it: a task per connection pays for an
+``epoll_ctl`` and a scheduler pass each time.  Here trio waits for one file descriptor, an epoll in
+which all sockets are registered once, and each time it is ready all that has come is read and
+answered.
+
+Rules of this file: this task never waits for anything but that epoll, and lets others run after a
+millisecond and the sockets that were ready then.  It does what can be done at once; everything else (a file
+that has to be written, a large registration, TLS, a PROXY header) is handed to an ordinary task
+with the code of the portable driver, and the socket is out of the epoll meanwhile.  A connection is
+not read from while answers to it are unsent.
+
+Java: ``NettyRemotingServer``, whose selector threads do the same.
+"""
+
+from __future__ import annotations
+
+import select
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final, Protocol
+
+import trio
+
+from rocketwire_namesrv.connections import Served
+from rocketwire_namesrv.logs import LOGGER
+from rocketwire_namesrv.occurrences import Reason
+
+if TYPE_CHECKING:
+    from rocketwire.errors import DecodeError
+    from rocketwire_namesrv.handlers import Peer
+    from rocketwire_namesrv.session import Outcome, Session
+    from rocketwire_namesrv.sockets import SocketStream
+
+__all__ = ["Host", "Link", "Reactor", "is_available"]
+
+READ_SIZE: Final = 65_536
+"""Bytes received at a time; more at once make the allocator ask the kernel each time."""
+EVENTS: Final = 64
+"""Sockets looked at between two looks at the clock."""
+ROUNDS: Final = 4
+"""Looks at the epoll before other tasks have their turn: a lone client's next request often comes
+while its last answer goes."""
+TURN_SECONDS: Final = 0.001
+"""For which sockets are served before other tasks have their turn."""
+
+
+def is_available() -> bool:
+    """Whether this system has epoll."""
+    return hasattr(select, "epoll")
+
+
+class Host(Protocol):
+    """What the driver needs of the server."""
+
+    def begins_plainly(self, data: bytes) -> bool:
+        """Whether a connection that begins so speaks frames, and may."""
+        ...
+
+    def pass_on(self, connection: Link, received: bytes) -> None:
+        """Serve a connection in the portable way, from the bytes on that have been received."""
+
+    async def carry_out(self, connection: Served, outcome: Outcome) -> None:
+        """Do what a session wants done, and let it go on until it waits for bytes."""
+
+    def report(self, connection: Served, outcome: Outcome) -> None:
+        """Log what happened, tell brokers, and end the connections that are to be ended."""
+
+    def refuse(self, connection: Served, error: DecodeError) -> None:
+        """End a connection whose bytes are no command."""
+
+    def lost(self, connection: Served) -> None:
+        """Take note of a connection's end."""
+
+    def forget(self, connection: Served) -> None:
+        """Drop a connection that has ended, and give its place to another one."""
+
+
+class Link(Served):
+    """A connection of the reactor.
+
+    Attributes:
+        begun: whether its first bytes were those of a frame.
+        scope: of the task that serves it at the moment; None while the reactor does.
+        unsent: what is left of the last answers.
+    """
+
+    __slots__ = ("_reactor", "begun", "scope", "stream", "unsent")
+
+    stream: SocketStream
+
+    def __init__(
+        self,
+        reactor: Reactor,
+        stream: SocketStream,
+        session: Session,
+        peer: Peer,
+        idle_limit: float,
+    ) -> None:
+        super().__init__(stream, session, peer, idle_limit)
+        self._reactor = reactor
+        self.begun = False
+        self.scope: trio.CancelScope | None = None
+        self.unsent: memoryview | None = None
+
+    def close(self, why: str, reason: Reason = Reason.CLOSED) -> None:
+        """End it, whatever it is doing."""
+        self.unsent = None
+        self.finish(why, reason)
+        if self.scope is not None:
+            self.scope.cancel()
+
+    def finish(self, why: str, reason: Reason = Reason.CLOSED) -> None:
+        """End it as soon as the answers that are due have been sent."""
+        if self.closing is None:
+            self.closing = why
+            self.reason = reason
+        self._reactor.end_if_done(self)
+
+
+class Reactor:
+    """Serves the connections that it is given.
+
+    Args:
+        host: the server.
+        tasks: runs what cannot be done at once.
+    """
+
+    def __init__(self, host: Host, tasks: trio.Nursery) -> None:
+        self._host = host
+        self._tasks = tasks
+        self._epoll = select.epoll()
+        self._links: dict[int, Link] = {}
+        self._scope = trio.CancelScope()
+        self._stopping = False
+
+    def add(self, stream: SocketStream, session: Session, peer: Peer, idle_limit: float) -> Link:
+        """Serve a connection from now on; the reactor owns the stream."""
+        link = Link(self, stream, session, peer, idle_limit)
+        number = stream.socket.fileno()
+        self._links[number] = link
+        self._epoll.register(number, select.EPOLLIN)
+        return link
+
+    def stop(self) -> None:
+        """Let ``run`` come to its end, when the last connection has."""
+        self._stopping = True
+        if not self._links:
+            self._scope.cancel()
+
+    async def run(self) -> None:
+        """Serve until ``stop``."""
+        try:
+            with self._scope:
+                while True:
+                    await trio.lowlevel.wait_readable(self._epoll)
+                    self._turn()
+        finally:
+            for link in list(self._links.values()):
+                link.close("the server stops")
+            self._epoll.close()
+
+    def _turn(self) -> None:
+        """Serve what is ready, and what has become ready meanwhile, as long as there is time."""
+        poll, links, serve = self._epoll.poll, self._links, self._serve
+        end = trio.current_time() + TURN_SECONDS
+        now = 0.0
+        for _ in range(ROUNDS):
+            events = poll(0, EVENTS)
+            if not events or now >= end:
+                return
+            now = trio.current_time()
+            for number, event in events:
+                link = links.get(number)
+                if link is None:
+                    continue  # another connection has ended it
+                try:
+                    serve(link, event, now)
+                except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
+                    LOGGER.exception("connection of %s failed, it is closed", link.peer.address)
+                    link.close("failed")
+
+    def _serve(self, link: Link, event: int, now: float) -> None:
+        if event & select.EPOLLOUT or link.unsent is not None:
+            self._flush(link, now)
+            return
+        try:
+            data = link.stream.socket.recv(READ_SIZE)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            link.close(f"broken: {error}")
+            return
+        if link.begun:
+            answers = link.session.reads(data, now)
+            if answers:
+                link.heard = now
+                self._send(link, answers)
+                return
+        self._receive(link, data, now)
+
+    def _receive(self, link: Link, data: bytes, now: float) -> None:
+        """Handle bytes of any kind, none at all included."""
+        if not data:
+            link.finish("closed by the peer")
+            return
+        if not link.begun:
+            if not self._host.begins_plainly(data):
+                self._hand_over(link, data)
+                return
+            link.begun = True
+        outcome = link.session.receive(data, now)
+        link.note_progress(data, outcome, now)
+        if outcome.persist_kv or outcome.persist_config or link.session.busy:
+            self._carry_out(link, outcome)
+            return
+        self._host.report(link, outcome)
+        if outcome.send and link.closing is None:
+            link.heard = now
+            self._send(link, outcome.send)
+        if outcome.close is not None and link.closing is None:
+            self._host.refuse(link, outcome.close)
+
+    def _send(self, link: Link, answers: bytes) -> None:
+        """Send what the kernel takes, and keep the rest for when it takes more."""
+        try:
+            sent = link.stream.socket.send(answers)
+        except BlockingIOError:
+            sent = 0
+        except OSError as error:
+            link.close(f"broken: {error}")
+            return
+        if sent < len(answers):
+            link.unsent = memoryview(answers)[sent:]
+            self._epoll.modify(link.stream.socket.fileno(), select.EPOLLOUT)
+
+    def _flush(self, link: Link, now: float) -> None:
+        try:
+            rest = link.unsent
+            if rest is not None:
+                rest = rest[link.stream.socket.send(rest) :]
+        except BlockingIOError:
+            return
+        except OSError as error:
+            link.close(f"broken: {error}")
+            return
+        link.unsent = rest or None
+        if link.unsent is None:
+            link.heard = now
+            if link.closing is None:
+                self._epoll.modify(link.stream.socket.fileno(), select.EPOLLIN)
+            else:
+                self.end_if_done(link)
+
+    # ---- what other tasks do
+
+    def _hand_over(self, link: Link, received: bytes) -> None:
+        """Leave a connection to the portable driver, which keeps its place."""
+        number = link.stream.socket.fileno()
+        self._epoll.unregister(number)
+        del self._links[number]
+        self._host.pass_on(link, received)
+
+    def _carry_out(self, link: Link, outcome: Outcome) -> None:
+        self._epoll.unregister(link.stream.socket.fileno())
+        link.scope = trio.CancelScope()
+        self._tasks.start_soon(self._serve_alone, link, link.scope, outcome)
+
+    async def _serve_alone(self, link: Link, scope: trio.CancelScope, outcome: Outcome) -> None:
+        try:
+            with scope:
+                await self._host.carry_out(link, outcome)
+        except trio.BrokenResourceError as error:
+            link.finish(f"broken: {error.__cause__ or error}")
+        except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
+            LOGGER.exception("connection of %s failed, it is closed", link.peer.address)
+            link.finish("failed")
+        finally:
+            link.scope = None
+            if link.closing is None:
+                self._epoll.register(link.stream.socket.fileno(), select.EPOLLIN)
+            else:
+                self.end_if_done(link)
+
+    # ---- the end
+
+    def end_if_done(self, link: Link) -> None:
+        """End a connection that is to be closed, unless something is still to be sent."""
+        number = link.stream.socket.fileno()
+        busy = link.scope is not None or link.unsent is not None
+        if busy or self._links.get(number) is not link:
+            return
+        del self._links[number]
+        with suppress(OSError, ValueError):  # a task may have had it, or all comes to an end
+            self._epoll.unregister(number)
+        try:
+            self._host.lost(link)
+        except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
+            LOGGER.exception("connection of %s failed, it is closed", link.peer.address)
+        finally:
+            self._host.forget(link)
+            link.stream.socket.close()
+        if self._stopping and not self._links:
+            self._scope.cancel()

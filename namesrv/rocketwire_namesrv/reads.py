@@ -1,0 +1,216 @@
+"""Route requests (105) answered straight from their bytes: nearly all that a name server is asked.
+
+A client repeats itself: the header of its next request for a topic differs from the last one in the
+opaque alone.  So what a header means is learnt once, and kept under its bytes up to the opaque.
+
+Rules of this file: whatever is not exactly such a request is left to the general way, which gives
+the same answer at its leisure.  A header is learnt only if reading it a second time, with another
+opaque in the same place, says the same but for the opaque: JSON then says the same with any number
+there.  What is learnt is bounded, and says nothing of the tables, which are asked each time.
+
+Java: ``ClientRequestProcessor``.
+"""
+
+from __future__ import annotations
+
+from struct import Struct
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rocketwire.codes import LanguageCode, RequestCode, SerializeType
+from rocketwire.errors import DecodeError
+from rocketwire.flags import CommandFlag
+from rocketwire.versions import MQVersion
+from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire.wire.frame import MAX_FRAME_LENGTH
+from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE, PREFIX_STRUCT
+from rocketwire.wire.json_header import decode_json_header
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rocketwire.wire.fields import HeaderFields
+    from rocketwire_namesrv.table import RouteTable
+    from rocketwire_namesrv.views import Views
+
+__all__ = ["Answered", "PlainAnswer", "RouteReads", "wants_standard_json", "zone_of"]
+
+LEARNT_HEADERS: Final = 16_384
+"""Headers that are kept, some 300 bytes each: topics times kinds of clients."""
+LEARNT_SIZE: Final = 512
+"""Longer headers are not kept."""
+ZONE_NAME: Final = "__ZONE_NAME"
+"""Text field outside every header class: the zone of a broker, or the zone that a client wants to
+see."""
+ZONE_MODE: Final = "__ZONE_MODE"
+"""Text field outside every header class: whether a client wants to see one zone only."""
+
+_STANDARD_JSON_SINCE: Final = int(MQVersion.V4_9_4)
+_ROUTE: Final = int(RequestCode.GET_ROUTEINFO_BY_TOPIC)
+_OPAQUE_NAME: Final = b'"opaque":'
+_OPAQUE_AFTER: Final = len(_OPAQUE_NAME)
+_OPAQUE_DIGITS: Final = 9  # more of them may be beyond an int32
+_ZERO: Final = ord("0")
+_MOST_ANSWERED: Final = MAX_FRAME_LENGTH - PREFIX_SIZE
+
+_HEAD = Struct(">II")
+_OPAQUE = Struct(">i")
+_MARK = 0x41424344
+"""Stands for the opaque in the pattern of an answer; nothing else in a header looks like it."""
+
+
+def wants_standard_json(version: int, fields: Mapping[str, str]) -> bool:
+    """Whether a client that asks for a route reads standard JSON only."""
+    return (
+        version >= _STANDARD_JSON_SINCE
+        or fields.get("acceptStandardJsonOnly", "").lower() == "true"
+    )
+
+
+def zone_of(fields: Mapping[str, str]) -> str | None:
+    """The one zone that a client wants to see, if any."""
+    zone = fields.get(ZONE_NAME)
+    if zone is not None and zone.strip() and fields.get(ZONE_MODE, "").lower() == "true":
+        return zone
+    return None
+
+
+class PlainAnswer:
+    """Frames of the ordinary answer, a success with neither remark nor fields: only opaque and body
+    differ.
+
+    Args:
+        serialize_type: form of the header.
+    """
+
+    def __init__(self, serialize_type: SerializeType) -> None:
+        pattern = RemotingCommand(
+            code=0,
+            language=LanguageCode.JAVA,
+            opaque=_MARK,
+            flag=CommandFlag.RESPONSE,
+            serialize_type=serialize_type,
+        )
+        self.is_json = serialize_type != SerializeType.ROCKETMQ
+        mark = str(_MARK).encode() if self.is_json else _OPAQUE.pack(_MARK)
+        self._type = serialize_type << 24
+        self.before, _, self.after = encode(pattern)[_HEAD.size :].partition(mark)
+        self.rest = len(self.before) + len(self.after)
+
+    def frame(self, opaque: int, body: bytes) -> bytes:
+        """One frame."""
+        number = b"%d" % opaque if self.is_json else _OPAQUE.pack(opaque)
+        header = self.rest + len(number)
+        head = _HEAD.pack(4 + header + len(body), self._type | header)
+        return b"".join((head, self.before, number, self.after, body))
+
+
+class Answered(NamedTuple):
+    """What has been done with the beginning of some bytes received.
+
+    Attributes:
+        parts: of the answers, to be joined.
+        end: position of the first byte that nothing was done with.
+        commands: how many there were.
+    """
+
+    parts: list[bytes]
+    end: int
+    commands: int
+
+
+class RouteReads:
+    """The short way from the bytes of route requests to those of their answers.
+
+    Args:
+        table: the routes.
+        views: their encoded form.
+        plain: the pattern of an answer.
+    """
+
+    def __init__(self, table: RouteTable, views: Views, plain: PlainAnswer) -> None:
+        self._topics = table.topics
+        self._views = views
+        self._plain = plain
+        self._learnt: dict[bytes, tuple[str, bool]] = {}
+
+    def answer(self, data: bytes, *, max_frame_length: int, most: int) -> Answered:
+        """Answers the requests with which ``data`` begins, as far as they are ordinary.
+
+        Args:
+            data: as received, from the beginning of a frame.
+            max_frame_length: longer frames are left alone.
+            most: bytes of answers after which no more is done.
+        """
+        parts: list[bytes] = []
+        at = commands = size = 0
+        end = len(data)
+        before, after, rest = self._plain.before, self._plain.after, self._plain.rest
+        learnt = self._learnt
+        while end - at > PREFIX_SIZE and size < most:
+            length, header_type, high, low = PREFIX_STRUCT.unpack_from(data, at)
+            first = at + PREFIX_SIZE
+            last = first + low
+            stop = at + LENGTH_SIZE + length
+            if header_type or high or not last <= stop <= end or stop - at > max_frame_length:
+                break
+            number = data.find(_OPAQUE_NAME, first, last) + _OPAQUE_AFTER
+            comma = data.find(b",", number, last)
+            opaque = data[number:comma]
+            key = data[first:number] + data[comma:last]
+            known = learnt.get(key) or self._learn(data[first:last], key, opaque)
+            if known is None or not opaque.isdigit() or len(opaque) > _OPAQUE_DIGITS:
+                break
+            if opaque[0] == _ZERO and len(opaque) > 1:
+                break
+            body = self._route(*known)
+            header = rest + len(opaque)
+            if body is None or header + len(body) > _MOST_ANSWERED:
+                break
+            parts += (_HEAD.pack(4 + header + len(body), header), before, opaque, after, body)
+            size += len(body)
+            commands += 1
+            at = stop
+        return Answered(parts, at, commands)
+
+    def _route(self, topic: str, standard: bool) -> bytes | None:
+        """The route of a topic, most often one that is kept."""
+        topics, views = self._topics, self._views
+        shape = topics.entries.get(topic)
+        if shape is None:
+            return None
+        if not topics.mappings and not views.support_acting_master:
+            body = shape.standard if standard else shape.dialect
+            if body is not None:
+                return body
+        return views.route(topic, standard=standard)
+
+    def _learn(self, header: bytes, key: bytes, opaque: bytes) -> tuple[str, bool] | None:
+        """What a header means, if it is an ordinary request for a route that there is."""
+        if not opaque.isdigit() or len(header) > LEARNT_SIZE or not self._plain.is_json:
+            return None
+        other = b"1" if opaque != b"1" else b"2"
+        at = header.find(_OPAQUE_NAME) + _OPAQUE_AFTER
+        try:
+            fields = decode_json_header(header)
+            again = decode_json_header(header[:at] + other + header[at + len(opaque) :])
+        except DecodeError:
+            return None
+        same = fields._replace(opaque=0) == again._replace(opaque=0)
+        if not same or (fields.opaque, again.opaque) != (int(opaque), int(other)):
+            return None
+        meaning = _meaning(fields)
+        if meaning is None or meaning[0] not in self._topics.entries:
+            return None
+        if len(self._learnt) >= LEARNT_HEADERS:
+            self._learnt.clear()
+        self._learnt[key] = meaning
+        return meaning
+
+
+def _meaning(fields: HeaderFields) -> tuple[str, bool] | None:
+    """Topic and dialect that a request for a route asks for; None for any other request."""
+    ext_fields = fields.ext_fields or {}
+    topic = ext_fields.get("topic")
+    if fields.code != _ROUTE or fields.flag or topic is None or zone_of(ext_fields) is not None:
+        return None
+    return topic, wants_standard_json(fields.version, ext_fields)

@@ -1,0 +1,148 @@
+"""Request 103, by which a broker registers: the handler that takes several steps.
+
+Rules of this file: those of ``handlers``; between two steps anything may have changed.
+
+Java: ``DefaultRequestProcessor.registerBroker``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import DecodeError
+from rocketwire.messages import decode_header, encode_header
+from rocketwire.messages.registration import (
+    RegisterBrokerRequestHeader,
+    RegisterBrokerResponseHeader,
+)
+from rocketwire.wire.checksum import crc32
+from rocketwire_namesrv.answers import Answer, Peer, kv_table, required
+from rocketwire_namesrv.brokers import Registration
+from rocketwire_namesrv.kv import ORDER_TOPIC_CONFIG
+from rocketwire_namesrv.occurrences import ChecksumMismatch, RegistrationRefused
+from rocketwire_namesrv.reads import ZONE_NAME
+from rocketwire_namesrv.registrations import read_registered_topics
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_namesrv.registrations import RegisteredTopics
+    from rocketwire_namesrv.state import State
+
+
+def register_broker(
+    state: State, request: RemotingCommand, peer: Peer, now: float
+) -> Generator[None, None, Answer]:
+    """103, in steps.  Refused where Java would keep a broker without a name, an address or a
+    cluster."""
+    header = decode_header(RegisterBrokerRequestHeader, request.ext_fields)
+    refused: Mapping[str, str] = encode_header(RegisterBrokerResponseHeader())
+    if header.body_crc32 and header.body_crc32 != crc32(request.body):
+        happened = (ChecksumMismatch(client=peer.address),)
+        return Answer(ResponseCode.SYSTEM_ERROR, "crc32 not match", refused, None, happened)
+    if request.version < 0:
+        raise DecodeError(f"version {request.version} is below all that MQVersion lists")
+    config = state.config
+    registration = yield from _registration(state, request, header, peer, now)
+    registered = yield from state.table.register(
+        registration,
+        now,
+        delete_absent_topics=config.delete_topic_with_broker_registration,
+        notify=config.notify_min_broker_id_changed,
+    )
+    occurrences = tuple(registered.occurrences)
+    if not registered.accepted:
+        reason = "one topic of a broker that has not registered"
+        refusal = RegistrationRefused(
+            broker_name=header.broker_name, address=header.broker_addr, reason=reason
+        )
+        occurrences = (*occurrences, refusal)
+        return Answer(
+            ResponseCode.SYSTEM_ERROR, "register broker failed", refused, None, occurrences
+        )
+    body = None
+    if config.return_order_topic_config_to_broker:
+        body = kv_table(state, ORDER_TOPIC_CONFIG)
+    response = RegisterBrokerResponseHeader(
+        ha_server_addr=registered.ha_address, master_addr=registered.master_address
+    )
+    return Answer(ext_fields=encode_header(response), body=body, occurrences=occurrences)
+
+
+def _registration(
+    state: State,
+    request: RemotingCommand,
+    header: RegisterBrokerRequestHeader,
+    peer: Peer,
+    now: float,
+) -> Generator[None, None, Registration]:
+    """What a request registers; of topics that were registered before, and are as they were, it
+    says nothing if it can be told cheaply which these are."""
+    former: object = None
+    if not state.config.delete_topic_with_broker_registration:  # that needs the names of all
+        former = state.table.image(header.cluster_name, header.broker_addr)
+    content = yield from _content(state, request, header, now, former)
+    registration = _as_registration(content, request, header, peer)
+    if content.only_changes and not state.table.builds_on(registration, former):
+        content = yield from _content(state, request, header, now, None)
+        registration = _as_registration(content, request, header, peer)
+    return registration
+
+
+def _content(
+    state: State,
+    request: RemotingCommand,
+    header: RegisterBrokerRequestHeader,
+    now: float,
+    former: object,
+) -> Generator[None, None, RegisteredTopics]:
+    try:
+        return (
+            yield from read_registered_topics(
+                request.body,
+                compressed=header.compressed,
+                version=request.version,
+                wall_ms=state.wall_ms(now),
+                former=former,
+            )
+        )
+    except DecodeError as error:
+        raise RegistrationBodyError(str(error)) from error
+
+
+def _as_registration(
+    content: RegisteredTopics,
+    request: RemotingCommand,
+    header: RegisterBrokerRequestHeader,
+    peer: Peer,
+) -> Registration:
+    return Registration(
+        cluster=required(header.cluster_name, "clusterName"),
+        address=required(header.broker_addr, "brokerAddr"),
+        broker_name=required(header.broker_name, "brokerName"),
+        broker_id=required(header.broker_id, "brokerId"),
+        data_version=content.data_version,
+        connection_id=peer.connection_id,
+        ha_address=header.ha_server_addr,
+        zone_name=(request.ext_fields or {}).get(ZONE_NAME),
+        timeout_ms=header.heartbeat_timeout_millis,
+        enable_acting_master=header.enable_acting_master,
+        topics=content.topics,
+        topic_keys=content.keys,
+        mappings=content.mappings,
+        filter_servers=content.filter_servers,
+        image=content.image,
+        only_changes=content.only_changes,
+    )
+
+
+class RegistrationBodyError(DecodeError):
+    """The body of a registration cannot be read; the remark begins as Java's does."""
+
+    def __str__(self) -> str:
+        return (
+            "org.apache.rocketmq.remoting.exception.RemotingCommandException:"
+            f" Failed to decode RegisterBrokerBody, {super().__str__()}"
+        )

@@ -1,0 +1,177 @@
+"""The ``tls.*`` settings: Java's keys, where they may stand, and what their texts mean.
+
+Rules of this file: pure; later sources win: system properties, the configuration file (``-c``),
+the file that ``tls.config.file`` names.  The mode and the name of that file are system properties
+only, as in Java.  A text that Java takes for something harmless is named in ``remarks``.
+
+Java: ``TlsSystemConfig``, ``TlsHelper``, ``TlsMode``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["SECRETS", "ClientAuth", "TlsMode", "TlsSettings"]
+
+SECRETS: Final = frozenset({"tls.server.keyPassword", "tls.client.keyPassword"})
+"""Keys whose values nobody is shown."""
+
+CONFIG_FILE: Final = "/etc/rocketmq/tls.properties"
+
+_MODE: Final = "tls.server.mode"
+_FILE: Final = "tls.config.file"
+_TEXTS: Final = {
+    "tls.server.certPath": "cert_path",
+    "tls.server.keyPath": "key_path",
+    "tls.server.keyPassword": "key_password",
+    "tls.server.trustCertPath": "trust_cert_path",
+    "tls.server.need.client.auth": "need_client_auth",
+    "tls.client.certPath": "client_cert_path",
+    "tls.client.keyPath": "client_key_path",
+    "tls.client.keyPassword": "client_key_password",
+    "tls.client.trustCertPath": "client_trust_cert_path",
+    "tls.protocols": "protocols",
+    "tls.ciphers": "ciphers",
+}
+_SWITCHES: Final = {
+    "tls.test.mode.enable": "test_mode",
+    "tls.server.authClient": "auth_client",
+    "tls.client.authServer": "auth_server",
+}
+
+
+class TlsMode(Enum):
+    """Whether connections may, must or must not begin with TLS."""
+
+    DISABLED = "disabled"
+    PERMISSIVE = "permissive"
+    ENFORCING = "enforcing"
+
+
+class ClientAuth(Enum):
+    """Whether a client is asked for a certificate, and refused without one."""
+
+    NONE = "none"
+    OPTIONAL = "optional"
+    REQUIRE = "require"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsSettings:
+    """Every ``tls.*`` setting as it was written; empty where there is none.
+
+    Attributes:
+        server_mode: ``mode`` is what it means.
+        config_file: a properties file with more of these; it need not be there.
+        test_mode: a certificate of our own making, and nobody is verified; all others but
+            ``server_mode`` are ignored then.
+        cert_path: PEM chain of the server.
+        key_path: PEM private key of the server.
+        key_password: password of that file.
+        auth_client: whether certificates of clients are verified.
+        trust_cert_path: PEM file of those that clients' certificates must come from; without one
+            those that the system trusts.
+        need_client_auth: ``client_auth`` is what it means.
+        auth_server: whether the certificates of brokers that are notified (905) are verified.
+        client_cert_path: PEM chain shown to them; ``client_key_path`` and ``client_key_password``
+            go with it.
+        client_trust_cert_path: as ``trust_cert_path``.
+        protocols: ``TLSv1.2``, ``TLSv1.3`` or both with a comma between.
+        ciphers: not used.
+        misplaced: keys that stood where they count for nothing.
+    """
+
+    server_mode: str = "permissive"
+    config_file: str = ""
+    test_mode: bool = True
+    cert_path: str = ""
+    key_path: str = ""
+    key_password: str = field(default="", repr=False)
+    auth_client: bool = False
+    trust_cert_path: str = ""
+    need_client_auth: str = ""
+    auth_server: bool = False
+    client_cert_path: str = ""
+    client_key_path: str = ""
+    client_key_password: str = field(default="", repr=False)
+    client_trust_cert_path: str = ""
+    protocols: str = ""
+    ciphers: str = ""
+    misplaced: tuple[str, ...] = ()
+
+    @classmethod
+    def load(cls, system: Mapping[str, str], entries: Mapping[str, str] | None = None) -> Self:
+        """Take them from system properties and over these from the configuration file."""
+        first = cls(
+            server_mode=system.get(_MODE, "permissive"),
+            config_file=system.get(_FILE, CONFIG_FILE),
+        )
+        return first._with(system).over(entries or {})
+
+    def over(self, entries: Mapping[str, str]) -> Self:
+        """These settings with what a file says of them."""
+        misplaced = tuple(key for key in (_MODE, _FILE) if key in entries)
+        return replace(self._with(entries), misplaced=self.misplaced + misplaced)
+
+    def _with(self, entries: Mapping[str, str]) -> Self:
+        changes: dict[str, Any] = {
+            name: entries[key] for key, name in _TEXTS.items() if key in entries
+        }
+        changes |= {
+            name: entries[key].lower() == "true"
+            for key, name in _SWITCHES.items()
+            if key in entries
+        }
+        return replace(self, **changes)
+
+    @property
+    def mode(self) -> TlsMode:
+        """The mode; permissive for any other text, as in Java."""
+        known = {each.value: each for each in TlsMode}
+        return known.get(self.server_mode, TlsMode.PERMISSIVE)
+
+    @property
+    def client_auth(self) -> ClientAuth:
+        """What is asked of clients.
+
+        Without ``auth_client`` any certificate would do: Java asks for one then and looks no
+        further, here none is asked for.
+        """
+        known = {each.value: each for each in ClientAuth}
+        if self.test_mode or not self.auth_client:
+            return ClientAuth.NONE
+        return known.get(self.need_client_auth.lower(), ClientAuth.NONE)
+
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """What an operator may have meant otherwise than it is taken; for the log."""
+        if self.mode is TlsMode.DISABLED:
+            return ()
+        found = [f"{key} counts as a system property only (-D{key}=...)" for key in self.misplaced]
+        if self.server_mode != self.mode.value:
+            found.append(f"{_MODE}={self.server_mode!r} is no mode, permissive is taken")
+        if not self.test_mode:
+            found += self._remarks_on_certificates()
+        return tuple(found)
+
+    def _remarks_on_certificates(self) -> list[str]:
+        found: list[str] = []
+        wanted = self.need_client_auth.lower()
+        if wanted and wanted not in {each.value for each in ClientAuth}:
+            found.append(
+                f"tls.server.need.client.auth={self.need_client_auth!r} is none of none, optional,"
+                " require: no client is asked for a certificate"
+            )
+        elif wanted not in {"", "none"} and not self.auth_client:
+            found.append(
+                "no client is asked for a certificate, because any would do: tls.server.authClient"
+                " is false"
+            )
+        if self.ciphers:
+            found.append("tls.ciphers is not used")
+        return found

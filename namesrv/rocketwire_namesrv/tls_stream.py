@@ -1,0 +1,127 @@
+"""TLS over any stream of bytes, for one task: what it is told to send and to receive, in turn.
+
+``trio.SSLStream`` would do, but for two things: the alert that says why a handshake failed would
+never leave, and every call costs what a second task beside it would need.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+from typing import TYPE_CHECKING, Final, TypeVar
+
+import trio
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["TlsStream"]
+
+T = TypeVar("T")
+
+READ_SIZE: Final = 65_536
+FLUSH_SIZE: Final = 262_144
+"""Encrypted bytes held at most before they are sent."""
+
+
+class TlsStream(trio.abc.Stream):
+    """One side of a TLS connection; ``do_handshake`` comes first.
+
+    Args:
+        transport: the bytes underneath; this stream owns it from now on.
+        context: certificate, trust and protocol versions.
+        received: bytes that came over ``transport`` already.
+        server_side: whether this is the side that was connected to.
+    """
+
+    def __init__(
+        self,
+        transport: trio.abc.Stream,
+        context: ssl.SSLContext,
+        *,
+        received: bytes = b"",
+        server_side: bool = True,
+    ) -> None:
+        self._transport = transport
+        self._incoming = ssl.MemoryBIO()
+        self._outgoing = ssl.MemoryBIO()
+        self._incoming.write(received)
+        self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=server_side)
+
+    @property
+    def version(self) -> str | None:
+        """``TLSv1.2`` or ``TLSv1.3``; None before the handshake."""
+        return self._tls.version()
+
+    async def do_handshake(self) -> None:
+        """Agree on keys.
+
+        Raises:
+            trio.BrokenResourceError: no agreement; the peer has been told why.
+        """
+        await self._run(self._tls.do_handshake)
+        await self._flush()
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        """Wait for bytes; none of them means that the peer sends no more."""
+        size = max_bytes or READ_SIZE
+        try:
+            data = await self._run(lambda: self._tls.read(size))
+        except trio.BrokenResourceError as error:
+            # an end without the proper goodbye is an end too: frames know their length
+            if isinstance(error.__cause__, (ssl.SSLZeroReturnError, ssl.SSLEOFError)):
+                return b""
+            raise
+        pieces = [data]
+        size -= len(data)
+        with contextlib.suppress(ssl.SSLError):  # what is wrong comes again with the next call
+            while size and (data := self._tls.read(size)):
+                pieces.append(data)
+                size -= len(data)
+        return b"".join(pieces)
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        """Send everything."""
+        rest = memoryview(data)
+        while rest:
+            try:
+                rest = rest[self._tls.write(rest) :]
+            except ssl.SSLError as error:
+                raise trio.BrokenResourceError from error
+            if self._outgoing.pending >= FLUSH_SIZE:
+                await self._flush()
+        await self._flush()
+
+    async def wait_send_all_might_not_block(self) -> None:
+        """Wait until the stream underneath takes bytes again."""
+        await self._transport.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        """Say goodbye, if that can be said at once, and close."""
+        try:
+            with contextlib.suppress(OSError, trio.BrokenResourceError, trio.ClosedResourceError):
+                with contextlib.suppress(ssl.SSLWantReadError):  # the peer's goodbye: not awaited
+                    self._tls.unwrap()
+                await self._flush()
+        finally:
+            await self._transport.aclose()
+
+    async def _run(self, step: Callable[[], T]) -> T:
+        """Repeat a step until it needs no more bytes of the peer."""
+        while True:
+            try:
+                return step()
+            except ssl.SSLWantReadError:
+                await self._flush()
+            except ssl.SSLError as error:
+                with contextlib.suppress(trio.BrokenResourceError):
+                    await self._flush()
+                raise trio.BrokenResourceError from error
+            if data := await self._transport.receive_some(READ_SIZE):
+                self._incoming.write(data)
+            else:
+                self._incoming.write_eof()
+
+    async def _flush(self) -> None:
+        if self._outgoing.pending:
+            await self._transport.send_all(self._outgoing.read())

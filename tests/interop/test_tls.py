@@ -1,0 +1,91 @@
+"""Java peers that reach the name server over TLS, or through a load balancer that speaks the PROXY protocol."""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.codes import RequestCode
+from rocketwire.wire.command import RemotingCommand, encode
+from tests.support.javapeers import CURRENT, JavaBroker, JavaPeer
+from tests.support.nameservers import DEFAULT_KIND, name_server, started
+from tests.support.processes import LOOPBACK, wait_until
+from tests.support.tap import tapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.java
+
+TLS = ("-Dtls.enable=true", "-Dtls.test.mode.enable=true")
+V1 = b"PROXY TCP4 192.0.2.1 192.0.2.2 4660 9876\r\n"
+V2 = b"\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c" + bytes(
+    [192, 0, 2, 3, 192, 0, 2, 4, 0x12, 0x34, 38, 148]
+)
+CLUSTER_INFO = encode(RemotingCommand(code=RequestCode.GET_BROKER_CLUSTER_INFO, opaque=1))
+
+
+@pytest.fixture(scope="module")
+def secret(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaPeer]:
+    """Clients and mqadmin that speak TLS to everybody."""
+    with JavaPeer(tmp_path_factory.mktemp("secret"), jvm=TLS) as running:
+        yield running
+
+
+def plain_answer(port: int) -> bytes:
+    """What a peer gets that sends a frame without TLS."""
+    with socket.create_connection((LOOPBACK, port), 10) as connection:
+        connection.sendall(CLUSTER_INFO)
+        try:
+            return connection.recv(65_536)
+        except ConnectionResetError:
+            return b""
+
+
+@pytest.mark.parametrize("mode", ["permissive", "enforcing"])
+def test_a_broker_and_its_clients_live_on_tls_alone(
+    mode: str, secret: JavaPeer, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp(mode)
+    server = name_server(DEFAULT_KIND, folder / "namesrv", jvm=[f"-Dtls.server.mode={mode}"])
+    broker = JavaBroker(folder / "broker", [server.address], jvm=TLS)
+    with server, started(broker):
+        table = secret.cluster_table(server.address, CURRENT.replace(".", "_"))
+        secret.admin(server.address, "updateTopic -c DefaultCluster -t Secret -r 4 -w 4")
+        secret.send(server.address, "Secret", f"{mode}-producers", range(100))
+        secret.consume(server.address, "Secret", f"{mode}-consumers")
+        keys = secret.received(f"{mode}-consumers", 100)
+        secret.close(f"{mode}-producers")
+        secret.close(f"{mode}-consumers")
+        plain = plain_answer(server.port)
+
+    assert broker.address in table
+    assert sorted(map(str, range(100))) == sorted(set(keys))
+    assert bool(plain) == (mode == "permissive")
+    if DEFAULT_KIND == "ours":
+        assert ("does not begin with TLS" in server.log) == (mode == "enforcing")
+
+
+def test_peers_behind_a_load_balancer_go_by_their_own_addresses(
+    peer: JavaPeer, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("proxied")
+    server = name_server(DEFAULT_KIND, folder / "namesrv")
+    with server, tapped(server.port, preface=V1) as text, tapped(server.port, preface=V2) as binary:
+        broker = JavaBroker(folder / "broker", [binary.address])
+        with started(broker):
+            broker.wait_registered(server.port)
+            peer.admin(text.address, "updateTopic -c DefaultCluster -t Balanced -r 4 -w 4")
+            peer.send(text.address, "Balanced", "balanced-producers", range(100))
+            peer.consume(text.address, "Balanced", "balanced-consumers")
+            keys = peer.received("balanced-consumers", 100)
+            peer.close("balanced-producers")
+            peer.close("balanced-consumers")
+            peer.admin(text.address, "updateKvConfig -s ORDER_TOPIC_CONFIG -k Balanced -v x:1")
+
+    assert sorted(map(str, range(100))) == sorted(set(keys))
+    if DEFAULT_KIND == "ours":
+        wait_until(lambda: "[192.0.2.1:4660]" in server.log, "the client's address is logged", 5)
+        assert "[192.0.2.3:4660]" in server.log

@@ -1,0 +1,106 @@
+"""Certificates for tests: authorities, and what they sign.  Elliptic keys, because they are made in no time."""
+
+from __future__ import annotations
+
+import ipaddress
+import ssl
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+import trio
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from trio.testing import memory_stream_pair
+
+from rocketwire_namesrv.tls_settings import TlsSettings
+from rocketwire_namesrv.tls_stream import TlsStream
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def _name(text: str) -> x509.Name:
+    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A certificate and its key."""
+
+    certificate: x509.Certificate
+    key: ec.EllipticCurvePrivateKey
+
+    @property
+    def certificate_pem(self) -> bytes:
+        return self.certificate.public_bytes(serialization.Encoding.PEM)
+
+    def key_pem(self, password: str = "") -> bytes:
+        """PKCS#8, encrypted where there is a password."""
+        return self.key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.BestAvailableEncryption(password.encode())
+            if password
+            else serialization.NoEncryption(),
+        )
+
+    def issue(self, name: str) -> Pair:
+        """Sign a certificate for 127.0.0.1 under that name."""
+        return _signed(name, self)
+
+    def write(self, folder: Path, name: str, password: str = "") -> tuple[str, str]:
+        """Write ``name.pem`` and ``name.key``; returns both paths."""
+        paths = folder / f"{name}.pem", folder / f"{name}.key"
+        paths[0].write_bytes(self.certificate_pem)
+        paths[1].write_bytes(self.key_pem(password))
+        return str(paths[0]), str(paths[1])
+
+
+def authority(name: str = "authority") -> Pair:
+    """A new authority, signed by itself."""
+    return _signed(name, None)
+
+
+def _signed(name: str, issuer: Pair | None) -> Pair:
+    key = ec.generate_private_key(ec.SECP256R1())
+    now = datetime.now(UTC)
+    address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(_name(name))
+        .issuer_name(issuer.certificate.subject if issuer else _name(name))
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(x509.BasicConstraints(ca=issuer is None, path_length=None), critical=True)
+        .add_extension(x509.SubjectAlternativeName([address]), critical=False)
+    )
+    return Pair(builder.sign(issuer.key if issuer else key, hashes.SHA256()), key)
+
+
+def with_pair(folder: Path, pair: Pair, **more: Any) -> TlsSettings:
+    """Settings with a certificate, which is written to ``server.pem`` and ``server.key``."""
+    cert, key = pair.write(folder, "server")
+    return TlsSettings(test_mode=False, cert_path=cert, key_path=key, **more)
+
+
+async def shown(context: ssl.SSLContext) -> x509.Certificate:
+    """The certificate that a server with this context shows."""
+    ours, theirs = memory_stream_pair()
+    seen: list[bytes] = []
+
+    async def look() -> None:
+        client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        client.check_hostname, client.verify_mode = False, ssl.CERT_NONE
+        stream = trio.SSLStream(ours, client)
+        await stream.do_handshake()
+        seen.append(stream.getpeercert(binary_form=True))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(look)
+        await TlsStream(theirs, context).do_handshake()
+    return x509.load_der_x509_certificate(seen[0])
