@@ -242,12 +242,12 @@ def test_a_body_of_no_length_is_not_there() -> None:
 def test_a_body_of_negative_length_is_refused(length: str) -> None:
     data = bytes.fromhex(EXTREMES_HEX)
 
-    with pytest.raises(DecodeError, match="body: a length of -"):
+    with pytest.raises(DecodeError, match=r"\.body: .*-"):
         decode_one(data[:84] + bytes.fromhex(length) + data[88:])
 
 
 def test_properties_of_a_negative_length_are_refused() -> None:
-    with pytest.raises(DecodeError, match="properties: a length of -1"):
+    with pytest.raises(DecodeError, match=r"\.properties: .*-1"):
         decode_one(bytes.fromhex(EXTREMES_HEX)[:-2] + b"\xff\xff")
 
 
