@@ -122,6 +122,17 @@ def _upper_escape(match: re.Match[str]) -> str:
     return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
 
 
+_STYLE_IN_BARE = re.compile(r"\\u[0-9a-f]{4}|\\.|[\x7f-\x9f\u2028\u2029]")
+
+
+def _old_style(match: re.Match[str]) -> str:
+    """A piece of JSON text that fastjson2 wrote, as 1.2.83 writes it."""
+    piece = match[0]
+    if piece.startswith("\\u"):
+        return "\\u" + piece[2:].upper()
+    return piece if piece.startswith("\\") else _upper_escape(match)
+
+
 def joined_pairs(text: str) -> str:
     """Returns the text with surrogates that form a pair made into the character they stand for, as
     in Java."""
@@ -227,7 +238,8 @@ class Writer:
 
     def _key(self, key: object) -> bytes:
         if isinstance(key, BareKey):
-            bare = key.encode("utf-8", "replace")
+            text = _STYLE_IN_BARE.sub(_old_style, key) if self._old else str.__str__(key)
+            bare = text.encode("utf-8", "replace")
         elif isinstance(key, str):
             return self.string(key)
         elif isinstance(key, Mapping):

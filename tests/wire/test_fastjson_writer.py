@@ -163,3 +163,13 @@ def test_flat_pieces_are_the_same_as_written_one_by_one() -> None:
 def test_what_has_no_form_is_refused(value: object) -> None:
     with pytest.raises(EncodeError):
         dumps(value)
+
+
+def test_an_object_key_is_escaped_as_the_dialect_escapes_text() -> None:
+    key = BareKey('{"a":"\\u001f\\n\\\\u001f\x7f\u2028"}')
+
+    assert dumps({key: 1}) == b'{{"a":"\\u001f\\n\\\\u001f\x7f\xe2\x80\xa8"}:1}'
+    assert (
+        dumps({key: 1}, dialect=Dialect.FASTJSON1)
+        == b'{{"a":"\\u001F\\n\\\\u001f\\u007F\\u2028"}:1}'
+    )
