@@ -3,9 +3,8 @@
 Rules of this file: one task per connection, which reads, lets the session work, and writes, in that
 order, so that a peer that does not read its answers is not read from either.  All state changes
 happen inside ``Session`` and ``State`` calls without an await between, which is all the locking
-there is.  No cancel scope and no timer per request: one sweeper looks at all connections once in a
-while.  ``except Exception`` stands around a connection and around the scan for silent brokers: whatever a
-peer sends, the others are served.
+there is.  ``except Exception`` stands around a connection: whatever a peer sends, the others are
+served.
 
 Java: ``NamesrvController``, ``NettyRemotingServer``.
 """
@@ -13,7 +12,6 @@ Java: ``NamesrvController``, ``NettyRemotingServer``.
 from __future__ import annotations
 
 import math
-import signal
 import time
 from dataclasses import replace
 from functools import partial
@@ -21,65 +19,43 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.wire.command import encode
 from rocketwire_namesrv import reactor, storage
+from rocketwire_namesrv.accepting import Door
 from rocketwire_namesrv.connections import Connection, Served
 from rocketwire_namesrv.durable import DurableFile
 from rocketwire_namesrv.handlers import Peer
-from rocketwire_namesrv.kv import KVConfig
+from rocketwire_namesrv.journal import Journal
+from rocketwire_namesrv.loading import load_state
 from rocketwire_namesrv.logs import LOGGER
-from rocketwire_namesrv.occurrences import Reason
+from rocketwire_namesrv.notifying import Notifier
 from rocketwire_namesrv.opening import RefusedError, open_connection
 from rocketwire_namesrv.preamble import describe, is_plain
 from rocketwire_namesrv.reactor import Reactor
 from rocketwire_namesrv.session import NOTHING, Session
-from rocketwire_namesrv.sockets import Listening, SocketStream, accept, address_text, listen
-from rocketwire_namesrv.state import State
-from rocketwire_namesrv.tls import TlsContexts, TlsError
+from rocketwire_namesrv.signals import run_until_signal
+from rocketwire_namesrv.sockets import Listening, listen
+from rocketwire_namesrv.timekeeping import expire_for_ever, sweep_for_ever
+from rocketwire_namesrv.tls import TlsContexts
 from rocketwire_namesrv.tls_settings import TlsMode
 
 if TYPE_CHECKING:
-    import socket
-    from collections.abc import AsyncIterator, Callable, Iterable
+    from collections.abc import Callable, Iterable
 
     from rocketwire.errors import DecodeError
     from rocketwire_namesrv.config import Config
     from rocketwire_namesrv.occurrences import Occurrence
     from rocketwire_namesrv.reactor import Link
     from rocketwire_namesrv.session import Outcome
-    from rocketwire_namesrv.state import Notification
+    from rocketwire_namesrv.sockets import SocketStream
+    from rocketwire_namesrv.state import State
 
 __all__ = ["NameServer", "load_state", "serve", "serve_until_signal"]
 
 READ_SIZE: Final = 65_536
-FIRST_SCAN_SECONDS: Final = 5.0
-"""From the start to the first look for silent brokers, as in Java."""
-SWEEP_SECONDS: Final = 1.0
-"""Between two looks for idle connections; less where a limit is short."""
-ACCEPT_PAUSE_SECONDS: Final = 0.1
-"""Before the next attempt, when the process has no file descriptor left."""
 FAREWELL_SECONDS: Final = 3.0
 """For answers that are under way when the server stops."""
-NOTIFICATIONS_AT_ONCE: Final = 64
 STEPS_SECONDS: Final = 0.0003
 """For which a large registration goes on before others have their turn."""
-REPEAT_SECONDS: Final = 60.0
-"""Between two warnings that no more connections are accepted."""
-
-
-def load_state(config: Config) -> State:
-    """Make the state of a server that starts now, with what is on disk; blocks.
-
-    Raises:
-        StorageError: the KV file is there and makes no sense.
-    """
-    table = {}
-    if config.kv_config_path:
-        try:
-            table = storage.load_kv(config.kv_config_path)
-        except OSError as error:
-            LOGGER.warning("load KV config table exception, it starts empty: %s", error)
-    return State(config, kv=KVConfig(table), allow_config_update=config.allow_config_update)
 
 
 async def serve(
@@ -107,37 +83,10 @@ async def serve(
 async def serve_until_signal(config: Config, on_boot: Callable[[Listening], None]) -> int:
     """Run a name server until SIGTERM or SIGINT, and stop it gracefully; main thread only.
 
-    A second signal cuts the graceful phase short.  SIGHUP reloads the certificate.
-
     Returns:
         The number of the signal.
     """
-    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
-        async with trio.open_nursery() as nursery:
-            server: NameServer = await nursery.start(partial(serve, config))
-            on_boot(server.listening)
-            number = await _told_to_stop(server, signals)
-            LOGGER.info("stopping on signal %d", number)
-            nursery.start_soon(server.stop)
-            nursery.start_soon(_stop_at_once, server, signals, nursery.cancel_scope)
-            await server.stopped.wait()
-            nursery.cancel_scope.cancel()
-    return number
-
-
-async def _told_to_stop(server: NameServer, signals: AsyncIterator[int]) -> int:
-    """Wait for a signal that ends the server, and see to others."""
-    while (number := await anext(signals)) == signal.SIGHUP:
-        await server.tls.reload()
-    return number
-
-
-async def _stop_at_once(
-    server: NameServer, signals: AsyncIterator[int], scope: trio.CancelScope
-) -> None:
-    """Let the next signal end everything."""
-    await _told_to_stop(server, signals)
-    scope.cancel()
+    return await run_until_signal(partial(serve, config), on_boot)
 
 
 class NameServer:
@@ -148,6 +97,9 @@ class NameServer:
         connections: those open now, by id.
         listening: address and port, once it listens.
         tls: its certificates.
+        journal: where everything that happens is written down.
+        notifier: tells brokers what they have to know.
+        door: lets connections in.
         reactor: the driver of its sockets; None where each has a task.
         stopped: set when ``run`` has come to its end.
     """
@@ -158,13 +110,13 @@ class NameServer:
         self.listening = Listening(state.config.bind_address, state.config.listen_port)
         self.reactor: Reactor | None = None
         self.tls = TlsContexts(state.config.tls)
+        self.journal = Journal()
+        self.notifier = Notifier(state, self.tls)
+        self.door = Door(state, self.welcome)
         self.stopped = trio.Event()
         self._next_id = 1
-        self._next_full_warning = -math.inf
         self._stopping = trio.Event()
-        self._slots = trio.Semaphore(max(1, state.config.max_connections))
         self._turn = trio.Lock()
-        self._notifying = trio.CapacityLimiter(NOTIFICATIONS_AT_ONCE)
         self._kv_file = DurableFile(
             "the KV configuration",
             lambda: state.config.kv_config_path,
@@ -194,13 +146,14 @@ class NameServer:
                     connections.start_soon(self.reactor.run)
                 self._connections = connections
                 async with trio.open_nursery() as services:
-                    self._services = services
-                    services.start_soon(self._accept_for_ever, listener)
-                    services.start_soon(self._sweep_for_ever)
-                    services.start_soon(self._expire_for_ever)
+                    self.notifier.tasks = services
+                    services.start_soon(self.door.accept_for_ever, listener)
+                    services.start_soon(sweep_for_ever, self)
+                    services.start_soon(expire_for_ever, self)
                     services.start_soon(self.tls.watch)
                     task_status.started(self)
                     await self._stopping.wait()
+                    self.notifier.tasks = None
                     services.cancel_scope.cancel()
                 listener.close()
                 connections.cancel_scope.deadline = trio.current_time() + FAREWELL_SECONDS
@@ -224,51 +177,13 @@ class NameServer:
 
     # ---- connections
 
-    async def _accept_for_ever(self, listener: socket.socket) -> None:
-        exhausted = False
-        while True:
-            await self._free_slot()
-            try:
-                accepted = await accept(listener)
-            except OSError as error:
-                self._slots.release()
-                if not exhausted:
-                    LOGGER.warning("no connection can be accepted at the moment: %s", error)
-                exhausted = True
-                await trio.sleep(ACCEPT_PAUSE_SECONDS)
-            else:
-                exhausted = False
-                self.take(accepted, address_text(accepted))
-
-    async def _free_slot(self) -> None:
-        try:
-            self._slots.acquire_nowait()
-        except trio.WouldBlock:
-            now = trio.current_time()
-            if now >= self._next_full_warning:
-                self._next_full_warning = now + REPEAT_SECONDS
-                limit = self.state.config.max_connections
-                LOGGER.warning("%d connections are the limit, others have to wait", limit)
-            await self._slots.acquire()
-
-    def take(self, accepted: socket.socket, address: str) -> None:
-        """Serve an accepted socket, for which there is a place.
+    def welcome(self, stream: SocketStream, address: str) -> None:
+        """Serve an accepted connection, for which there is a place.
 
         Args:
-            accepted: the server owns it from now on.
+            stream: the server owns it from now on.
             address: of the peer, ``host:port``, for the log.
         """
-        config = self.state.config
-        try:
-            stream = SocketStream(
-                accepted,
-                send_buffer=config.server_socket_snd_buf_size,
-                receive_buffer=config.server_socket_rcv_buf_size,
-            )
-        except OSError:
-            accepted.close()  # the peer has gone already
-            self._slots.release()
-            return
         if self.reactor is None:
             self._connections.start_soon(self._serve_accepted, stream, address, b"")
             return
@@ -292,7 +207,7 @@ class NameServer:
         try:
             await self.serve_stream(stream, address, received)
         finally:
-            self._slots.release()
+            self.door.leave()
 
     def _new_peer(self, address: str) -> Peer:
         peer = Peer(self._next_id, address)
@@ -392,10 +307,11 @@ class NameServer:
     def report(self, connection: Served, outcome: Outcome) -> None:
         """Log what happened, tell brokers, and end the connections that are to be ended."""
         if outcome.occurrences:
-            self._log(outcome.occurrences, connection.peer.address)
-            self._send_notifications(outcome.notify)
+            self.journal.record(outcome.occurrences, connection.peer.address)
+            self.notifier.send(outcome.notify)
         for number in outcome.close_connections:
-            self._close(number, "closed at the request of another connection")
+            if (other := self.connections.get(number)) is not None:
+                other.close("closed at the request of another connection")
 
     def refuse(self, connection: Served, error: DecodeError) -> None:
         """End a connection whose bytes are no command."""
@@ -404,94 +320,23 @@ class NameServer:
         LOGGER.warning("connection of %s closed: %s%s", connection.peer.address, error, looks)
         connection.finish("bytes that are no command")
 
-    def _close(self, number: int, why: str, reason: Reason = Reason.CLOSED) -> None:
-        if (connection := self.connections.get(number)) is not None:
-            connection.close(why, reason)
-
     def forget(self, connection: Served) -> None:
         """Drop a connection that has ended, and give its place to another one."""
         del self.connections[connection.peer.connection_id]
-        self._slots.release()
+        self.door.leave()
 
     def lost(self, connection: Served) -> None:
         """Take note of a connection's end; not at the server's own, which brokers outlive."""
         if not self._stopping.is_set():
             occurrences = connection.session.lost(trio.current_time(), connection.reason)
-            self._log(occurrences, connection.peer.address)
-            self._send_notifications(self.state.notifications(occurrences))
+            self.happened(occurrences, connection.peer.address)
         else:
             connection.session.abandon()
-        LOGGER.debug("connection of %s: %s", connection.peer.address, connection.closing)
-
-    # ---- time
-
-    async def _sweep_for_ever(self) -> None:
-        pause = 0.0
-        while True:
-            await trio.sleep(pause)
-            pause = self._sweep()
-
-    def _sweep(self) -> float:
-        """End the connections whose time is up; returns seconds until the next look."""
-        now = trio.current_time()
-        limit = self.state.config.frame_deadline_seconds
-        frame_limit = limit if limit > 0 else math.inf
-        shortest = frame_limit
-        for connection in list(self.connections.values()):
-            shortest = min(shortest, connection.idle_limit)
-            if (why := connection.overdue(now, frame_limit)) is not None:
-                LOGGER.info("connection of %s closed: %s", connection.peer.address, why)
-                connection.close(why, Reason.IDLE)
-        return min(SWEEP_SECONDS, shortest / 8)
-
-    async def _expire_for_ever(self) -> None:
-        await trio.sleep(FIRST_SCAN_SECONDS)
-        pause = max(1, self.state.config.scan_not_active_broker_interval) / 1000
-        while True:
-            try:
-                self._expire()
-            except Exception:  # noqa: BLE001 - without scans silent brokers would stay
-                LOGGER.exception("the scan for silent brokers failed, the next one comes")
-            await trio.sleep(pause)
-
-    def _expire(self) -> None:
-        occurrences, numbers = self.state.expire(trio.current_time())
-        self._log(occurrences, None)
-        self._send_notifications(self.state.notifications(occurrences))
-        for number in numbers:
-            self._close(number, "its broker has been silent for too long", Reason.EXPIRED)
+        self.journal.record_end(connection)
 
     # ---- what happened
 
-    def _log(self, occurrences: Iterable[Occurrence], address: str | None) -> None:
-        for occurrence in occurrences:
-            if LOGGER.isEnabledFor(occurrence.level):
-                end = "" if address is None else f" [{address}]"
-                LOGGER.log(occurrence.level, "%s%s", occurrence.text, end)
-
-    def _send_notifications(self, notifications: Iterable[Notification]) -> None:
-        for address, command in notifications:
-            self._services.start_soon(self._notify, address, encode(command))
-
-    async def _notify(self, address: str, frame: bytes) -> None:
-        """Tell a broker of a new smallest id; nobody waits for it, and nobody minds a failure."""
-        host, _, port = address.rpartition(":")
-        seconds = self.state.config.connect_timeout_millis / 1000
-        try:
-            async with self._notifying:
-                with trio.fail_after(seconds):
-                    stream: trio.abc.Stream = await trio.open_tcp_stream(
-                        host.strip("[]"), int(port)
-                    )
-                    if self.state.config.use_tls:
-                        stream = await self.tls.secured(stream)
-                    async with stream:
-                        await stream.send_all(frame)
-        except (
-            OSError,
-            ValueError,
-            trio.TooSlowError,
-            trio.BrokenResourceError,
-            TlsError,
-        ) as error:
-            LOGGER.warning("broker %s is not told of the smallest broker id: %s", address, error)
+    def happened(self, occurrences: Iterable[Occurrence], address: str | None) -> None:
+        """Take note of what happened, and tell the brokers that it concerns."""
+        self.journal.record(occurrences, address)
+        self.notifier.send(self.state.notifications(occurrences))

@@ -321,7 +321,7 @@ async def test_a_broker_is_told_over_tls_where_that_is_configured(tmp_path: Path
         address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"
         with trio.fail_after(10):
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(server._notify, address, CLUSTER_INFO)  # pyright: ignore[reportPrivateUsage] - the point
+                nursery.start_soon(server.notifier.tell, address, CLUSTER_INFO)
                 stream = trio.SSLStream(await listener.accept(), context, server_side=True)
                 received = b""
                 while len(received) < len(CLUSTER_INFO):
@@ -339,7 +339,7 @@ async def test_a_broker_that_speaks_no_tls_is_a_warning(
         address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"
         with trio.fail_after(10):
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(server._notify, address, CLUSTER_INFO)  # pyright: ignore[reportPrivateUsage] - the point
+                nursery.start_soon(server.notifier.tell, address, CLUSTER_INFO)
                 async with await listener.accept() as stream:
                     await stream.receive_some()
                     await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")

@@ -18,8 +18,7 @@ from trio.testing import MockClock, lockstep_stream_pair, memory_stream_pair, wa
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
-from rocketwire_namesrv import reactor, sockets, storage
-from rocketwire_namesrv import server as driver
+from rocketwire_namesrv import accepting, reactor, sockets, storage
 from rocketwire_namesrv.config import Config
 from rocketwire_namesrv.server import NameServer, load_state, serve, serve_until_signal
 from rocketwire_namesrv.session import Outcome, Session
@@ -156,7 +155,7 @@ class Site:
     def connect(self, pair: Callable[[], tuple[Any, Any]] | None = None) -> Client:
         if self.server.reactor is not None and pair is None:
             stream, accepted = socket_pair()
-            self.server.take(accepted, "client:1")
+            self.server.door.admit(accepted, "client:1")
             return Client(stream)
         ours, theirs = (pair or memory_stream_pair)()
         self.nursery.start_soon(self.server.serve_stream, theirs, "client:1")
@@ -690,7 +689,7 @@ async def test_the_lack_of_file_descriptors_is_survived(
             raise OSError(failures.pop(), "too many")
         return await sockets.accept(listener)
 
-    monkeypatch.setattr(driver, "accept", exhausted)
+    monkeypatch.setattr(accepting, "accept", exhausted)
     with trio.fail_after(10):
         async with running() as site, await connect(site) as stream:
             assert (await Client(stream).ask(CLUSTER_INFO)).code == 0
@@ -708,7 +707,7 @@ async def test_a_connection_that_ended_before_it_was_accepted_is_passed_over(
             raise OSError(failures.pop(), "gone")
         return sockets.SocketStream(accepted, **sizes)
 
-    monkeypatch.setattr(driver, "SocketStream", gone)
+    monkeypatch.setattr(accepting, "SocketStream", gone)
     with trio.fail_after(10):
         async with running() as site:
             async with await connect(site) as first:

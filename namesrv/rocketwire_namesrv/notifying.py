@@ -1,0 +1,72 @@
+"""Telling brokers of a new smallest broker id (905): one attempt each, over a connection of its own.
+
+Java: ``RouteInfoManager.notifyMinBrokerIdChanged``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.wire.command import encode
+from rocketwire_namesrv.logs import LOGGER
+from rocketwire_namesrv.tls import TlsError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rocketwire_namesrv.state import Notification, State
+    from rocketwire_namesrv.tls import TlsContexts
+
+__all__ = ["Notifier"]
+
+AT_ONCE: Final = 64
+"""Brokers that are being told at a time."""
+
+
+class Notifier:
+    """Sends what the state wants brokers to know.
+
+    Args:
+        state: the server's.
+        tls: secures connections where ``tls.enable`` says so.
+
+    Attributes:
+        tasks: runs the attempts; without it, before and after a server's life, there are none.
+    """
+
+    def __init__(self, state: State, tls: TlsContexts) -> None:
+        self.tasks: trio.Nursery | None = None
+        self._state = state
+        self._tls = tls
+        self._places = trio.CapacityLimiter(AT_ONCE)
+
+    def send(self, notifications: Iterable[Notification]) -> None:
+        """Begin to tell; nobody waits for it."""
+        if self.tasks is not None:
+            for address, command in notifications:
+                self.tasks.start_soon(self.tell, address, encode(command))
+
+    async def tell(self, address: str, frame: bytes) -> None:
+        """Send a frame to a broker; a failure is a warning in the log."""
+        host, _, port = address.rpartition(":")
+        seconds = self._state.config.connect_timeout_millis / 1000
+        try:
+            async with self._places:
+                with trio.fail_after(seconds):
+                    stream: trio.abc.Stream = await trio.open_tcp_stream(
+                        host.strip("[]"), int(port)
+                    )
+                    if self._state.config.use_tls:
+                        stream = await self._tls.secured(stream)
+                    async with stream:
+                        await stream.send_all(frame)
+        except (
+            OSError,
+            ValueError,
+            trio.TooSlowError,
+            trio.BrokenResourceError,
+            TlsError,
+        ) as error:
+            LOGGER.warning("broker %s is not told of the smallest broker id: %s", address, error)

@@ -1,0 +1,90 @@
+"""What time brings: connections whose time is up, and brokers that have been silent for too long.
+
+Rules of this file: no cancel scope and no timer per connection or request: all connections are
+looked at once in a while.
+
+Java: ``NamesrvController.startScheduleService``, ``IdleStateHandler``.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final, Protocol
+
+import trio
+
+from rocketwire_namesrv.logs import LOGGER
+from rocketwire_namesrv.occurrences import Reason
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rocketwire_namesrv.connections import Served
+    from rocketwire_namesrv.occurrences import Occurrence
+    from rocketwire_namesrv.state import State
+
+__all__ = ["expire_for_ever", "sweep_for_ever"]
+
+FIRST_SCAN_SECONDS: Final = 5.0
+"""From the start to the first look for silent brokers, as in Java."""
+SWEEP_SECONDS: Final = 1.0
+"""Between two looks for idle connections; less where a limit is short."""
+
+
+class Timed(Protocol):
+    """What time acts upon: a server."""
+
+    @property
+    def state(self) -> State:
+        """What it knows."""
+        ...
+
+    @property
+    def connections(self) -> Mapping[int, Served]:
+        """Those open now, by id."""
+        ...
+
+    def happened(self, occurrences: Iterable[Occurrence], address: str | None) -> None:
+        """Take note of what happened."""
+
+
+async def sweep_for_ever(server: Timed) -> None:
+    """End connections whose time is up, until cancelled."""
+    pause = 0.0
+    while True:
+        await trio.sleep(pause)
+        pause = _sweep(server)
+
+
+def _sweep(server: Timed) -> float:
+    """End the connections whose time is up; returns seconds until the next look."""
+    now = trio.current_time()
+    limit = server.state.config.frame_deadline_seconds
+    frame_limit = limit if limit > 0 else math.inf
+    shortest = frame_limit
+    for connection in list(server.connections.values()):
+        shortest = min(shortest, connection.idle_limit)
+        if (why := connection.overdue(now, frame_limit)) is not None:
+            LOGGER.info("connection of %s closed: %s", connection.peer.address, why)
+            connection.close(why, Reason.IDLE)
+    return min(SWEEP_SECONDS, shortest / 8)
+
+
+async def expire_for_ever(server: Timed) -> None:
+    """Remove silent brokers, until cancelled."""
+    await trio.sleep(FIRST_SCAN_SECONDS)
+    pause = max(1, server.state.config.scan_not_active_broker_interval) / 1000
+    while True:
+        try:
+            _expire(server)
+        except Exception:  # noqa: BLE001 - without scans silent brokers would stay
+            LOGGER.exception("the scan for silent brokers failed, the next one comes")
+        await trio.sleep(pause)
+
+
+def _expire(server: Timed) -> None:
+    occurrences, numbers = server.state.expire(trio.current_time())
+    server.happened(occurrences, None)
+    for number in numbers:
+        if (connection := server.connections.get(number)) is not None:
+            connection.close("its broker has been silent for too long", Reason.EXPIRED)

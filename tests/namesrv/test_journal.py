@@ -1,0 +1,44 @@
+"""The journal: a line in the log for each occurrence, and whoever listens hears the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire_namesrv.journal import Journal
+from rocketwire_namesrv.occurrences import ClusterRemoved, ResponseDropped
+
+if TYPE_CHECKING:
+    import pytest
+
+    from rocketwire_namesrv.connections import Served
+    from rocketwire_namesrv.occurrences import Occurrence
+
+REMOVED = ClusterRemoved(cluster="c")
+DROPPED = ResponseDropped(client="1.2.3.4:5", opaque=7)
+
+
+class Ear:
+    def __init__(self) -> None:
+        self.heard: list[tuple[Occurrence, str | None]] = []
+
+    def occurred(self, occurrence: Occurrence, address: str | None) -> None:
+        self.heard.append((occurrence, address))
+
+    def ended(self, connection: Served) -> None:
+        raise AssertionError(connection)
+
+
+def test_what_the_log_is_too_coarse_for_is_heard_all_the_same(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("WARNING")
+    journal, ear = Journal(), Ear()
+    journal.listeners.append(ear)
+
+    journal.record([REMOVED, DROPPED], "1.2.3.4:5")
+    journal.record([DROPPED], None)
+
+    assert [f"{DROPPED.text} [1.2.3.4:5]", DROPPED.text] == [
+        record.getMessage() for record in caplog.records
+    ]
+    assert ear.heard == [(REMOVED, "1.2.3.4:5"), (DROPPED, "1.2.3.4:5"), (DROPPED, None)]
