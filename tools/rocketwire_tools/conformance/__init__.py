@@ -1,0 +1,11 @@
+"""``rocketwire-conformance``: asks any RocketMQ name server whether it behaves as Java's does, and shows the evidence.
+
+Words of this package:
+
+* a *case* is one requirement with an address (``ns/103/4``), written as data (``case.py``);
+* its *steps* say what is sent and awaited (``steps.py``), each await with its acceptable *outcomes* (``outcomes.py``);
+* a *target* is the server that is asked, running already or started by the suite (``target.py``);
+* a *play* is one case being carried out against one target (``play.py``), which ends in a *verdict*.
+
+How to write a case is told in ``cases/__init__.py``.  The package stands alone: it knows the library and no name server.
+"""

@@ -1,0 +1,65 @@
+"""Names that are new in every run, so that cases neither meet each other nor what somebody else keeps on the server.
+
+A text of a case may contain ``{topic}`` or, for a second one, ``{topicB}``: a kind followed by anything of letters and digits.
+Braces around anything else are left alone, so JSON needs no escaping.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, cast
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+KINDS: Final = ("cluster", "broker", "topic", "namespace", "key", "zone", "address", "ha")
+"""``address`` and ``ha`` give ``ip:port`` in 198.18.0.0/15, where nobody listens; the others words."""
+
+_PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(KINDS) + r")([0-9A-Za-z]*)\}")
+_PORTS: Final = {"address": 10911, "ha": 10912}
+
+
+class Names:
+    """The names of one case in one run.
+
+    The same run and case give the same names, which is how two servers get the same bytes.
+    """
+
+    def __init__(self, run: str, number: int) -> None:
+        """Names for the case of that number in the run of that short word (letters and digits)."""
+        self._run = run
+        self._number = number
+        self._hosts: dict[str, int] = {}
+
+    def name(self, kind: str, suffix: str = "") -> str:
+        """The name that ``{kindsuffix}`` stands for."""
+        if kind in _PORTS:
+            host = self._hosts.setdefault(suffix, len(self._hosts) + 1)
+            return (
+                f"198.18.{self._number % 256}.{host}:{_PORTS[kind] + 100 * (self._number // 256)}"
+            )
+        return f"{kind}-{self._run}-{self._number}{suffix}"
+
+    def text(self, text: str) -> str:
+        """The text with all names put in."""
+        return _PLACEHOLDER.sub(lambda found: self.name(found[1], found[2]), text)
+
+    def pattern(self, pattern: str) -> str:
+        """A regular expression with all names put in, escaped."""
+        return _PLACEHOLDER.sub(lambda found: re.escape(self.name(found[1], found[2])), pattern)
+
+    def value(self, value: object) -> object:
+        """A JSON-like value with all names put in, in keys as well."""
+        return mapped(value, self.text)
+
+
+def mapped(value: object, change: Callable[[str], str]) -> object:
+    """A JSON-like value in which every text, keys included, has been changed."""
+    if isinstance(value, str):
+        return change(value)
+    if isinstance(value, dict):
+        members = cast("dict[object, object]", value)
+        return {mapped(key, change): mapped(inner, change) for key, inner in members.items()}
+    if isinstance(value, (list, tuple)):
+        return [mapped(inner, change) for inner in cast("list[object]", value)]
+    return value
