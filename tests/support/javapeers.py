@@ -311,7 +311,10 @@ class JavaPeer:
         return self.call("received", group, count, int(seconds * 1000), seconds=seconds + 30)
 
     def load(self, name_servers: str, topic: str, group: str, gap: int = 10) -> None:
-        """Let the group's producer send one message after the other, ``gap`` milliseconds apart, until ``unload``."""
+        """Let the group's producer send one message after the other, ``gap`` milliseconds apart, until ``unload``.
+
+        Their keys are ``group-0``, ``group-1`` and so on.
+        """
         self.call("load", name_servers, topic, group, gap)
 
     def loaded(self, group: str, more: int, seconds: float = 60.0) -> int:

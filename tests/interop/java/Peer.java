@@ -33,7 +33,7 @@ import org.apache.rocketmq.tools.command.MQAdminStartup;
  *   oneway NAMESRV TOPIC GROUP KEY                                 -> nothing
  *   consume NAMESRV TOPIC GROUP  start a push consumer             -> nothing
  *   received GROUP COUNT MILLIS  wait for COUNT different keys     -> one word per delivery, its key
- *   load NAMESRV TOPIC GROUP GAP  send keys 0, 1, ... GAP ms apart until "unload"     -> nothing
+ *   load NAMESRV TOPIC GROUP GAP  send keys GROUP-0, GROUP-1, ... GAP ms apart until "unload" -> nothing
  *   loaded GROUP COUNT MILLIS    wait until so many of them were stored               -> number stored
  *   unload GROUP                 stop that             -> keys stored, joined by spaces; what each other one met, by lines
  *   close GROUP                  shut the group's producer or consumer down
@@ -235,7 +235,7 @@ public class Peer {
         Load(DefaultMQProducer producer, String topic, long gap) {
             thread = new Thread(() -> {
                 for (int key = 0; !ended; key++) {
-                    send(producer, message(topic, String.valueOf(key)));
+                    send(producer, message(topic, producer.getProducerGroup() + "-" + key));
                     try {
                         Thread.sleep(gap);
                     } catch (InterruptedException stop) {
