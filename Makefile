@@ -35,7 +35,7 @@ test: lint
 
 # The name server's sans-IO parts: like the library, every branch of them is tested.
 PURE := $(addprefix namesrv/rocketwire_namesrv/,answers.py brokers.py config.py handlers.py javahash.py kv.py occurrences.py \
-        preamble.py properties.py proxy_protocol.py reads.py registering.py registrations.py session.py shapes.py state.py steps.py table.py \
+        parts.py preamble.py properties.py proxy_protocol.py reads.py registering.py registrations.py session.py shapes.py state.py steps.py table.py \
         tls_settings.py topics.py views.py)
 
 bench: $(VENV)/.installed-test

@@ -31,6 +31,9 @@ MAX_CONNECTIONS: Final = 65_536
 FRAME_DEADLINE_SECONDS: Final = 60
 """From a frame's first byte to its last.  Java wants a whole frame within its idle time, 120 s."""
 
+SPLIT_REGISTRATION_SIZE: Final = 800
+"""Topics in a part of a registration; the default of ``splitRegistrationSize`` of Java's brokers."""
+
 DRIVERS: Final = ("auto", "reactor", "portable")
 """How connections are served: all by one task and an epoll of its own (Linux only), or each by a
 task; ``auto`` takes the first where it can."""
@@ -201,6 +204,9 @@ class Config:
     frame_deadline_seconds: int = _ours(FRAME_DEADLINE_SECONDS, "rocketwire.frameDeadlineSeconds")
     allow_config_update: bool = _ours(False, "rocketwire.allowConfigUpdate")  # 318; Java: always
     driver: str = _ours("auto", "rocketwire.driver")  # one of ``DRIVERS``
+    split_registration_size: int = _ours(
+        SPLIT_REGISTRATION_SIZE, "rocketwire.splitRegistrationSize"
+    )  # topics in a part; 0: each is registered as it comes, as in Java
     tls: TlsSettings = field(default_factory=TlsSettings)
     """Certificates, and whether connections may begin with TLS; not changed by requests."""
     home: str = ""

@@ -122,6 +122,7 @@ def unregister_broker(state: State, request: RemotingCommand, peer: Peer, now: f
     header = decode_header(UnRegisterBrokerRequestHeader, request.ext_fields)
     if header.cluster_name is None or header.broker_addr is None or header.broker_name is None:
         return SUCCESS
+    state.parts.unregistered(header.cluster_name, header.broker_addr)
     happened = state.table.unregister(
         header.cluster_name,
         header.broker_addr,

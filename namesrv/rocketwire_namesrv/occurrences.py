@@ -114,6 +114,20 @@ class RegistrationRefused(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PartsOverdue(Occurrence):
+    """A registration that looked like a part of one was registered, because no other part came."""
+
+    cluster: str
+    address: str
+    broker_name: str
+    topics: int
+    template = (
+        "registration of {topics} topics taken as it is, no other part came, BrokerAddrInfo"
+        " [clusterName={cluster}, brokerAddr={address}] brokerName: {broker_name}"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerUnregistered(Occurrence):
     """A broker lost its live entry, for the reason given."""
 

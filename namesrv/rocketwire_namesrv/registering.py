@@ -23,11 +23,13 @@ from rocketwire_namesrv.kv import ORDER_TOPIC_CONFIG
 from rocketwire_namesrv.occurrences import ChecksumMismatch, RegistrationRefused
 from rocketwire_namesrv.reads import ZONE_NAME
 from rocketwire_namesrv.registrations import read_registered_topics
+from rocketwire_namesrv.steps import drained
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
     from rocketwire.wire.command import RemotingCommand
+    from rocketwire_namesrv.occurrences import Occurrence
     from rocketwire_namesrv.registrations import RegisteredTopics
     from rocketwire_namesrv.state import State
 
@@ -45,13 +47,26 @@ def register_broker(
     if request.version < 0:
         raise DecodeError(f"version {request.version} is below all that MQVersion lists")
     config = state.config
-    registration = yield from _registration(state, request, header, peer, now)
-    registered = yield from state.table.register(
+    part = yield from _registration(state, request, header, peer, now)
+    registration = state.parts.gathered(
+        part,
+        now,
+        size=config.split_registration_size,
+        version=request.version,
+        is_new=_is_java_broker(header) and state.table.data_version(*part.key) is None,
+    )
+    if registration is None:
+        return _accepted(state, *state.table.part_received(part, now))
+    steps = state.table.register(
         registration,
         now,
         delete_absent_topics=config.delete_topic_with_broker_registration,
         notify=config.notify_min_broker_id_changed,
     )
+    if registration is part or state.table.data_version(*part.key) == registration.data_version:
+        registered = yield from steps
+    else:  # all parts become visible at once: no reader may come between
+        registered = drained(steps)
     occurrences = tuple(registered.occurrences)
     if not registered.accepted:
         reason = "one topic of a broker that has not registered"
@@ -62,12 +77,24 @@ def register_broker(
         return Answer(
             ResponseCode.SYSTEM_ERROR, "register broker failed", refused, None, occurrences
         )
+    return _accepted(state, registered.ha_address, registered.master_address, occurrences)
+
+
+def _is_java_broker(header: RegisterBrokerRequestHeader) -> bool:
+    """Whether the sender has filled in what every broker of 5.x does."""
+    return bool(header.body_crc32) and header.enable_acting_master is not None
+
+
+def _accepted(
+    state: State,
+    ha_address: str | None,
+    master_address: str | None,
+    occurrences: tuple[Occurrence, ...] = (),
+) -> Answer:
     body = None
-    if config.return_order_topic_config_to_broker:
+    if state.config.return_order_topic_config_to_broker:
         body = kv_table(state, ORDER_TOPIC_CONFIG)
-    response = RegisterBrokerResponseHeader(
-        ha_server_addr=registered.ha_address, master_addr=registered.master_address
-    )
+    response = RegisterBrokerResponseHeader(ha_server_addr=ha_address, master_addr=master_address)
     return Answer(ext_fields=encode_header(response), body=body, occurrences=occurrences)
 
 

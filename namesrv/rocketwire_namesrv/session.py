@@ -184,6 +184,7 @@ class Session:
             reason: ``closed`` or ``idle`` (``occurrences.Reason``).
         """
         self.abandon()
+        self._state.parts.lost(self._peer.connection_id)
         return tuple(
             self._state.table.connection_lost(
                 self._peer.connection_id,

@@ -16,8 +16,10 @@ from rocketwire.messages import encode_header
 from rocketwire.messages.registration import NotifyMinBrokerIdChangeRequestHeader
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_namesrv.kv import KVConfig
-from rocketwire_namesrv.occurrences import MinBrokerIdChanged, Occurrence
+from rocketwire_namesrv.occurrences import MinBrokerIdChanged, Occurrence, PartsOverdue
+from rocketwire_namesrv.parts import SplitRegistrations
 from rocketwire_namesrv.reads import PlainAnswer, RouteReads
+from rocketwire_namesrv.steps import drained
 from rocketwire_namesrv.table import RouteTable
 from rocketwire_namesrv.views import Views
 
@@ -37,6 +39,7 @@ class State:
         config: replaced as a whole by ``configure``.
         table: the routes.
         kv: the key/value configuration.
+        parts: registrations that are not complete yet.
         views: encoded answers.
         epoch_ms: wall-clock milliseconds when ``now`` was zero.
         started: ``now`` when the server started.
@@ -60,6 +63,7 @@ class State:
         self.config = config
         self.table = RouteTable()
         self.kv = KVConfig() if kv is None else kv
+        self.parts = SplitRegistrations()
         self.views = Views(self.table, support_acting_master=config.support_acting_master)
         self.plain_answer = PlainAnswer(config.serialize_type)
         self.reads = RouteReads(self.table, self.views, self.plain_answer)
@@ -109,6 +113,31 @@ class State:
             now, notify=self.config.notify_min_broker_id_changed
         )
         return tuple(happened), tuple(connections)
+
+    def complete_parts(self, now: float) -> tuple[Occurrence, ...]:
+        """Registers what has been waiting for its next part for too long."""
+        if self.stepping or not self.parts:  # one registration at a time
+            return ()
+        happened: list[Occurrence] = []
+        for registration in self.parts.overdue(now):
+            registered = drained(
+                self.table.register(
+                    registration,
+                    now,
+                    delete_absent_topics=self.config.delete_topic_with_broker_registration,
+                    notify=self.config.notify_min_broker_id_changed,
+                )
+            )
+            happened += registered.occurrences
+            happened.append(
+                PartsOverdue(
+                    cluster=registration.cluster,
+                    address=registration.address,
+                    broker_name=registration.broker_name,
+                    topics=len(registration.topics),
+                )
+            )
+        return tuple(happened)
 
     def notifications(self, happened: Iterable[Occurrence]) -> tuple[Notification, ...]:
         """The commands (905, oneway) that tell brokers of a new smallest id."""

@@ -224,6 +224,18 @@ class RouteTable:
                 self.topics.shapes.forget(name)
         return entry
 
+    def part_received(
+        self, registration: Registration, now: float
+    ) -> tuple[str | None, str | None]:
+        """Notes a sign of life of a broker whose registration is not complete yet.
+
+        Returns:
+            What it is answered: its master's HA address and address.
+        """
+        self.refresh(*registration.key, now)
+        group = self.groups.get(registration.broker_name)
+        return (None, None) if group is None else self._master_of(group, registration)
+
     def _master_of(
         self, group: BrokerGroup, registration: Registration
     ) -> tuple[str | None, str | None]:

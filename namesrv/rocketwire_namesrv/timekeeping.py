@@ -1,4 +1,5 @@
-"""What time brings: connections whose time is up, and brokers that have been silent for too long.
+"""What time brings: connections whose time is up, brokers that have been silent for too long, parts
+of registrations that do not come.
 
 Rules of this file: no cancel scope and no timer per connection or request: all connections are
 looked at once in a while.
@@ -49,7 +50,8 @@ class Timed(Protocol):
 
 
 async def sweep_for_ever(server: Timed) -> None:
-    """End connections whose time is up, until cancelled."""
+    """End connections whose time is up, and complete registrations without their last part, until
+    cancelled."""
     pause = 0.0
     while True:
         await trio.sleep(pause)
@@ -59,6 +61,7 @@ async def sweep_for_ever(server: Timed) -> None:
 def _sweep(server: Timed) -> float:
     """End the connections whose time is up; returns seconds until the next look."""
     now = trio.current_time()
+    _complete_parts(server, now)
     limit = server.state.config.frame_deadline_seconds
     frame_limit = limit if limit > 0 else math.inf
     shortest = frame_limit
@@ -68,6 +71,13 @@ def _sweep(server: Timed) -> float:
             LOGGER.info("connection of %s closed: %s", connection.peer.address, why)
             connection.close(why, Reason.IDLE)
     return min(SWEEP_SECONDS, shortest / 8)
+
+
+def _complete_parts(server: Timed, now: float) -> None:
+    try:
+        server.happened(server.state.complete_parts(now), None)
+    except Exception:  # noqa: BLE001 - connections have to be looked at all the same
+        LOGGER.exception("a registration without its last part failed")
 
 
 async def expire_for_ever(server: Timed) -> None:
