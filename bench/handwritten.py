@@ -19,6 +19,8 @@ PREFIX = struct.Struct(">iI").unpack_from
 INT = struct.Struct(">i").unpack_from
 SHORT = struct.Struct(">h").unpack_from
 STORED = struct.Struct(">iIiiiqqiq4siq4siiqi").unpack_from
+BINARY = struct.Struct(">hBhiii").unpack_from
+BINARY_SIZE = struct.calcsize(">hBhiii")
 STORED_SIZE = struct.calcsize(">iIiiiqqiq4siq4siiqi")
 PACK_PREFIX = struct.Struct(">iI").pack
 LANGUAGES = dict(LanguageCode.__members__)
@@ -59,6 +61,39 @@ def json_header(header: bytes) -> tuple[Any, ...]:
             if type(text) is not str:
                 raise ValueError("text")
     return code, LANGUAGES.get(get("language", "JAVA")), version, opaque, flag, get("remark"), ext
+
+
+def binary_header(buf: bytes, pos: int = 0, end: int | None = None) -> tuple[tuple[Any, ...], int]:
+    if end is None:
+        end = len(buf)
+    if pos + BINARY_SIZE > end:
+        raise ValueError("short")
+    *fields, length = BINARY(buf, pos)
+    pos += BINARY_SIZE
+    stop = pos + length
+    if length < 0 or stop + 4 > end:
+        raise ValueError("remark")
+    remark = buf[pos:stop].decode()
+    (length,) = INT(buf, stop)
+    pos = stop + 4
+    stop = pos + length
+    if length < 0 or stop > end:
+        raise ValueError("map")
+    ext: dict[str, str] = {}
+    while pos < stop:
+        if pos + 2 > stop:
+            raise ValueError("key")
+        (length,) = SHORT(buf, pos)
+        key_end = pos + 2 + length
+        if length < 0 or key_end + 4 > stop:
+            raise ValueError("key")
+        key = buf[pos + 2 : key_end].decode()
+        (length,) = INT(buf, key_end)
+        pos = key_end + 4 + length
+        if length < 0 or pos > stop:
+            raise ValueError("value")
+        ext[key] = buf[key_end + 4 : pos].decode()
+    return (*fields, remark, ext), pos
 
 
 def build(header_type: int, header: bytes, body: bytes) -> bytes:

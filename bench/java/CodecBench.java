@@ -1,5 +1,5 @@
 // In-process loops over RocketMQ's own codec, for bench/codec.py: one command a line on stdin, nanoseconds per call on stdout.
-//   frame HEX | register HEX | stored HEX | build HEX      remembers the input
+//   frame HEX | binary HEX | register HEX | stored HEX | build      remembers the input
 //   run NAME COUNT                                         times COUNT calls and prints ns per call
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -20,8 +20,9 @@ public class CodecBench {
 
     static Object call(String name) throws Exception {
         switch (name) {
-            case "frame": {
-                ByteBuf buffer = Unpooled.wrappedBuffer(INPUT.get("frame"));
+            case "frame":
+            case "binary": {
+                ByteBuf buffer = Unpooled.wrappedBuffer(INPUT.get(name));
                 buffer.skipBytes(4);
                 return RemotingCommand.decode(buffer);
             }
@@ -51,7 +52,7 @@ public class CodecBench {
                 for (int i = 0; i < count; i++) sink = call(words[1]);
                 System.out.println((double) (System.nanoTime() - start) / count);
             } else {
-                INPUT.put(words[0], HexFormat.of().parseHex(words[1]));
+                INPUT.put(words[0], HexFormat.of().parseHex(words.length > 1 ? words[1] : ""));
                 System.out.println("ok");
             }
             System.out.flush();

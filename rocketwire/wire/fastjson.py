@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 import orjson
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
-from rocketwire.wire.fastjson_reader import DEFAULT_LIMITS, JsonLimits, JsonValue, read
+from rocketwire.wire.fastjson_limits import DEFAULT_LIMITS, JsonLimits, JsonValue
 from rocketwire.wire.fastjson_references import resolve_references
 from rocketwire.wire.fastjson_writer import BareKey, Dialect, Real, Writer
 
@@ -102,6 +102,8 @@ def loads_as_written(data: bytes, *, limits: JsonLimits, dialect: Dialect | None
 def _tolerant(
     data: bytes, limits: JsonLimits, dialect: Dialect | None, *, as_written: bool = False
 ) -> JsonValue:
+    from rocketwire.wire.fastjson_reader import read  # rare, and slow to import
+
     try:
         return read(
             data,

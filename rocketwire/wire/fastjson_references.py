@@ -19,7 +19,7 @@ from rocketwire.wire.fastjson_writer import BareKey
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire.wire.fastjson_reader import JsonLimits, JsonValue
+    from rocketwire.wire.fastjson_limits import JsonLimits, JsonValue
 
 Container: TypeAlias = "dict[str, JsonValue] | list[JsonValue]"
 

@@ -13,6 +13,7 @@ import re
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
+from functools import cache
 from math import isfinite
 from typing import TypeAlias, cast
 
@@ -107,8 +108,14 @@ _SHORT_ESCAPES = {
     "\f": "\\f",
     "\r": "\\r",
 }
-_ESCAPED_IN_1 = re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029]')
-_ESCAPED_IN_STANDARD_1 = re.compile(r'["\\/\x00-\x1f\x7f-\U0010ffff]')
+
+
+@cache
+def _escaped(*, standard: bool) -> re.Pattern[str]:
+    """What 1.2.83 escapes; compiled when it is first asked for, most programs never do."""
+    if standard:
+        return re.compile(r'["\\/\x00-\x1f\x7f-\U0010ffff]')
+    return re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029]')
 
 
 def _upper_escape(match: re.Match[str]) -> str:
@@ -122,7 +129,7 @@ def _upper_escape(match: re.Match[str]) -> str:
     return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
 
 
-_STYLE_IN_BARE = re.compile(r"\\u[0-9a-f]{4}|\\.|[\x7f-\x9f\u2028\u2029]")
+_STYLE_IN_BARE = r"\\u[0-9a-f]{4}|\\.|[\x7f-\x9f\u2028\u2029]"
 
 
 def _old_style(match: re.Match[str]) -> str:
@@ -156,7 +163,7 @@ class Writer:
         self._old = dialect is Dialect.FASTJSON1
         self._standard = standard
         self._strict_dumps = strict_dumps
-        self._escaped = _ESCAPED_IN_STANDARD_1 if standard else _ESCAPED_IN_1
+        self._escaped = _escaped(standard=standard) if self._old else None
 
     def write(self, value: object) -> bytes:
         """Returns the text of any value.
@@ -183,7 +190,7 @@ class Writer:
     def string(self, text: str) -> bytes:
         """Returns the text in double quotes; half a surrogate pair becomes ``?``, as Java's UTF-8
         encoder has it."""
-        if self._old:
+        if self._escaped is not None:
             escaped = self._escaped.sub(_upper_escape, joined_pairs(text))
             return b'"%b"' % escaped.encode("utf-8", "replace")
         try:
@@ -238,7 +245,7 @@ class Writer:
 
     def _key(self, key: object) -> bytes:
         if isinstance(key, BareKey):
-            text = _STYLE_IN_BARE.sub(_old_style, key) if self._old else str.__str__(key)
+            text = re.sub(_STYLE_IN_BARE, _old_style, key) if self._old else str.__str__(key)
             bare = text.encode("utf-8", "replace")
         elif isinstance(key, str):
             return self.string(key)

@@ -8,7 +8,8 @@ so a bad frame is refused before its content arrives (Java: ``NettyDecoder``,
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from io import BytesIO
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import (
@@ -25,8 +26,14 @@ from rocketwire.wire.grammar import (
     parse_prefix,
 )
 
+if TYPE_CHECKING:
+    from rocketwire.wire.layout import Buffer
+
 MAX_FRAME_LENGTH: Final = 16_777_216
 """Most bytes of a whole frame, the first four included (Java: ``NettyDecoder``)."""
+
+LARGE: Final = 131_072
+"""Bytes from which on a body that comes in pieces is collected apart from the rest."""
 
 _MIN_LENGTH: Final = PREFIX_SIZE - LENGTH_SIZE
 _HEADER_TYPES: Final = tuple(int(t) for t in SerializeType)
@@ -89,18 +96,74 @@ def split_frame(data: bytes, *, max_frame_length: int = MAX_FRAME_LENGTH) -> Raw
     return RawFrame(header_type, bytes(header), bytes(body) or None)
 
 
+class _LargeBody:
+    """A large body on its way, in the memory where it will stay.
+
+    Each page of memory that a process has not used before costs it as much as a copy of it: so
+    there is one place for the whole body, which is no larger than what has come, twice, and what
+    has come is copied there and nowhere else.
+
+    Args:
+        header_type: of the frame.
+        header: of the frame, whole.
+        size: bytes that the body will have.
+        begun: those that have come.
+    """
+
+    __slots__ = ("_bytes", "_reserved", "_size", "have", "header", "header_type")
+
+    def __init__(self, header_type: int, header: bytes, size: int, begun: Buffer) -> None:
+        self.header_type = header_type
+        self.header = header
+        self.have = 0
+        self._size = size
+        self._reserved = 0
+        self._bytes = BytesIO()
+        self.take(begun)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all of it has come."""
+        return self.have == self._size
+
+    def take(self, data: Buffer) -> Buffer:
+        """Takes what belongs to it; returns what follows it."""
+        end = min(len(data), self._size - self.have)
+        if self.have + end > self._reserved:
+            self._reserved = min(self._size, 2 * (self.have + end))
+            self._bytes.seek(self._reserved - 1)
+            self._bytes.write(b"\0")
+            self._bytes.seek(self.have)
+        with memoryview(data) as view:
+            self._bytes.write(view[:end])
+        self.have += end
+        return data[end:]
+
+    def frame(self) -> RawFrame:
+        """The frame, when the body is whole."""
+        return RawFrame(self.header_type, self.header, self._bytes.getvalue())
+
+
 class FrameDecoder:
     """Cuts a stream of bytes into frames, however the stream was split.
 
     ``feed`` what arrives, then call ``next_frame`` until it gives None.  Time is linear in the
-    bytes fed.  While a frame is incomplete, no more is held than that frame, whose length has
-    passed the limit, and one ``feed``; taking a frame out makes one copy of it.
+    bytes fed.  While a frame is incomplete, no more is held than twice what has come of it, that
+    frame, whose length has passed the limit, and one ``feed``.
 
     Attributes:
         max_frame_length: limit for a whole frame, in bytes.
     """
 
-    __slots__ = ("_approved", "_buffer", "_error", "_needed", "_start", "max_frame_length")
+    __slots__ = (
+        "_approved",
+        "_buffer",
+        "_error",
+        "_large",
+        "_needed",
+        "_start",
+        "max_frame_length",
+    )
 
     def __init__(self, *, max_frame_length: int = MAX_FRAME_LENGTH) -> None:
         self.max_frame_length = max_frame_length
@@ -109,21 +172,28 @@ class FrameDecoder:
         self._needed = LENGTH_SIZE  # bytes that the next step wants to see, from _start
         self._approved = False  # whether both words of the next frame are all right
         self._error: DecodeError | None = None
+        self._large: _LargeBody | None = None
 
     @property
     def buffered(self) -> int:
         """Bytes held: fed, and not yet part of a frame that was handed out."""
-        return len(self._buffer) - self._start
+        held = len(self._buffer) - self._start
+        large = self._large
+        return held if large is None else held + PREFIX_SIZE + len(large.header) + large.have
 
     @property
     def frame_started(self) -> bool:
         """Whether the stream, if it ended here, would end inside a frame."""
-        return len(self._buffer) > self._start
+        return self._large is not None or len(self._buffer) > self._start
 
     def feed(self, data: bytes | bytearray | memoryview) -> None:
         """Takes more of the stream; nothing is held any more once ``next_frame`` has raised."""
         if self._error is not None:
             return
+        if self._large is not None:
+            data = self._large.take(data)
+            if not data:
+                return
         if len(self._buffer) == self._start:
             # the usual case, whole frames in one piece: bytes are taken over without a copy
             self._buffer = bytes(data)
@@ -146,14 +216,16 @@ class FrameDecoder:
         """
         if self._error is not None:
             raise self._error.with_traceback(None)
+        if self._large is not None:
+            return self._collected(self._large)
         buffer, start = self._buffer, self._start
         held = len(buffer) - start
-        if held < self._needed:
-            return None
-        if not self._approved:
+        if held >= self._needed and not self._approved:
             self._approve(held)
-            if held < self._needed:
-                return None
+        if held < self._needed:
+            if self._needed > LARGE:
+                self._collect(held)
+            return None
         end = start + self._needed
         self._needed, self._approved = LENGTH_SIZE, False
         if isinstance(buffer, bytes):
@@ -169,6 +241,25 @@ class FrameDecoder:
         else:
             self._start = end
         return frame
+
+    def _collect(self, held: int) -> None:
+        """Collects a large body from now on, if its header is here."""
+        _, header_type, header_length = parse_prefix(self._buffer, self._start)[0]
+        begin = PREFIX_SIZE + header_length
+        size = self._needed - begin
+        if held < begin or size < LARGE:
+            return
+        with memoryview(self._buffer) as view, view[self._start :] as rest:
+            header = bytes(rest[PREFIX_SIZE:begin])
+            self._large = _LargeBody(header_type, header, size, bytes(rest[begin:]))
+        self._buffer, self._start = b"", 0
+
+    def _collected(self, large: _LargeBody) -> RawFrame | None:
+        if not large.is_whole:
+            return None
+        self._large = None
+        self._needed, self._approved = LENGTH_SIZE, False
+        return large.frame()
 
     def _approve(self, held: int) -> None:
         """Checks the words of the prefix that are here; says what the next step needs."""

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support import javacache
-from tests.support.javapeers import CURRENT, JavaBroker, JavaPeer
+from tests.support.javapeers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
 from tests.support.nameservers import DEFAULT_KIND, NameServer, name_server
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +53,19 @@ def peer(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaP
     """One JVM of 5.5.0 for all clients and mqadmin lines."""
     with JavaPeer(tmp_path_factory.mktemp("peer")) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def peers(
+    peer: JavaPeer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Mapping[str, JavaPeer]]:
+    """Release -> one JVM of it for all clients and mqadmin lines."""
+    folder = tmp_path_factory.mktemp("peers")
+    with (
+        JavaPeer(folder / MIDDLE, version=MIDDLE) as middle,
+        JavaPeer(folder / OLD, version=OLD) as old,
+    ):
+        yield {CURRENT: peer, MIDDLE: middle, OLD: old}
 
 
 @pytest.fixture(scope="session")

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 CURRENT = "5.5.0"
 OLD = "4.9.4"
 MIDDLE = "5.3.3"
+RELEASES = (CURRENT, MIDDLE, OLD)
 
 MEMORY = ("-Xms32m", "-Xmx256m", "-XX:MaxDirectMemorySize=128m", "-XX:+UseSerialGC")
 SHORT_LIVED = ("-XX:TieredStopAtLevel=1",)
@@ -78,8 +79,9 @@ class JavaNameServer:
         *,
         version: str = CURRENT,
         jvm: Sequence[str] = (),
+        port: int | None = None,
     ) -> None:
-        self.port = free_ports()
+        self.port = port or free_ports()
         self.address = f"{LOOPBACK}:{self.port}"
         self._folder = prepare(folder)
         self._command = java(
@@ -204,6 +206,13 @@ class AdminOutput(NamedTuple):
     err: str
 
 
+class Load(NamedTuple):
+    """What became of the messages of ``JavaPeer.load``: keys that a broker acknowledged, and how each other send failed."""
+
+    stored: frozenset[str]
+    failures: list[str]
+
+
 class JavaPeer:
     """One JVM that runs ``tests/interop/java/Peer.java``: producers, consumers and mqadmin lines of any number.
 
@@ -300,6 +309,31 @@ class JavaPeer:
     def received(self, group: str, count: int, seconds: float = 90.0) -> list[str]:
         """Return the keys of all deliveries to the group, after ``count`` different ones or when time is up."""
         return self.call("received", group, count, int(seconds * 1000), seconds=seconds + 30)
+
+    def load(self, name_servers: str, topic: str, group: str, gap: int = 10) -> None:
+        """Let the group's producer send one message after the other, ``gap`` milliseconds apart, until ``unload``.
+
+        Their keys are ``group-0``, ``group-1`` and so on.
+        """
+        self.call("load", name_servers, topic, group, gap)
+
+    def loaded(self, group: str, more: int, seconds: float = 60.0) -> int:
+        """Wait until ``more`` messages were stored from now on; returns how many there are in all."""
+        before = int(self.call("loaded", group, 0, 0)[0])
+        wanted = before + more
+        stored = int(
+            self.call("loaded", group, wanted, int(seconds * 1000), seconds=seconds + 30)[0]
+        )
+        if stored < wanted:
+            raise PeerFailedError(
+                f"{stored - before} of {more} messages were stored in {seconds} s"
+            )
+        return stored
+
+    def unload(self, group: str) -> Load:
+        """End the load and return what became of it."""
+        stored, failures = self.call("unload", group)
+        return Load(frozenset(stored.split()), failures.splitlines())
 
     def close(self, group: str) -> None:
         """Shut the group's producer or consumer down."""

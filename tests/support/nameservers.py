@@ -62,8 +62,9 @@ class OurNameServer:
         options: Mapping[str, object] | None = None,
         *,
         jvm: Sequence[str] = (),
+        port: int | None = None,
     ) -> None:
-        self.port = free_ports()
+        self.port = port or free_ports()
         self.address = f"{LOOPBACK}:{self.port}"
         (folder / "conf").mkdir(parents=True, exist_ok=True)
         self._folder = folder
@@ -139,7 +140,16 @@ def name_server(
     options: Mapping[str, object] | None = None,
     *,
     jvm: Sequence[str] = (),
+    port: int | None = None,
 ) -> NameServer:
-    """Return a name server, not yet started; ``kind`` is ``ours`` or ``java``, ``jvm`` are its JVM options."""
+    """Return a name server, not yet started.
+
+    Args:
+        kind: ``ours`` or ``java``.
+        folder: its home, which one of the other kind can take over later.
+        options: what its configuration file says besides port and address.
+        jvm: its JVM options.
+        port: that of a server whose place it takes; a free one without.
+    """
     make = OurNameServer if kind == "ours" else JavaNameServer
-    return make(folder, options, jvm=jvm)
+    return make(folder, options, jvm=jvm, port=port)

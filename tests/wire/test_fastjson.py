@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
 from rocketwire.wire.fastjson import BareKey, JsonLimits, JsonValue, dumps, loads
-from rocketwire.wire.fastjson_reader import DEFAULT_LIMITS
+from rocketwire.wire.fastjson_limits import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ import pytest
 
 from rocketwire.errors import DecodeError
 from rocketwire.wire.fastjson import BareKey, Dialect, JsonValue, dumps, loads, loads_as_written
-from rocketwire.wire.fastjson_reader import DEFAULT_LIMITS
+from rocketwire.wire.fastjson_limits import DEFAULT_LIMITS
 from rocketwire.wire.fastjson_writer import Real
 
 BOTH: dict[str, JsonValue] = {

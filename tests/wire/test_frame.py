@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 import tracemalloc
+from io import BytesIO
 from itertools import pairwise
 
 import pytest
@@ -17,7 +18,8 @@ from rocketwire.errors import (
     TruncatedError,
     UnknownHeaderTypeError,
 )
-from rocketwire.wire.frame import MAX_FRAME_LENGTH, FrameDecoder, RawFrame, split_frame
+from rocketwire.wire import frame as frame_module
+from rocketwire.wire.frame import LARGE, MAX_FRAME_LENGTH, FrameDecoder, RawFrame, split_frame
 
 # what NettyEncoder of release 5.5.0 wrote: GET_ROUTEINFO_BY_TOPIC, binary header, without a body
 ROUTE_REQUEST = bytes.fromhex(
@@ -200,9 +202,45 @@ def test_header_and_body_are_bytes_of_their_own() -> None:
     assert (type(frame.header), type(frame.body)) == (bytes, bytes)
 
 
+@given(st.lists(frames, max_size=5), st.lists(st.integers(0, 300), max_size=12), st.integers(8, 40))
+def test_bodies_that_are_collected_are_the_same_however_the_stream_is_cut(
+    sent: list[RawFrame], cuts: list[int], large: int
+) -> None:
+    data = b"".join(map(written, sent))
+    places = sorted({0, *(min(cut, len(data)) for cut in cuts), len(data)})
+    received: list[RawFrame] = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(frame_module, "LARGE", large)
+        decoder = FrameDecoder()
+        for start, end in pairwise(places):
+            decoder.feed(data[start:end])
+            received += taken(decoder)
+            whole = len(b"".join(map(written, received)))
+            assert decoder.buffered == end - whole
+            assert decoder.frame_started == (end > whole)
+    assert received == [f._replace(body=f.body or None) for f in sent]
+
+
+def test_a_large_body_may_be_followed_by_more_at_once() -> None:
+    first, second = RawFrame(0, b"{}", b"x" * LARGE), RawFrame(0, b"{}", b"y" * LARGE)
+    data = written(first) + written(second)
+    decoder = FrameDecoder()
+    decoder.feed(data[:1000])
+    assert taken(decoder) == []
+    decoder.feed(data[1000 : LARGE + 500])
+    decoder.feed(data[LARGE + 500 :])
+    assert taken(decoder) == [first, second]
+    assert decoder.buffered == 0
+
+
 def held_by(decoder: FrameDecoder) -> int:
     """Bytes of memory that the decoder's buffer takes, unused ones included."""
-    held = [o for o in gc.get_referents(decoder) if isinstance(o, bytes | bytearray)]
+    direct = gc.get_referents(decoder)
+    held = [
+        each
+        for each in (*direct, *gc.get_referents(*direct))
+        if isinstance(each, bytes | bytearray | BytesIO)
+    ]
     return sum(map(sys.getsizeof, held))
 
 

@@ -33,12 +33,16 @@ import org.apache.rocketmq.tools.command.MQAdminStartup;
  *   oneway NAMESRV TOPIC GROUP KEY                                 -> nothing
  *   consume NAMESRV TOPIC GROUP  start a push consumer             -> nothing
  *   received GROUP COUNT MILLIS  wait for COUNT different keys     -> one word per delivery, its key
+ *   load NAMESRV TOPIC GROUP GAP  send keys GROUP-0, GROUP-1, ... GAP ms apart until "unload" -> nothing
+ *   loaded GROUP COUNT MILLIS    wait until so many of them were stored               -> number stored
+ *   unload GROUP                 stop that             -> keys stored, joined by spaces; what each other one met, by lines
  *   close GROUP                  shut the group's producer or consumer down
  */
 public class Peer {
     private final Map<String, DefaultMQProducer> producers = new HashMap<>();
     private final Map<String, DefaultMQPushConsumer> consumers = new HashMap<>();
     private final Map<String, List<String>> deliveries = new HashMap<>();
+    private final Map<String, Load> loads = new HashMap<>();
 
     public static void main(String[] ignored) throws Exception {
         PrintStream answers = System.out;
@@ -105,6 +109,13 @@ public class Peer {
                 return consume(words[0], words[1], words[2]);
             case "received":
                 return received(words[0], Integer.parseInt(words[1]), Long.parseLong(words[2]));
+            case "load":
+                loads.put(words[2], new Load(producer(words[0], words[2]), words[1], Long.parseLong(words[3])));
+                return List.of();
+            case "loaded":
+                return List.of(String.valueOf(loads.get(words[0]).stored(Integer.parseInt(words[1]), Long.parseLong(words[2]))));
+            case "unload":
+                return loads.remove(words[0]).end();
             case "close":
                 return close(words[0]);
             default:
@@ -212,5 +223,59 @@ public class Peer {
             consumer.shutdown();
         }
         return List.of();
+    }
+
+    /** A thread that sends one message after the other and keeps account of them. */
+    private static class Load {
+        private final List<String> stored = new ArrayList<>();
+        private final List<String> failures = new ArrayList<>();
+        private final Thread thread;
+        private volatile boolean ended;
+
+        Load(DefaultMQProducer producer, String topic, long gap) {
+            thread = new Thread(() -> {
+                for (int key = 0; !ended; key++) {
+                    send(producer, message(topic, producer.getProducerGroup() + "-" + key));
+                    try {
+                        Thread.sleep(gap);
+                    } catch (InterruptedException stop) {
+                        return;
+                    }
+                }
+            });
+            thread.start();
+        }
+
+        private void send(DefaultMQProducer producer, Message message) {
+            String failure;
+            try {
+                SendResult result = producer.send(message);
+                failure = result.getSendStatus() == SendStatus.SEND_OK ? null : result.toString();
+            } catch (Exception refused) {
+                failure = refused.toString();
+            }
+            synchronized (this) {
+                if (failure == null) {
+                    stored.add(message.getKeys());
+                } else {
+                    failures.add(message.getKeys() + ": " + failure.replace('\n', ' '));
+                }
+                notifyAll();
+            }
+        }
+
+        synchronized int stored(int count, long millis) throws InterruptedException {
+            long deadline = System.nanoTime() + millis * 1_000_000;
+            for (long left = millis; stored.size() < count && left > 0; left = (deadline - System.nanoTime()) / 1_000_000) {
+                wait(left);
+            }
+            return stored.size();
+        }
+
+        List<String> end() throws InterruptedException {
+            ended = true;
+            thread.join();
+            return List.of(String.join(" ", stored), String.join("\n", failures));
+        }
     }
 }

@@ -2,38 +2,470 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import zlib
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.codes import LanguageCode, SerializeType
+from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire_tools.conformance import match
+from rocketwire_tools.conformance.build import OK
+from rocketwire_tools.conformance.link import Arrival, Link, connect
+from rocketwire_tools.conformance.outcomes import Answer, Closed, Incoming, RawBytes, Silence
+from rocketwire_tools.conformance.steps import (
+    Ask,
+    Call,
+    Close,
+    Expect,
+    Frame,
+    Open,
+    Request,
+    Restart,
+    Send,
+    Until,
+    Wait,
+)
+from rocketwire_tools.conformance.target import StartedTarget
+from rocketwire_tools.conformance.verdict import Exchange, Observation, arrival_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rocketwire_tools.conformance.names import Names
-    from rocketwire_tools.conformance.steps import Step
+    from rocketwire_tools.conformance.outcomes import Outcome
+    from rocketwire_tools.conformance.steps import Sendable, Step
+    from rocketwire_tools.conformance.target import Target
+
+EXCHANGES_KEPT: Final = 400
+
+_UNDOING: Final = {103: 104, 100: 102, 217: 216}
+"""Request codes that leave something behind, and which one takes it away."""
 
 
 class CaseFailedError(Exception):
-    """The target did something that the case does not accept; the text says what."""
+    """The target did something that the case does not accept; the text says what.
+
+    Attributes:
+        acceptable: what would have been right.
+    """
+
+    def __init__(self, reason: str, acceptable: tuple[str, ...] = ()) -> None:
+        super().__init__(reason)
+        self.acceptable = acceptable
+
+
+class UnreachableError(Exception):
+    """The target does not take connections."""
 
 
 class Play:
-    """The primitives of ``Call`` steps.
+    """The primitives that steps are made of; what ``Call`` steps are given.
 
     Attributes:
         names: the names of this run.
+        target: the server.
+        exchanges: the evidence so far.
+        observations: what the awaiting steps saw so far.
     """
 
-    names: Names
+    def __init__(
+        self,
+        target: Target,
+        names: Names,
+        nursery: trio.Nursery,
+        *,
+        patience: float = 1.0,
+        keep_going: bool = False,
+    ) -> None:
+        """A play that has not begun.
+
+        Args:
+            target: the server.
+            names: the names of this run.
+            nursery: for the tasks that receive.
+            patience: factor for all deadlines.
+            keep_going: whether an outcome that is not acceptable is only noted, as for ``diff``.
+        """
+        self.target = target
+        self.names = names
+        self.exchanges: list[Exchange] = []
+        self.observations: list[Observation] = []
+        self._nursery = nursery
+        self._patience = patience
+        self._keep_going = keep_going
+        self._links: dict[str, Link] = {}
+        self._left_behind: list[Request] = []
+        self._step = ""
+
+    # ------------------------------------------------------------------ primitives
 
     async def run(self, *steps: Step) -> None:
         """Carry out steps, as if they stood in the case.
 
         Raises:
             CaseFailedError: something else came than was acceptable.
+            UnreachableError: a connection could not be opened.
         """
-        raise CaseFailedError(f"{len(steps)} steps cannot be carried out")
+        for number, step in enumerate(steps, 1):
+            self._step = f"{number} {type(step).__name__}"
+            await self._run(step)
 
-    def fail(self, reason: str) -> None:
-        """End the case as failed.
+    def fail(self, reason: str, acceptable: tuple[str, ...] = ()) -> None:
+        """End the case as failed; in ``diff`` only note it.
 
         Raises:
-            CaseFailedError: always.
+            CaseFailedError: unless it is only noted.
         """
-        raise CaseFailedError(reason)
+        self.note("!", reason)
+        if not self._keep_going:
+            raise CaseFailedError(reason, acceptable)
+
+    def note(self, direction: str, text: str, data: bytes = b"", link: str = "") -> None:
+        """Add a line to the evidence."""
+        if len(self.exchanges) < EXCHANGES_KEPT:
+            self.exchanges.append(Exchange(link, direction, text, data))
+
+    async def link(self, name: str) -> Link:
+        """The connection of that name, opened if need be.
+
+        Raises:
+            UnreachableError: it could not be opened.
+        """
+        if name not in self._links:
+            await self._open(Open(on=name))
+        return self._links[name]
+
+    async def request(self, request: Request, on: str = "main") -> Arrival:
+        """Send a request and wait for what answers it, whatever that is, or for the end of the connection.
+
+        Raises:
+            CaseFailedError: nothing came.
+            UnreachableError: the connection could not be opened.
+        """
+        link = await self.link(on)
+        opaque, data = self._bytes_of(request, link)
+        await self._send(link, data, f"request {request.code}")
+        with trio.move_on_after(5 * self._patience):
+            return await link.next(lambda arrival: _belongs(arrival, opaque))
+        raise CaseFailedError(f"no answer to request {request.code}")
+
+    def server(self) -> StartedTarget:
+        """The target, which has to be one that the suite has started.
+
+        Raises:
+            CaseFailedError: it is not.
+        """
+        if not isinstance(self.target, StartedTarget):
+            raise CaseFailedError("this case needs --start")
+        return self.target
+
+    async def clean_up(self) -> None:
+        """Close all connections and take away what requests have left behind."""
+        with trio.CancelScope(shield=True), trio.move_on_after(5 * self._patience):
+            for link in self._links.values():
+                await link.close()
+            self._links.clear()
+            left, self._left_behind = self._left_behind, []
+            if not left:
+                return
+            with suppress(UnreachableError, CaseFailedError):
+                for request in left:
+                    await self.request(request, "clean-up")
+                await self._links.pop("clean-up").close()
+
+    # ------------------------------------------------------------------ steps
+
+    async def _run(self, step: Step) -> None:
+        match_step = {
+            Open: self._open,
+            Send: self._send_step,
+            Expect: self._expect,
+            Ask: self._ask,
+            Until: self._until,
+            Close: self._close,
+            Restart: self._restart,
+        }
+        if isinstance(step, Wait):
+            await trio.sleep(step.seconds)
+        elif isinstance(step, Call):
+            await step.function(self)
+        else:
+            await match_step[type(step)](step)  # type: ignore[operator]
+
+    async def _open(self, step: Open) -> None:
+        address = self.target.address
+        link = None
+        try:
+            with trio.move_on_after(5 * self._patience):
+                link = await connect(
+                    step.on, address.host, address.port, preamble=step.preamble, tls=step.tls
+                )
+        except OSError as error:
+            if step.refused:
+                return
+            if step.tls:
+                self.fail(f"the connection was not opened: {error}")
+                return
+            raise UnreachableError(f"{address}: {error}") from error
+        if link is None:
+            raise UnreachableError(f"{address}: no connection in time")
+        self._links[step.on] = link
+        self._nursery.start_soon(link.read)
+        if step.refused:
+            self.fail("the connection was opened")
+
+    async def _send_step(self, step: Send) -> None:
+        link = await self.link(step.on)
+        data = b""
+        known = all(isinstance(part, Request) for part in step.parts)
+        for part in step.parts:
+            opaque, piece = self._bytes_of(part, link)
+            data += piece
+            if known and opaque is not None:
+                link.outstanding.add(opaque)
+        if not known:
+            link.outstanding.clear()
+        pieces = step.pieces or len(data) or 1
+        for start in range(0, len(data), pieces):
+            if start and step.pause:
+                await trio.sleep(step.pause)
+            piece = data[start : start + pieces]
+            if not await self._send(link, piece, f"{len(piece)} bytes", quiet=bool(start)):
+                return
+
+    async def _expect(self, step: Expect) -> None:
+        link = await self.link(step.on)
+        await self._settle(link, step.outcomes, None, step.within)
+
+    async def _ask(self, step: Ask) -> None:
+        link = await self.link(step.on)
+        opaque, data = self._bytes_of(step.request, link)
+        await self._send(link, data, f"request {step.request.code}")
+        await self._settle(
+            link,
+            step.outcomes or (OK,),
+            opaque,
+            step.within,
+            exact=step.exact,
+            request_code=step.request.code,
+        )
+
+    async def _until(self, step: Until) -> None:
+        """Ask until the outcome is there; a broken connection is opened anew."""
+        started = trio.current_time()
+        deadline = started + step.within * self._patience
+        while True:
+            arrival = await self.request(step.request, step.on)
+            wrong = self._mismatch(step.outcome, arrival, None)
+            now = trio.current_time()
+            if wrong is None and now - started < step.not_before:
+                self.fail(f"came after {now - started:.2f} s, before {step.not_before:g} s")
+            if wrong is None or now > deadline or arrival.kind == "end":
+                break
+            await trio.sleep(step.every)
+        self.note("<", arrival_text(arrival), arrival.data, step.on)
+        self._observe(arrival, request_code=step.request.code)
+        if wrong is not None:
+            waited = f"not within {step.within * self._patience:g} s: {wrong}"
+            self.fail(waited, (str(step.outcome),))
+
+    async def _close(self, step: Close) -> None:
+        link = self._links.pop(step.on, None)
+        if link is not None:
+            self.note("!", "reset by us" if step.reset else "closed by us", link=step.on)
+            await link.close(reset=step.reset)
+
+    async def _restart(self, step: Restart) -> None:
+        server = self.server()
+        for link in self._links.values():
+            await link.close()
+        self._links.clear()
+        await server.stop(kill=step.kill)
+        if step.kv is not None:
+            server.write_kv(step.kv)
+        await server.start()
+        self.note("!", "restarted")
+
+    # ------------------------------------------------------------------ bytes out
+
+    async def _send(self, link: Link, data: bytes, what: str, *, quiet: bool = False) -> bool:
+        if not quiet:
+            self.note(">", what, data, link.name)
+        with trio.move_on_after(10 * self._patience):
+            return await link.send(data)
+        return False
+
+    def _bytes_of(self, part: Sendable, link: Link) -> tuple[int | None, bytes]:
+        if isinstance(part, bytes):
+            return None, part
+        if isinstance(part, Frame):
+            return None, self._frame_bytes(part)
+        return self._request_bytes(part, link)
+
+    def _frame_bytes(self, frame: Frame) -> bytes:
+        header, body = self._raw(frame.header), self._raw(frame.body)
+        header_length = len(header) if frame.header_length is None else frame.header_length
+        length = 4 + len(header) + len(body) if frame.length is None else frame.length
+        mark = (frame.type << 24 | header_length & 0xFFFFFF) & 0xFFFFFFFF
+        return (length & 0xFFFFFFFF).to_bytes(4, "big") + mark.to_bytes(4, "big") + header + body
+
+    def _raw(self, data: bytes | str) -> bytes:
+        return self.names.text(data).encode() if isinstance(data, str) else data
+
+    def _request_bytes(self, request: Request, link: Link) -> tuple[int, bytes]:
+        opaque = request.opaque
+        if opaque is None:
+            opaque, link.next_opaque = link.next_opaque, link.next_opaque + 1
+        ext = request.ext
+        if ext is not None:
+            ext = {key: self.names.text(text) for key, text in ext.items()}
+        if request.code in _UNDOING:
+            undoing = Request(code=_UNDOING[request.code], ext=ext)
+            if undoing not in self._left_behind:
+                self._left_behind.append(undoing)
+        command = RemotingCommand(
+            code=request.code,
+            language=getattr(LanguageCode, request.language, request.language),
+            version=request.version,
+            opaque=opaque,
+            flag=request.flag,
+            ext_fields=ext,
+            body=self._body(request),
+            serialize_type=SerializeType.ROCKETMQ if request.binary else SerializeType.JSON,
+        )
+        return opaque, encode(command)
+
+    def _body(self, request: Request) -> bytes | None:
+        body = request.body
+        if isinstance(body, str):
+            body = self.names.text(body).encode()
+        elif body is not None and not isinstance(body, bytes):
+            text = json.dumps(self.names.value(body), separators=(",", ":"), ensure_ascii=False)
+            body = text.encode()
+        return zlib.compress(body) if request.zlib and body is not None else body
+
+    # ------------------------------------------------------------------ what comes
+
+    async def _settle(
+        self,
+        link: Link,
+        outcomes: Sequence[Outcome],
+        opaque: int | None,
+        within: float,
+        *,
+        exact: bool = False,
+        request_code: int | None = None,
+    ) -> None:
+        """Wait for the next thing that can decide between the outcomes, and decide."""
+        quiet = next((one for one in outcomes if isinstance(one, Silence)), None)
+        kinds = _kinds(outcomes)
+        limit = within * self._patience if quiet is None else quiet.seconds
+        arrival = None
+        with trio.move_on_after(limit):
+            arrival = await link.next(
+                lambda one: one.kind in kinds and (quiet is not None or _belongs(one, opaque))
+            )
+        if arrival is None:
+            self._nothing(link, outcomes, limit, exact=exact, request_code=request_code)
+            return
+        self.note("<", arrival_text(arrival), arrival.data, link.name)
+        own_number = self._own_number(arrival, link, opaque)
+        self._observe(arrival, own_number=own_number, exact=exact, request_code=request_code)
+        reasons = [self._mismatch(one, arrival, None if own_number else link) for one in outcomes]
+        if None not in reasons:
+            reason = "; or ".join(dict.fromkeys(str(one) for one in reasons))
+            self.fail(reason, tuple(str(one) for one in outcomes))
+
+    def _nothing(
+        self,
+        link: Link,
+        outcomes: Sequence[Outcome],
+        limit: float,
+        *,
+        exact: bool,
+        request_code: int | None,
+    ) -> None:
+        self.note("<", f"nothing for {limit:g} s", link=link.name)
+        self.observations.append(
+            Observation(step=self._step, arrival=None, exact=exact, request_code=request_code)
+        )
+        if not any(isinstance(one, Silence) for one in outcomes):
+            for stray in link.arrivals:
+                self.note("<", f"not awaited: {arrival_text(stray)}", stray.data, link.name)
+            strays = f", but {len(link.arrivals)} that were not awaited" if link.arrivals else ""
+            self.fail(f"nothing came within {limit:g} s{strays}", tuple(map(str, outcomes)))
+
+    def _own_number(self, arrival: Arrival, link: Link, opaque: int | None) -> bool:
+        """Whether a response has the number of a request; true also where no number is known."""
+        command = arrival.command
+        if command is None or arrival.kind != "response" or opaque is not None:
+            return True
+        if not link.outstanding:
+            return True
+        if command.opaque in link.outstanding:
+            link.outstanding.discard(command.opaque)
+            return True
+        return False
+
+    def _observe(
+        self,
+        arrival: Arrival,
+        *,
+        own_number: bool = True,
+        exact: bool = False,
+        request_code: int | None = None,
+    ) -> None:
+        self.observations.append(
+            Observation(
+                step=self._step,
+                arrival=arrival,
+                own_number=own_number,
+                exact=exact,
+                request_code=request_code,
+            )
+        )
+
+    def _mismatch(self, outcome: Outcome, arrival: Arrival, stranger: Link | None) -> str | None:
+        """Why what came is not this outcome; None if it is."""
+        if isinstance(outcome, Silence):
+            return f"{arrival.kind} instead of silence"
+        if isinstance(outcome, Closed):
+            return None if arrival.kind == "end" else f"{arrival.kind} instead of the end"
+        if isinstance(outcome, RawBytes):
+            same = arrival.data == outcome.data
+            return None if same else f"{arrival.data.hex()} instead of {outcome.data.hex()}"
+        return self._command_mismatch(outcome, arrival, stranger)
+
+    def _command_mismatch(
+        self, outcome: Answer | Incoming, arrival: Arrival, stranger: Link | None
+    ) -> str | None:
+        wanted = "response" if isinstance(outcome, Answer) else "request"
+        command = arrival.command
+        if command is None or arrival.kind != wanted:
+            return f"{arrival.kind} ({arrival.reason}) instead of a {wanted}"
+        if isinstance(outcome, Incoming):
+            return match.incoming(outcome, command, self.names)
+        if outcome.opaque is not None and command.opaque != outcome.opaque:
+            return f"opaque: {command.opaque} instead of {outcome.opaque}"
+        if outcome.opaque is None and stranger is not None:
+            return f"opaque: {command.opaque} is that of no request"
+        return match.answer(outcome, command, self.names)
+
+
+def _belongs(arrival: Arrival, opaque: int | None) -> bool:
+    """Whether it can be the answer to the request of that number; None for any request."""
+    if arrival.kind != "response" or opaque is None:
+        return True
+    return arrival.command is not None and arrival.command.opaque == opaque
+
+
+def _kinds(outcomes: Sequence[Outcome]) -> frozenset[str]:
+    """The kinds of arrivals that decide between these outcomes; the others are left for later steps."""
+    if all(isinstance(one, Incoming) for one in outcomes):
+        return frozenset({"request", "rubbish", "end"})
+    if any(isinstance(one, (Silence, Incoming)) for one in outcomes):
+        return frozenset({"request", "response", "rubbish", "end"})
+    return frozenset({"response", "rubbish", "end"})

@@ -1,0 +1,35 @@
+"""What a JSON text is read as, and how much of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
+"""What a JSON text is read as; keys are always text, see ``BareKey`` for those that stood without
+quotes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JsonLimits:
+    """How much a text may ask for.
+
+    Attributes:
+        max_size: length of the text in bytes.
+        max_depth: levels of nesting; the strict path adds the limit of its own, 1024.
+        max_count: values in the text; an upper bound is taken from its commas and opening brackets,
+            those within strings included.
+    """
+
+    max_size: int = 16_777_216
+    max_depth: int = 1024
+    max_count: int = 1_000_000
+
+
+DEFAULT_LIMITS: Final = JsonLimits()
+"""One frame, the depth of the strict path (Java: 2048), and room for a registration of 77,000
+topics (770,000)."""
+
+MAX_NUMBER_LENGTH: Final = 512
+"""Characters of one number; a long has 20, a double 25.  Bounds the work of turning digits into an
+integer."""

@@ -1,0 +1,267 @@
+"""The server that is asked: one that runs already, or one that the suite starts, restarts and configures itself."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import socket
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+LOOPBACK: Final = "127.0.0.1"
+START_SECONDS: Final = 60.0
+STOP_SECONDS: Final = 10.0
+CONFIG_FILE: Final = "namesrv.properties"
+KV_FILE: Final = "kvConfig.json"
+OUTPUT_FILE: Final = "output.txt"
+
+
+class NotStartedError(Exception):
+    """The target could not be started, or ended while it was; the text quotes its last output."""
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where a target listens."""
+
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
+
+def free_port() -> int:
+    """A port on loopback that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind((LOOPBACK, 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+class Target:
+    """A server that somebody else looks after.
+
+    Attributes:
+        address: where it listens.
+        managed: whether the suite has started it and may restart it.
+    """
+
+    managed = False
+
+    def __init__(self, address: Address) -> None:
+        self.address = address
+
+    async def start(self) -> None:
+        """Start it, where that is the suite's business, and wait until it answers connections."""
+
+    async def stop(self, *, kill: bool = False) -> int | None:
+        """End it; returns its exit status (negative for a signal) where it is known."""
+
+    @property
+    def output(self) -> str:
+        """All that it has printed, where that is known."""
+        return ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Demands:
+    """How a server has to be started for some cases.
+
+    Attributes:
+        options: properties, beside the port and the path of the KV file.
+        jvm: system properties.
+        kv: content of the KV file; None for no file.
+    """
+
+    options: tuple[tuple[str, str], ...] = ()
+    jvm: tuple[str, ...] = ()
+    kv: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """A program that has ended.
+
+    Attributes:
+        status: its exit status; negative for a signal, None when it was killed because it would not end.
+        out: what it printed, both streams together.
+    """
+
+    status: int | None
+    out: str
+
+
+class StartedTarget(Target):
+    """A server that the suite starts in a folder of its own.
+
+    The command is split like a shell's words.  In it ``{port}`` stands for its port, ``{config}`` for a properties file with
+    ``listenPort``, ``kvConfigPath`` and the options of the case, ``{kv}`` for the KV file, ``{home}`` for the folder, and a word
+    ``{jvm}`` for the system properties, each a word of its own.  They are in the environment as ``JAVA_OPT_EXT`` too, beside
+    ``ROCKETMQ_HOME``.  It runs in that folder.
+    """
+
+    managed = True
+
+    def __init__(self, command: str, folder: Path, demands: Demands | None = None) -> None:
+        super().__init__(Address(LOOPBACK, free_port()))
+        self.folder = folder
+        self._command = command
+        self._demands = demands or Demands()
+        self._process: subprocess.Popen[bytes] | None = None
+        folder.mkdir(parents=True, exist_ok=True)
+        if self._demands.kv is not None:
+            self.write_kv(self._demands.kv)
+
+    def write_kv(self, text: str) -> None:
+        """Replace the content of the KV file."""
+        (self.folder / KV_FILE).write_text(text, "utf-8")
+
+    def read(self, name: str) -> str | None:
+        """The text of a file in its folder; None where there is none."""
+        path = self.folder / name
+        return path.read_text("utf-8") if path.exists() else None
+
+    @property
+    def output(self) -> str:
+        path = self.folder / OUTPUT_FILE
+        return path.read_text("utf-8", "replace") if path.exists() else ""
+
+    async def start(self) -> None:
+        self._write_config({})
+        self._process = self._spawn(self.words())
+        with trio.move_on_after(START_SECONDS):
+            while not await self._listens():
+                status = self._process.poll()
+                if status is not None:
+                    raise NotStartedError(f"ended with {status}: {self.output[-800:]}")
+                await trio.sleep(0.02)
+            return
+        await self.stop(kill=True)
+        raise NotStartedError(f"nobody listens on {self.address} after {START_SECONDS:g} s")
+
+    async def stop(self, *, kill: bool = False) -> int | None:
+        process, self._process = self._process, None
+        if process is None:
+            return None
+        return await _end(process, signal.SIGKILL if kill else signal.SIGTERM)
+
+    async def launch(
+        self,
+        arguments: Sequence[str] | None = None,
+        *,
+        environment: Mapping[str, str] | None = None,
+        without: Sequence[str] = (),
+        options: Mapping[str, str] | None = None,
+        kv: str | None = None,
+        seconds: float = 20.0,
+    ) -> Finished:
+        """Run the command to see it end by itself.
+
+        Args:
+            arguments: replace all words from ``-c`` on; None to leave them.
+            environment: additional variables.
+            without: variables that must not be there.
+            options: additional properties.
+            kv: content of the KV file; None to leave it.
+            seconds: after which it is ended (status None).
+        """
+        if kv is not None:
+            self.write_kv(kv)
+        self._write_config(options or {})
+        before = len(self.output)
+        process = self._spawn(self.words(arguments), environment or {}, without)
+        status = await _wait(process, seconds)
+        if status is None:
+            await _end(process, signal.SIGKILL)
+        return Finished(status=status, out=self.output[before:])
+
+    def words(self, arguments: Sequence[str] | None = None) -> list[str]:
+        """The words of the command, with everything put in."""
+        known = {
+            "{port}": str(self.address.port),
+            "{config}": CONFIG_FILE,
+            "{kv}": KV_FILE,
+            "{home}": str(self.folder),
+        }
+        words: list[str] = []
+        for word in shlex.split(self._command):
+            if word == "-c" and arguments is not None:
+                break
+            if word == "{jvm}":
+                words += self._demands.jvm
+                continue
+            for name, text in known.items():
+                word = word.replace(name, text)
+            words.append(word)
+        return words + list(arguments or ())
+
+    def _write_config(self, more: Mapping[str, str]) -> None:
+        settings = {
+            "listenPort": str(self.address.port),
+            "bindAddress": LOOPBACK,
+            "kvConfigPath": KV_FILE,
+        }
+        settings |= {**dict(self._demands.options), **more}
+        text = "".join(f"{name}={value}\n" for name, value in settings.items())
+        (self.folder / CONFIG_FILE).write_text(text, "utf-8")
+
+    def _spawn(
+        self,
+        words: Sequence[str],
+        environment: Mapping[str, str] | None = None,
+        without: Sequence[str] = (),
+    ) -> subprocess.Popen[bytes]:
+        variables = {
+            **os.environ,
+            "ROCKETMQ_HOME": str(self.folder),
+            "JAVA_OPT_EXT": " ".join(self._demands.jvm),
+            **(environment or {}),
+        }
+        for name in without:
+            variables.pop(name, None)
+        with (self.folder / OUTPUT_FILE).open("ab") as output:
+            return subprocess.Popen(  # noqa: S603 - the operator's own command
+                list(words),
+                cwd=self.folder,
+                env=variables,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+
+    async def _listens(self) -> bool:
+        try:
+            stream = await trio.open_tcp_stream(self.address.host, self.address.port)
+        except OSError:
+            return False
+        await stream.aclose()
+        return True
+
+
+async def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
+    """Wait for a process to end; None when it does not in time."""
+    with trio.move_on_after(seconds):
+        return await trio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
+    return None
+
+
+async def _end(process: subprocess.Popen[bytes], number: signal.Signals) -> int:
+    """Signal the process group and wait; what has not ended in time is killed."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+    with trio.CancelScope(shield=True):
+        await _wait(process, STOP_SECONDS)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    return process.wait()
