@@ -15,12 +15,21 @@ import trio
 
 from rocketwire import __version__
 from rocketwire_tools.conformance import page, report, terminal
+from rocketwire_tools.conformance.arguments import (
+    FAILED,
+    NUMBERS,
+    PASSED,
+    UNREACHABLE,
+    USAGE,
+    address,
+)
 from rocketwire_tools.conformance.case import Profile, VerdictKind
 from rocketwire_tools.conformance.cases import ALL
+from rocketwire_tools.conformance.diff_command import diff
 from rocketwire_tools.conformance.play import UnreachableError
 from rocketwire_tools.conformance.runner import Run, Settings, probe
 from rocketwire_tools.conformance.selection import select
-from rocketwire_tools.conformance.target import Address, Target
+from rocketwire_tools.conformance.target import Target
 from rocketwire_tools.conformance.verdict import Verdict, counts
 
 if TYPE_CHECKING:
@@ -28,32 +37,13 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.conformance.case import Case
 
-PASSED: Final = 0
-FAILED: Final = 1
-USAGE: Final = 2
-UNREACHABLE: Final = 3
-
-NUMBERS: Final = {case.id: number for number, case in enumerate(ALL)}
-"""A number for each address, of which its names are made."""
-
 _EPILOG: Final = """\
 other commands:
+  rocketwire-conformance diff A B [--start] [--known FILE]
   rocketwire-conformance matrix REPORT.json... [--html FILE] [--markdown FILE]
 
 exit status: 0 passed, 1 failed, 2 wrong usage, 3 target not reached
 """
-
-
-def address(text: str) -> Address:
-    """Read ``host:port``.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
-    host, colon, port = text.rpartition(":")
-    if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT")
-    return Address(host.strip("[]"), int(port))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -111,6 +101,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         if words[:1] == ["matrix"]:
             return matrix(words[1:])
+        if words[:1] == ["diff"]:
+            return diff(words[1:])
         return run(words)
     except SystemExit as ended:  # argparse has printed why
         return ended.code if isinstance(ended.code, int) else USAGE

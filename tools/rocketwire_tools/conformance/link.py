@@ -70,6 +70,7 @@ class Link:
         arrivals: what came and nobody has taken yet.
         ended: whether the server has closed it.
         outstanding: numbers of requests that were sent without awaiting their answers.
+        asked: the request codes of all numbers that were given.
         next_opaque: the number for the next request.
     """
 
@@ -78,11 +79,21 @@ class Link:
         self.arrivals: list[Arrival] = []
         self.ended = False
         self.outstanding: set[int] = set()
+        self.asked: dict[int, int] = {}
         self.next_opaque = 1
         self._stream = stream
         self._socket = socket
         self._news = trio.Event()
         self._scope = trio.CancelScope()
+
+    def owns(self, arrival: Arrival) -> bool:
+        """Whether a response has the number of a request that was sent; true where no number is known."""
+        command = arrival.command
+        if command is None or arrival.kind != "response" or not self.outstanding:
+            return True
+        known = command.opaque in self.outstanding
+        self.outstanding.discard(command.opaque)
+        return known
 
     async def send(self, data: bytes) -> bool:
         """Send bytes; returns False where the server has closed already, of which the arrivals tell."""

@@ -27,18 +27,20 @@ class Names:
 
     def __init__(self, run: str, number: int) -> None:
         """Names for the case of that number in the run of that short word (letters and digits)."""
-        self._run = run
-        self._number = number
+        self._mark = f"-{run}-{number:04}"
+        self._network = f"198.{18 + number // 256}.{number % 256}."
         self._hosts: dict[str, int] = {}
 
     def name(self, kind: str, suffix: str = "") -> str:
         """The name that ``{kindsuffix}`` stands for."""
         if kind in _PORTS:
             host = self._hosts.setdefault(suffix, len(self._hosts) + 1)
-            return (
-                f"198.18.{self._number % 256}.{host}:{_PORTS[kind] + 100 * (self._number // 256)}"
-            )
-        return f"{kind}-{self._run}-{self._number}{suffix}"
+            return f"{self._network}{host}:{_PORTS[kind]}"
+        return f"{kind}{suffix}{self._mark}"
+
+    def mentioned(self, text: str) -> bool:
+        """Whether a text has a name of this case in it."""
+        return self._mark in text or self._network in text
 
     def text(self, text: str) -> str:
         """The text with all names put in."""

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
-from rocketwire.codes import LanguageCode, SerializeType
-from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.conformance import match
 from rocketwire_tools.conformance.build import OK
+from rocketwire_tools.conformance.judging import belongs, byte_for_byte, deciding, mismatch
 from rocketwire_tools.conformance.link import Arrival, Link, connect
-from rocketwire_tools.conformance.outcomes import Answer, Closed, Incoming, RawBytes, Silence
+from rocketwire_tools.conformance.outcomes import Silence
 from rocketwire_tools.conformance.steps import (
     Ask,
     Call,
     Close,
     Expect,
-    Frame,
     Open,
     Request,
     Restart,
@@ -30,9 +25,10 @@ from rocketwire_tools.conformance.steps import (
 )
 from rocketwire_tools.conformance.target import StartedTarget
 from rocketwire_tools.conformance.verdict import Exchange, Observation, arrival_text
+from rocketwire_tools.conformance.writing import literal_bytes, request_bytes, with_names
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from rocketwire_tools.conformance.names import Names
     from rocketwire_tools.conformance.outcomes import Outcome
@@ -149,7 +145,7 @@ class Play:
         opaque, data = self._bytes_of(request, link)
         await self._send(link, data, f"request {request.code}")
         with trio.move_on_after(5 * self._patience):
-            return await link.next(lambda arrival: _belongs(arrival, opaque))
+            return await link.next(lambda arrival: belongs(arrival, opaque))
         raise CaseFailedError(f"no answer to request {request.code}")
 
     def server(self) -> StartedTarget:
@@ -179,21 +175,24 @@ class Play:
     # ------------------------------------------------------------------ steps
 
     async def _run(self, step: Step) -> None:
-        match_step = {
+        handlers: dict[type, Callable[[Any], Awaitable[None]]] = {
             Open: self._open,
             Send: self._send_step,
             Expect: self._expect,
             Ask: self._ask,
             Until: self._until,
             Close: self._close,
+            Wait: self._wait,
             Restart: self._restart,
+            Call: self._call,
         }
-        if isinstance(step, Wait):
-            await trio.sleep(step.seconds)
-        elif isinstance(step, Call):
-            await step.function(self)
-        else:
-            await match_step[type(step)](step)  # type: ignore[operator]
+        await handlers[type(step)](step)
+
+    async def _wait(self, step: Wait) -> None:
+        await trio.sleep(step.seconds)
+
+    async def _call(self, step: Call) -> None:
+        await step.function(self)
 
     async def _open(self, step: Open) -> None:
         address = self.target.address
@@ -250,16 +249,16 @@ class Play:
             opaque,
             step.within,
             exact=step.exact,
-            request_code=step.request.code,
         )
 
     async def _until(self, step: Until) -> None:
-        """Ask until the outcome is there; a broken connection is opened anew."""
+        """Ask until the outcome is there, the time is over, or the connection ends."""
         started = trio.current_time()
         deadline = started + step.within * self._patience
+        link = await self.link(step.on)
         while True:
             arrival = await self.request(step.request, step.on)
-            wrong = self._mismatch(step.outcome, arrival, None)
+            wrong = mismatch(step.outcome, arrival, self.names)
             now = trio.current_time()
             if wrong is None and now - started < step.not_before:
                 self.fail(f"came after {now - started:.2f} s, before {step.not_before:g} s")
@@ -267,7 +266,7 @@ class Play:
                 break
             await trio.sleep(step.every)
         self.note("<", arrival_text(arrival), arrival.data, step.on)
-        self._observe(arrival, request_code=step.request.code)
+        self._observe(link, arrival, exact=byte_for_byte((step.outcome,)))
         if wrong is not None:
             waited = f"not within {step.within * self._patience:g} s: {wrong}"
             self.fail(waited, (str(step.outcome),))
@@ -299,53 +298,19 @@ class Play:
         return False
 
     def _bytes_of(self, part: Sendable, link: Link) -> tuple[int | None, bytes]:
-        if isinstance(part, bytes):
-            return None, part
-        if isinstance(part, Frame):
-            return None, self._frame_bytes(part)
-        return self._request_bytes(part, link)
-
-    def _frame_bytes(self, frame: Frame) -> bytes:
-        header, body = self._raw(frame.header), self._raw(frame.body)
-        header_length = len(header) if frame.header_length is None else frame.header_length
-        length = 4 + len(header) + len(body) if frame.length is None else frame.length
-        mark = (frame.type << 24 | header_length & 0xFFFFFF) & 0xFFFFFFFF
-        return (length & 0xFFFFFFFF).to_bytes(4, "big") + mark.to_bytes(4, "big") + header + body
-
-    def _raw(self, data: bytes | str) -> bytes:
-        return self.names.text(data).encode() if isinstance(data, str) else data
-
-    def _request_bytes(self, request: Request, link: Link) -> tuple[int, bytes]:
+        """The number and the bytes of something to send; without a number if it is no ``Request``."""
+        if not isinstance(part, Request):
+            return None, literal_bytes(part, self.names) or b""
+        request = with_names(part, self.names)
         opaque = request.opaque
         if opaque is None:
             opaque, link.next_opaque = link.next_opaque, link.next_opaque + 1
-        ext = request.ext
-        if ext is not None:
-            ext = {key: self.names.text(text) for key, text in ext.items()}
+        link.asked[opaque] = request.code
         if request.code in _UNDOING:
-            undoing = Request(code=_UNDOING[request.code], ext=ext)
+            undoing = Request(code=_UNDOING[request.code], ext=request.ext)
             if undoing not in self._left_behind:
                 self._left_behind.append(undoing)
-        command = RemotingCommand(
-            code=request.code,
-            language=getattr(LanguageCode, request.language, request.language),
-            version=request.version,
-            opaque=opaque,
-            flag=request.flag,
-            ext_fields=ext,
-            body=self._body(request),
-            serialize_type=SerializeType.ROCKETMQ if request.binary else SerializeType.JSON,
-        )
-        return opaque, encode(command)
-
-    def _body(self, request: Request) -> bytes | None:
-        body = request.body
-        if isinstance(body, str):
-            body = self.names.text(body).encode()
-        elif body is not None and not isinstance(body, bytes):
-            text = json.dumps(self.names.value(body), separators=(",", ":"), ensure_ascii=False)
-            body = text.encode()
-        return zlib.compress(body) if request.zlib and body is not None else body
+        return opaque, request_bytes(request, opaque)
 
     # ------------------------------------------------------------------ what comes
 
@@ -357,115 +322,48 @@ class Play:
         within: float,
         *,
         exact: bool = False,
-        request_code: int | None = None,
     ) -> None:
         """Wait for the next thing that can decide between the outcomes, and decide."""
         quiet = next((one for one in outcomes if isinstance(one, Silence)), None)
-        kinds = _kinds(outcomes)
+        kinds = deciding(outcomes)
         limit = within * self._patience if quiet is None else quiet.seconds
         arrival = None
         with trio.move_on_after(limit):
             arrival = await link.next(
-                lambda one: one.kind in kinds and (quiet is not None or _belongs(one, opaque))
+                lambda one: one.kind in kinds and (quiet is not None or belongs(one, opaque))
             )
         if arrival is None:
-            self._nothing(link, outcomes, limit, exact=exact, request_code=request_code)
+            self._nothing(link, outcomes, limit)
             return
         self.note("<", arrival_text(arrival), arrival.data, link.name)
-        own_number = self._own_number(arrival, link, opaque)
-        self._observe(arrival, own_number=own_number, exact=exact, request_code=request_code)
-        reasons = [self._mismatch(one, arrival, None if own_number else link) for one in outcomes]
+        own_number = opaque is not None or link.owns(arrival)
+        exact = exact or byte_for_byte(outcomes)
+        self._observe(link, arrival, own_number=own_number, exact=exact)
+        reasons = [mismatch(one, arrival, self.names, own_number=own_number) for one in outcomes]
         if None not in reasons:
             reason = "; or ".join(dict.fromkeys(str(one) for one in reasons))
             self.fail(reason, tuple(str(one) for one in outcomes))
 
-    def _nothing(
-        self,
-        link: Link,
-        outcomes: Sequence[Outcome],
-        limit: float,
-        *,
-        exact: bool,
-        request_code: int | None,
-    ) -> None:
+    def _nothing(self, link: Link, outcomes: Sequence[Outcome], limit: float) -> None:
         self.note("<", f"nothing for {limit:g} s", link=link.name)
-        self.observations.append(
-            Observation(step=self._step, arrival=None, exact=exact, request_code=request_code)
-        )
-        if not any(isinstance(one, Silence) for one in outcomes):
-            for stray in link.arrivals:
-                self.note("<", f"not awaited: {arrival_text(stray)}", stray.data, link.name)
-            strays = f", but {len(link.arrivals)} that were not awaited" if link.arrivals else ""
-            self.fail(f"nothing came within {limit:g} s{strays}", tuple(map(str, outcomes)))
-
-    def _own_number(self, arrival: Arrival, link: Link, opaque: int | None) -> bool:
-        """Whether a response has the number of a request; true also where no number is known."""
-        command = arrival.command
-        if command is None or arrival.kind != "response" or opaque is not None:
-            return True
-        if not link.outstanding:
-            return True
-        if command.opaque in link.outstanding:
-            link.outstanding.discard(command.opaque)
-            return True
-        return False
+        self.observations.append(Observation(step=self._step, arrival=None))
+        if any(isinstance(one, Silence) for one in outcomes):
+            return
+        for stray in link.arrivals:
+            self.note("<", f"not awaited: {arrival_text(stray)}", stray.data, link.name)
+        strays = f", but {len(link.arrivals)} that were not awaited" if link.arrivals else ""
+        self.fail(f"nothing came within {limit:g} s{strays}", tuple(map(str, outcomes)))
 
     def _observe(
-        self,
-        arrival: Arrival,
-        *,
-        own_number: bool = True,
-        exact: bool = False,
-        request_code: int | None = None,
+        self, link: Link, arrival: Arrival, *, own_number: bool = True, exact: bool = False
     ) -> None:
+        command = arrival.command
         self.observations.append(
             Observation(
                 step=self._step,
                 arrival=arrival,
                 own_number=own_number,
                 exact=exact,
-                request_code=request_code,
+                request_code=None if command is None else link.asked.get(command.opaque),
             )
         )
-
-    def _mismatch(self, outcome: Outcome, arrival: Arrival, stranger: Link | None) -> str | None:
-        """Why what came is not this outcome; None if it is."""
-        if isinstance(outcome, Silence):
-            return f"{arrival.kind} instead of silence"
-        if isinstance(outcome, Closed):
-            return None if arrival.kind == "end" else f"{arrival.kind} instead of the end"
-        if isinstance(outcome, RawBytes):
-            same = arrival.data == outcome.data
-            return None if same else f"{arrival.data.hex()} instead of {outcome.data.hex()}"
-        return self._command_mismatch(outcome, arrival, stranger)
-
-    def _command_mismatch(
-        self, outcome: Answer | Incoming, arrival: Arrival, stranger: Link | None
-    ) -> str | None:
-        wanted = "response" if isinstance(outcome, Answer) else "request"
-        command = arrival.command
-        if command is None or arrival.kind != wanted:
-            return f"{arrival.kind} ({arrival.reason}) instead of a {wanted}"
-        if isinstance(outcome, Incoming):
-            return match.incoming(outcome, command, self.names)
-        if outcome.opaque is not None and command.opaque != outcome.opaque:
-            return f"opaque: {command.opaque} instead of {outcome.opaque}"
-        if outcome.opaque is None and stranger is not None:
-            return f"opaque: {command.opaque} is that of no request"
-        return match.answer(outcome, command, self.names)
-
-
-def _belongs(arrival: Arrival, opaque: int | None) -> bool:
-    """Whether it can be the answer to the request of that number; None for any request."""
-    if arrival.kind != "response" or opaque is None:
-        return True
-    return arrival.command is not None and arrival.command.opaque == opaque
-
-
-def _kinds(outcomes: Sequence[Outcome]) -> frozenset[str]:
-    """The kinds of arrivals that decide between these outcomes; the others are left for later steps."""
-    if all(isinstance(one, Incoming) for one in outcomes):
-        return frozenset({"request", "rubbish", "end"})
-    if any(isinstance(one, (Silence, Incoming)) for one in outcomes):
-        return frozenset({"request", "response", "rubbish", "end"})
-    return frozenset({"response", "rubbish", "end"})

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import string
-from collections import defaultdict
+from collections import defaultdict, deque
 from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -251,21 +251,24 @@ class Run:
                 await target.stop(kill=True)
 
     async def _all(self, cases: Sequence[Case], numbers: dict[str, int], target: Target) -> None:
-        limit = trio.CapacityLimiter(self._settings.cases_at_once)
+        waiting = deque(cases)
 
-        async def one(case: Case) -> None:
-            async with limit:
-                if self._lost is not None:
-                    self._add(Verdict(case=case, kind=VerdictKind.ERROR, reason=self._lost))
-                    return
-                verdict = await play(case, numbers[case.id], target, self._settings)
-                self._add(verdict)
-                if verdict.kind is VerdictKind.ERROR and not target.managed:
-                    await self._see_whether_lost(target)
+        async def work() -> None:
+            while waiting:
+                await self._one(waiting.popleft(), numbers, target)
 
         async with trio.open_nursery() as nursery:
-            for case in cases:
-                nursery.start_soon(one, case)
+            for _ in range(self._settings.cases_at_once):
+                nursery.start_soon(work)
+
+    async def _one(self, case: Case, numbers: dict[str, int], target: Target) -> None:
+        if self._lost is not None:
+            self._add(Verdict(case=case, kind=VerdictKind.ERROR, reason=self._lost))
+            return
+        verdict = await play(case, numbers[case.id], target, self._settings)
+        self._add(verdict)
+        if verdict.kind is VerdictKind.ERROR and not target.managed:
+            await self._see_whether_lost(target)
 
     async def _see_whether_lost(self, target: Target) -> None:
         try:
