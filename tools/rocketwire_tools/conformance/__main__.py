@@ -21,6 +21,7 @@ from rocketwire_tools.conformance.arguments import (
     PASSED,
     UNREACHABLE,
     USAGE,
+    add_start_options,
     address,
 )
 from rocketwire_tools.conformance.case import Profile, VerdictKind
@@ -61,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
         metavar="COMMAND",
         help="start servers with this command instead: {port} {config} {kv} {home} {jvm} are put in",
     )
+    add_start_options(made)
     add(
         "--only",
         action="append",
@@ -129,6 +131,8 @@ def run(words: Sequence[str]) -> int:
         profile=Profile(wanted.profile),
         destructive=wanted.destructive,
         start=wanted.start,
+        options=tuple(wanted.option),
+        home=wanted.home,
         patience=wanted.patience,
     )
     name = wanted.name or (str(wanted.target) if wanted.target else "started")

@@ -11,7 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire_tools.conformance.arguments import FAILED, NUMBERS, PASSED, UNREACHABLE, address
+from rocketwire_tools.conformance.arguments import (
+    FAILED,
+    NUMBERS,
+    PASSED,
+    UNREACHABLE,
+    add_start_options,
+    address,
+)
 from rocketwire_tools.conformance.case import Profile
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.diff import Comparison, Side, judge, play_both, read_known
@@ -37,6 +44,7 @@ def parser() -> argparse.ArgumentParser:
     add("first", metavar="A")
     add("second", metavar="B")
     add("--start", action="store_true", help="A and B are commands that start servers")
+    add_start_options(made)
     add("--only", action="append", default=[], metavar="PREFIX")
     add("--tag", action="append", default=[])
     add("--without", action="append", default=[], metavar="TAG")
@@ -79,6 +87,8 @@ def _side(wanted: argparse.Namespace, text: str) -> Side:
         profile=Profile(wanted.profile),
         destructive=wanted.destructive,
         start=text if wanted.start else None,
+        options=tuple(wanted.option),
+        home=wanted.home,
         patience=wanted.patience,
         keep_going=True,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import random
 import string
 from collections import defaultdict, deque
@@ -41,6 +42,8 @@ class Settings:
         profile: the generation of Java's server that is the measure.
         destructive: whether cases may touch what is not their own on a server that runs already.
         start: the command that starts a server; None to ask one that runs.
+        options: properties of every server that is started; those of a case come on top.
+        home: folder whose content each started server finds in its own; None for nothing.
         patience: factor for all deadlines.
         cases_at_once: cases that run at the same time on one server.
         servers_at_once: servers that run at the same time.
@@ -51,6 +54,8 @@ class Settings:
     profile: Profile = Profile.JAVA_5_5
     destructive: bool = False
     start: str | None = None
+    options: tuple[tuple[str, str], ...] = ()
+    home: Path | None = None
     patience: float = 1.0
     cases_at_once: int = CASES_AT_ONCE
     servers_at_once: int = SERVERS_AT_ONCE
@@ -237,7 +242,8 @@ class Run:
         self, folder: Path, demands: Demands, cases: Sequence[Case], numbers: dict[str, int]
     ) -> None:
         async with self._servers:
-            target = StartedTarget(self._settings.start or "", folder, demands)
+            own = dataclasses.replace(demands, options=(*self._settings.options, *demands.options))
+            target = StartedTarget(self._settings.start or "", folder, own, self._settings.home)
             try:
                 try:
                     await target.start()

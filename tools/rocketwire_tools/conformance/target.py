@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import signal
 import socket
 import subprocess
@@ -112,13 +113,29 @@ class StartedTarget(Target):
 
     managed = True
 
-    def __init__(self, command: str, folder: Path, demands: Demands | None = None) -> None:
+    def __init__(
+        self,
+        command: str,
+        folder: Path,
+        demands: Demands | None = None,
+        home: Path | None = None,
+    ) -> None:
+        """A server that does not run yet.
+
+        Args:
+            command: what starts it.
+            folder: where; made if it is not there.
+            demands: how.
+            home: folder whose content is copied there; None for nothing.
+        """
         super().__init__(Address(LOOPBACK, free_port()))
         self.folder = folder
         self._command = command
         self._demands = demands or Demands()
         self._process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
+        if home is not None:
+            shutil.copytree(home, folder, dirs_exist_ok=True)
         if self._demands.kv is not None:
             self.write_kv(self._demands.kv)
 
