@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rocketwire_tools.conformance.outcomes import Body, Outcome
+    from rocketwire_tools.conformance.packed import Packed
 
 OK = Answer(code=0)
 """Success without remark and body, with any ext fields."""
@@ -23,7 +24,7 @@ def ask(
     code: int,
     ext: Mapping[str, str] | None = None,
     *outcomes: Outcome,
-    body: bytes | str | Mapping[str, Any] | list[Any] | None = None,
+    body: bytes | str | Mapping[str, Any] | list[Any] | Packed | None = None,
     on: str = MAIN,
     **more: Any,
 ) -> Ask:
@@ -47,6 +48,12 @@ def found(body: Body = ANY, **more: Any) -> Answer:
 
 NO_ROUTE = Answer(code=17, remark=ANY, body=ANY)
 """105 for a topic that is not there."""
+
+
+def unsupported(code: int, *, opaque: int | None = None, binary: bool | None = None) -> Answer:
+    """The answer to a request code that the server does not know."""
+    remark = f" request type {code} not supported"
+    return Answer(code=3, remark=remark, ext=None, opaque=opaque, binary=binary)
 
 
 def topic_config(name: str, **members: object) -> dict[str, object]:

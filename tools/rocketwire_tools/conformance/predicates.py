@@ -33,8 +33,15 @@ def in_order(body: bytes, names: Names, *texts: str) -> str | None:
     return None
 
 
+def lacks_one(body: bytes, names: Names, *texts: str) -> str | None:
+    """At least one of these texts is nowhere in the body."""
+    wanted = [names.text(text) for text in texts]
+    return "has them all" if all(text.encode() in body for text in wanted) else None
+
+
 PREDICATES: Final[dict[str, Callable[..., str | None]]] = {
     "has-text": has_text,
     "lacks-text": lacks_text,
     "in-order": in_order,
+    "lacks-one": lacks_one,
 }

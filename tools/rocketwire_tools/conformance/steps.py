@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from rocketwire_tools.conformance.outcomes import Answer, Outcome
+    from rocketwire_tools.conformance.packed import Packed
     from rocketwire_tools.conformance.play import Play
 
 MAIN = "main"
@@ -36,7 +37,7 @@ class Request:
 
     code: int
     ext: Mapping[str, str] | None = None
-    body: bytes | str | Mapping[str, object] | list[object] | None = None
+    body: bytes | str | Mapping[str, object] | list[object] | Packed | None = None
     version: int = 479
     opaque: int | None = None
     flag: int = 0

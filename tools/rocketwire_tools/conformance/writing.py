@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire_tools.conformance.packed import Packed
 from rocketwire_tools.conformance.steps import Frame, Request
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ def with_names(request: Request, names: Names) -> Request:
 
 def _body(request: Request, names: Names) -> bytes | None:
     body = request.body
+    if isinstance(body, Packed):
+        return body.encoded(names)
     if isinstance(body, str):
         body = names.text(body).encode()
     elif body is not None and not isinstance(body, bytes):

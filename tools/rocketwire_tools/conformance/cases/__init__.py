@@ -23,12 +23,60 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire_tools.conformance.cases import kv, register, transport
+from rocketwire_tools.conformance.cases import (
+    acting,
+    binary_headers,
+    checksums,
+    dialects,
+    flags,
+    headers,
+    kv,
+    kv_values,
+    lists,
+    liveness,
+    lost,
+    order,
+    packed_bodies,
+    registration,
+    registration_bodies,
+    registration_headers,
+    routes,
+    succession,
+    topics,
+    transport,
+    unregistration,
+    versions,
+    zones,
+)
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.case import Case
 
-MODULES = (transport, kv, register)
+MODULES = (
+    transport,
+    headers,
+    binary_headers,
+    flags,
+    kv,
+    kv_values,
+    registration,
+    succession,
+    registration_headers,
+    registration_bodies,
+    checksums,
+    packed_bodies,
+    acting,
+    unregistration,
+    lost,
+    versions,
+    liveness,
+    routes,
+    dialects,
+    order,
+    zones,
+    lists,
+    topics,
+)
 
 ALL: tuple[Case, ...] = tuple(case for module in MODULES for case in module.CASES)
 """Every case there is."""

@@ -4,55 +4,232 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import OK, OK_BARE, ask, found
-from rocketwire_tools.conformance.case import Case
-from rocketwire_tools.conformance.outcomes import NO_EXT, Answer, Json, Text
-from rocketwire_tools.conformance.steps import Restart
+from rocketwire_tools.conformance.build import OK_BARE, ask, found
+from rocketwire_tools.conformance.case import ONLY_5_5, Case, Severity
+from rocketwire_tools.conformance.outcomes import ANY, Answer, Json, Text
 
-_ENTRY: Final = {"namespace": "{namespace}", "key": "{key}"}
+ENTRY: Final = {"namespace": "{namespace}", "key": "{key}"}
+SPACE: Final = {"namespace": "{namespace}"}
+NOTHING: Final = Answer(code=22, ext={}, remark="No config item, Namespace: {namespace} Key: {key}")
+EMPTY: Final = found(Text('{"table":{}}'), ext=None)
+PUT: Final = "DefaultRequestProcessor.putKVConfig, KVConfigManager.putKVConfig @ 5.5.0"
+GET: Final = "DefaultRequestProcessor.getKVConfig, KVConfigManager.getKVConfig @ 5.5.0"
+LIST: Final = (
+    "DefaultRequestProcessor.getKVListByNamespace, KVConfigManager.getKVListByNamespace @ 5.5.0"
+)
+DELETE: Final = "DefaultRequestProcessor.deleteKVConfig, KVConfigManager.deleteKVConfig @ 5.5.0"
+LOAD: Final = "KVConfigManager.load @ 5.5.0"
+REFUSED: Final = Answer(code=1, remark="namespace or key is null", ext=None)
+
+
+def put(value: str = "v", key: str = "{key}") -> dict[str, str]:
+    """The ext fields of 100."""
+    return {"namespace": "{namespace}", "key": key, "value": value}
+
+
+def _kept(number: int, what: str, value: str, written: str) -> Case:
+    return Case(
+        id=f"ns/100/{number}",
+        requirement=f"A value with {what} MUST be kept, and be listed as Java's JSON writes it.",
+        evidence=f"{PUT}, JSONWriter.writeString of fastjson2",
+        items=(45,),
+        profiles=ONLY_5_5,
+        steps=(
+            ask(100, put(value), OK_BARE),
+            ask(101, ENTRY, Answer(ext={"value": value})),
+            ask(219, SPACE, found(Text('{"table":{"{key}":"' + written + '"}}'))),
+        ),
+    )
+
+
+def _loaded(number: int, what: str, content: str, value: str | None) -> Case:
+    wanted = Answer(code=22, ext={}, remark=ANY) if value is None else Answer(ext={"value": value})
+    return Case(
+        id=f"ns/100/{number}",
+        requirement=f"A KV file that {what} MUST be read at the start.",
+        evidence=LOAD,
+        items=(46,),
+        kv=content,
+        steps=(ask(101, {"namespace": "n", "key": "k"}, wanted),),
+    )
+
 
 CASES: Final = (
     Case(
         id="ns/100/1",
         requirement="A stored value MUST be given back by 101 and be listed by 219.",
-        evidence="KVConfigManager.putKVConfig, getKVConfig, getKVListByNamespace @ 5.5.0",
+        evidence=f"{PUT}, {GET}, {LIST}",
         items=(37,),
         steps=(
-            ask(100, {**_ENTRY, "value": "v"}, OK_BARE),
-            ask(101, _ENTRY, Answer(code=0, ext={"value": "v"})),
-            ask(219, {"namespace": "{namespace}"}, found(Text('{"table":{"{key}":"v"}}'))),
+            ask(100, put(), Answer(ext=None)),
+            ask(101, ENTRY, Answer(ext={"value": "v"})),
+            ask(219, SPACE, found(Text('{"table":{"{key}":"v"}}'), ext=None)),
         ),
     ),
+    Case(
+        id="ns/100/3",
+        requirement="A second value of the same key MUST replace the first.",
+        evidence=PUT,
+        items=(37,),
+        steps=(
+            ask(100, put("one")),
+            ask(100, put("two")),
+            ask(101, ENTRY, Answer(ext={"value": "two"})),
+        ),
+    ),
+    Case(
+        id="ns/100/4",
+        requirement="Several keys of a namespace MUST be listed together.",
+        evidence=LIST,
+        items=(37,),
+        steps=(
+            ask(100, put("1", "{keyA}")),
+            ask(100, put("2", "{keyB}")),
+            ask(219, SPACE, found(Json({"table": {"{keyA}": "1", "{keyB}": "2"}}))),
+        ),
+    ),
+    Case(
+        id="ns/100/5",
+        requirement="100 without a namespace MUST be refused.",
+        evidence=PUT,
+        items=(41,),
+        steps=(ask(100, {"key": "{key}", "value": "v"}, REFUSED),),
+    ),
+    Case(
+        id="ns/100/6",
+        requirement="100 without a key MUST be refused.",
+        evidence=PUT,
+        items=(41,),
+        steps=(ask(100, {"namespace": "{namespace}", "value": "v"}, REFUSED),),
+    ),
+    Case(
+        id="ns/100/7",
+        requirement="100 without ext fields MUST be refused.",
+        evidence=PUT,
+        items=(41,),
+        steps=(ask(100, None, REFUSED),),
+    ),
+    Case(
+        id="ns/100/8",
+        requirement="100 without a value SHOULD make the namespace and no entry.",
+        evidence=PUT,
+        severity=Severity.SHOULD,
+        items=(42,),
+        steps=(
+            ask(100, ENTRY, Answer(ext=None)),
+            ask(101, ENTRY, NOTHING),
+            ask(219, SPACE, EMPTY),
+        ),
+    ),
+    Case(
+        id="ns/100/9",
+        requirement="An empty value in a JSON header MUST be kept.",
+        evidence=PUT,
+        items=(43,),
+        steps=(ask(100, put("")), ask(101, ENTRY, Answer(ext={"value": ""}))),
+    ),
+    Case(
+        id="ns/100/10",
+        requirement="An empty value in a binary header SHOULD count as no value.",
+        evidence="RocketMQSerializable.readStr, mapDeserialize @ 5.5.0",
+        severity=Severity.SHOULD,
+        items=(43,),
+        steps=(
+            ask(100, put(""), binary=True),
+            ask(101, ENTRY, NOTHING),
+            ask(219, SPACE, EMPTY),
+        ),
+    ),
+    _kept(20, "a quotation mark and a backslash", '"\\', '\\"\\\\'),
+    _kept(21, "a slash, <, >, &, ' and =", "/<>&'=", "/<>&'="),
+    _kept(22, "line feed, tab and carriage return", "\n\t\r\b\f", "\\n\\t\\r\\b\\f"),
+    _kept(23, "control characters", "\x01\x0b\x1f", "\\u0001\\u000b\\u001f"),
+    _kept(24, "U+007F, U+0080, U+2028 and U+2029", "\x7f\x80\u2028\u2029", "\x7f\x80\u2028\u2029"),
+    _kept(25, "letters beyond ASCII", "é漢", "é漢"),
+    _kept(26, "characters beyond the first plane", "😀", "😀"),
+    _kept(27, "blanks around it", "  v  ", "  v  "),
     Case(
         id="ns/101/1",
         requirement="101 for an entry that is not there MUST answer code 22 and name what was asked.",
-        evidence="DefaultRequestProcessor.getKVConfig @ 5.5.0",
+        evidence=GET,
         items=(38,),
+        steps=(ask(101, ENTRY, NOTHING),),
+    ),
+    Case(
+        id="ns/101/2",
+        requirement="101 for another key of a namespace that is there MUST answer code 22.",
+        evidence=GET,
+        items=(38,),
+        steps=(
+            ask(100, put("v", "{keyB}")),
+            ask(101, ENTRY, NOTHING),
+        ),
+    ),
+    Case(
+        id="ns/101/3",
+        requirement="101 without ext fields MUST answer code 22 and say null.",
+        evidence=GET,
+        items=(39,),
         steps=(
             ask(
                 101,
-                _ENTRY,
-                Answer(
-                    code=22,
-                    ext=NO_EXT,
-                    remark="No config item, Namespace: {namespace} Key: {key}",
-                ),
+                None,
+                Answer(code=22, ext={}, remark="No config item, Namespace: null Key: null"),
             ),
         ),
     ),
     Case(
-        id="ns/100/2",
-        requirement="A value MUST survive a restart of the server.",
-        evidence="KVConfigManager.load, persist @ 5.5.0",
-        items=(46,),
-        tags=frozenset({"slow"}),
-        fresh=True,
+        id="ns/102/1",
+        requirement="A deleted entry MUST be gone, its namespace stays.",
+        evidence=DELETE,
+        items=(44,),
         steps=(
-            ask(100, {**_ENTRY, "value": "kept"}, OK),
-            Restart(),
-            ask(
-                219, {"namespace": "{namespace}"}, found(Json({"table": {"{key}": "kept"}})), on="b"
-            ),
+            ask(100, put()),
+            ask(102, ENTRY, Answer(ext=None)),
+            ask(101, ENTRY, NOTHING),
+            ask(219, SPACE, EMPTY),
         ),
     ),
+    Case(
+        id="ns/102/2",
+        requirement="Deleting what is not there MUST be a success.",
+        evidence=DELETE,
+        items=(44,),
+        steps=(ask(102, ENTRY, Answer(ext=None)), ask(102, None, Answer(ext=None))),
+    ),
+    Case(
+        id="ns/102/3",
+        requirement="Deleting one entry MUST leave the others of its namespace.",
+        evidence=DELETE,
+        items=(44,),
+        steps=(
+            ask(100, put("1", "{keyA}")),
+            ask(100, put("2", "{keyB}")),
+            ask(102, {"namespace": "{namespace}", "key": "{keyA}"}),
+            ask(219, SPACE, found(Text('{"table":{"{keyB}":"2"}}'))),
+        ),
+    ),
+    Case(
+        id="ns/219/1",
+        requirement="219 for a namespace that is not there MUST answer code 22 and name it.",
+        evidence=LIST,
+        items=(40,),
+        steps=(
+            ask(
+                219,
+                SPACE,
+                Answer(code=22, ext=None, remark="No config item, Namespace: {namespace}"),
+            ),
+            ask(219, None, Answer(code=22, ext=None, remark="No config item, Namespace: null")),
+        ),
+    ),
+    _loaded(50, "is empty", "", None),
+    _loaded(51, "is null", "null", None),
+    _loaded(52, "has an entry", '{"configTable":{"n":{"k":"v"}}}', "v"),
+    _loaded(
+        53, "has members that nobody knows", '{"a":1,"configTable":{"n":{"k":"v"}},"b":[]}', "v"
+    ),
+    _loaded(54, "has a number for a text", '{"configTable":{"n":{"k":1}}}', "1"),
+    _loaded(55, "has a null for a text", '{"configTable":{"n":{"k":null}}}', None),
+    _loaded(56, "has blanks and lines", '{\n "configTable" : {\n  "n" : { "k" : "v" } } }\n', "v"),
 )

@@ -1,42 +1,224 @@
-"""Frames, headers and flags, whatever the request."""
+"""Frames: lengths, types, splits, junk.
+
+Java holds back what comes until the twelfth byte of a connection, so that whatever is sent here has at least twelve.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import struct
 
-from rocketwire_tools.conformance.case import Case
-from rocketwire_tools.conformance.outcomes import Answer, Closed, Silence
-from rocketwire_tools.conformance.steps import Expect, Frame, Request, Send
+from rocketwire_tools.conformance.build import ask, found, until
+from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.outcomes import ANY, Answer, Closed, Has, Json, Silence
+from rocketwire_tools.conformance.steps import Expect, Frame, Open, Request, Send
 
-_UNKNOWN: Final = Answer(code=3, remark=" request type 9999 not supported")
+DECODER = "NettyDecoder.decode @ 5.5.0"
+HEADER_LENGTH = "RemotingCommand.getHeaderLength @ 5.5.0"
+PROTOCOL_TYPE = "RemotingCommand.getProtocolType @ 5.5.0"
 
-CASES: Final = (
-    Case(
-        id="transport/1",
-        requirement="A frame whose length word is 0 MUST end the connection without an answer.",
-        evidence="NettyDecoder.decode @ 5.5.0 (LengthFieldBasedFrameDecoder)",
-        items=(4,),
-        steps=(Send((b"\x00\x00\x00\x00" + bytes(12),)), Expect((Closed(),))),
-    ),
-    Case(
-        id="transport/2",
-        requirement="A request MUST be answered the same however its bytes are cut.",
-        evidence="NettyDecoder.decode @ 5.5.0",
+CLUSTER_INFO = (
+    b'{"code":106,"flag":0,"language":"PYTHON","opaque":1,"serializeTypeCurrentRPC":"JSON",'
+    b'"version":479}'
+)
+WHOLE = struct.pack(">II", len(CLUSTER_INFO) + 4, len(CLUSTER_INFO)) + CLUSTER_INFO
+INFO = found(Json(Has({"brokerAddrTable": ANY, "clusterAddrTable": ANY})), opaque=1)
+PADDED = b"{}" + b" " * 40
+
+
+def _length(value: int, then: bytes = bytes(60)) -> bytes:
+    return struct.pack(">i", value) + then
+
+
+def _closes(number: int, what: str, sent: bytes | Frame, evidence: str, item: int) -> Case:
+    return Case(
+        id=f"transport/{number}",
+        requirement=f"{what} MUST close the connection without an answer.",
+        evidence=evidence,
+        steps=(Send((sent,)), Expect((Closed(),))),
+        items=(item,),
+    )
+
+
+def _split(number: int, at: int) -> Case:
+    return Case(
+        id=f"transport/{number}",
+        requirement=f"A frame that comes in two segments, the first of {at} bytes, MUST be answered as if it came in one.",
+        evidence=DECODER,
+        steps=(
+            Send((WHOLE[:at],)),
+            Expect((Silence(seconds=0.1),)),
+            Send((WHOLE[at:],)),
+            Expect((INFO,)),
+        ),
         items=(2,),
-        steps=(Send((Request(code=9999),), pieces=1), Expect((_UNKNOWN,))),
+        tags=frozenset({"split"}),
+    )
+
+
+SPLITS = tuple(
+    _split(100 + at, at) for at in (1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 40, len(WHOLE) - 1)
+)
+
+CASES = (
+    Case(
+        id="transport/5",
+        requirement="A request MUST be answered by a frame whose lengths fit, with the request's number and only the response flag.",
+        evidence="RemotingCommand.encodeHeader, markResponseType @ 5.5.0",
+        steps=(Send((WHOLE,)), Expect((INFO,))),
+        items=(1,),
     ),
     Case(
-        id="transport/3",
-        requirement="A header that is a JSON array MUST end the connection.",
-        evidence="RemotingCommand.headerDecode @ 5.5.0",
-        items=(8,),
-        steps=(Send((Frame(header=b"[1]         "),)), Expect((Closed(),))),
+        id="transport/6",
+        requirement="A frame that comes byte by byte MUST be answered as if it came in one segment.",
+        evidence=DECODER,
+        steps=(Send((WHOLE,), pieces=1), Expect((INFO,))),
+        items=(2,),
+        tags=frozenset({"split"}),
     ),
     Case(
-        id="transport/4",
-        requirement="A one-way request of an unknown code MUST not be answered.",
-        evidence="NettyRemotingAbstract.processRequestCommand @ 5.5.0",
-        items=(22, 23),
-        steps=(Send((Request(code=9999, flag=2),)), Expect((Silence(),))),
+        id="transport/7",
+        requirement="Two frames in one segment MUST both be answered, each with its own number.",
+        evidence=DECODER,
+        steps=(
+            Send((Request(code=106, opaque=11), Request(code=206, opaque=12))),
+            Expect((found(opaque=11), found(opaque=12))),
+            Expect((found(opaque=11), found(opaque=12))),
+            Expect((Silence(seconds=0.1),)),
+        ),
+        items=(3,),
     ),
+    Case(
+        id="transport/8",
+        requirement="A hundred frames in one segment MUST all be answered.",
+        evidence=DECODER,
+        profiles=SINCE_5_3,
+        steps=(
+            Send(tuple(Request(code=99999, opaque=n) for n in range(100))),
+            *(Expect((Answer(code=3, remark=ANY, opaque=None),)) for _ in range(100)),
+            Expect((Silence(seconds=0.1),)),
+        ),
+    ),
+    Case(
+        id="transport/9",
+        requirement="A frame and a half, and then the other half, MUST give two answers.",
+        evidence=DECODER,
+        steps=(
+            Send((WHOLE + WHOLE[:50],)),
+            Expect((INFO,)),
+            Expect((Silence(seconds=0.1),)),
+            Send((WHOLE[50:],)),
+            Expect((INFO,)),
+        ),
+        items=(2, 3),
+    ),
+    _closes(10, "A length of 0", _length(0), HEADER_LENGTH, 4),
+    _closes(11, "A length of 3", _length(3), HEADER_LENGTH, 4),
+    _closes(12, "A length of -1", _length(-1), DECODER, 4),
+    _closes(13, "A length of 2147483647", _length(2**31 - 1), DECODER, 4),
+    _closes(14, "A length of -2147483648", _length(-(2**31)), DECODER, 4),
+    _closes(15, "A length of 16777213, one more than fits,", _length(16_777_213), DECODER, 4),
+    Case(
+        id="transport/16",
+        requirement="A length of 16777212 (a frame of 16777216 bytes) MUST be waited for.",
+        evidence=DECODER,
+        steps=(
+            Send((_length(16_777_212, struct.pack(">I", 90) + bytes(100)),)),
+            Expect((Silence(seconds=1.0),)),
+        ),
+        items=(5,),
+    ),
+    _closes(
+        17,
+        "A header length that is one more than the frame has",
+        Frame(header=CLUSTER_INFO, header_length=len(CLUSTER_INFO) + 1),
+        HEADER_LENGTH,
+        6,
+    ),
+    _closes(
+        18,
+        "A header length of 16777215 in a small frame",
+        Frame(header=CLUSTER_INFO, header_length=0xFFFFFF),
+        HEADER_LENGTH,
+        6,
+    ),
+    _closes(19, "A header length of 0", Frame(header=b"", body=bytes(20)), PROTOCOL_TYPE, 8),
+    _closes(20, "A type byte of 2", Frame(header=CLUSTER_INFO, type=2), PROTOCOL_TYPE, 7),
+    _closes(21, "A type byte of 255", Frame(header=CLUSTER_INFO, type=255), PROTOCOL_TYPE, 7),
+    _closes(
+        22,
+        "A header that says binary and is JSON",
+        Frame(header=CLUSTER_INFO, type=1),
+        "RocketMQSerializable.rocketMQProtocolDecode @ 5.5.0",
+        7,
+    ),
+    _closes(23, "An HTTP request", b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", DECODER, 4),
+    _closes(24, "A gRPC preface", b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(20), DECODER, 4),
+    _closes(25, "A Redis command", b"*1\r\n$4\r\nPING\r\n*1\r\n$4\r\nPING\r\n", DECODER, 4),
+    _closes(26, "An SSH banner", b"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n", DECODER, 4),
+    Case(
+        id="transport/30",
+        requirement="A bad frame MUST close only its own connection.",
+        evidence="NettyDecoder.decode, RemotingHelper.closeChannel @ 5.5.0",
+        steps=(
+            ask(106, None, found(), on="other"),
+            Send((_length(-1),)),
+            Expect((Closed(),)),
+            ask(106, None, found(), on="other"),
+        ),
+    ),
+    Case(
+        id="transport/31",
+        requirement="A bad frame before a good one in the same segment MUST close the connection.",
+        evidence=DECODER,
+        steps=(
+            Send((Frame(header=b"[1]" + b" " * 20), Request(code=106, opaque=5))),
+            Expect((Closed(), found(opaque=5))),
+        ),
+        items=(21,),
+    ),
+    Case(
+        id="transport/32",
+        requirement="A good frame before a bad one in the same segment SHOULD be executed.",
+        evidence=DECODER,
+        severity=Severity.SHOULD,
+        steps=(
+            Send(
+                (
+                    Request(
+                        code=100,
+                        ext={"namespace": "{namespace}", "key": "{key}", "value": "v"},
+                        opaque=5,
+                    ),
+                    Frame(header=b"[1]" + b" " * 20),
+                )
+            ),
+            until(
+                101,
+                {"namespace": "{namespace}", "key": "{key}"},
+                Answer(ext={"value": "v"}),
+                on="other",
+            ),
+        ),
+    ),
+    Case(
+        id="transport/33",
+        requirement="A connection that never sends anything MUST be accepted and left open.",
+        evidence="NettyRemotingServer.initServerBootstrap @ 5.5.0",
+        steps=(Open(), Expect((Silence(seconds=0.5),))),
+    ),
+    Case(
+        id="transport/34",
+        requirement="A body of a megabyte on a request that has none MUST be ignored.",
+        evidence="DefaultRequestProcessor.getBrokerClusterInfo @ 5.5.0",
+        steps=(ask(106, None, found(), body=bytes(1_000_000)),),
+        items=(24,),
+    ),
+    Case(
+        id="transport/35",
+        requirement="A body on a request that has none MUST be ignored.",
+        evidence="DefaultRequestProcessor.getBrokerClusterInfo @ 5.5.0",
+        steps=(ask(106, None, found(), body=b"\x00\xff not looked at"),),
+        items=(24,),
+    ),
+    *SPLITS,
 )

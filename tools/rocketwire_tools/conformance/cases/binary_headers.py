@@ -1,0 +1,151 @@
+"""Binary (ROCKETMQ) headers of requests, and in which form the server answers."""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from rocketwire_tools.conformance.build import ask, found, unsupported
+from rocketwire_tools.conformance.case import ALL_PROFILES, SINCE_5_3, Case, Profile
+from rocketwire_tools.conformance.outcomes import Answer, Closed
+from rocketwire_tools.conformance.steps import Expect, Frame, Send
+
+BINARY: Final = "RocketMQSerializable.rocketMQProtocolDecode @ 5.5.0"
+
+
+INFO: Final = found(opaque=7)
+
+
+def _binary(
+    code: int = 106,
+    *,
+    ext: bytes = b"",
+    opaque: int = 7,
+    remark_length: int = 0,
+    ext_length: int | None = None,
+    language: int = 3,
+) -> bytes:
+    length = len(ext) if ext_length is None else ext_length
+    fixed = struct.pack(">HBhiii", code & 0xFFFF, language, 479, opaque, 0, remark_length)
+    return fixed + struct.pack(">i", length) + ext
+
+
+def _binary_case(
+    number: int,
+    what: str,
+    header: bytes,
+    outcome: Answer | Closed,
+    item: int,
+    profiles: frozenset[Profile] = ALL_PROFILES,
+) -> Case:
+    return Case(
+        id=f"header/{number}",
+        requirement=what,
+        evidence=BINARY,
+        profiles=profiles,
+        items=(item,),
+        steps=(Send((Frame(header=header, type=1),)), Expect((outcome,))),
+    )
+
+
+CASES: Final = (
+    Case(
+        id="header/80",
+        requirement="A request with a binary header MUST be answered with a JSON header, if the server is set to JSON.",
+        evidence="RemotingCommand.createResponseCommand, getSerializeTypeConfigInThisServer @ 5.5.0",
+        profiles=SINCE_5_3,
+        items=(17,),
+        steps=(ask(106, None, found(binary=False), binary=True),),
+    ),
+    Case(
+        id="header/81",
+        requirement="A server set to ROCKETMQ MUST answer with a binary header, also a request with a JSON header.",
+        evidence="RemotingCommand.makeCustomHeaderToNet, RocketMQSerializable.rocketMQProtocolEncode @ 5.5.0",
+        profiles=SINCE_5_3,
+        jvm=("-Drocketmq.serialize.type=ROCKETMQ",),
+        items=(18,),
+        steps=(
+            ask(
+                100, {"namespace": "{namespace}", "key": "{key}", "value": "v"}, Answer(binary=True)
+            ),
+            ask(
+                101,
+                {"namespace": "{namespace}", "key": "{key}"},
+                Answer(ext={"value": "v"}, binary=True),
+            ),
+            ask(9999, None, unsupported(9999, binary=True)),
+        ),
+    ),
+    _binary_case(
+        82,
+        "Of a code in a binary header only 16 bits with a sign MUST count: 40000 is -25536.",
+        _binary(40000),
+        unsupported(-25536, opaque=7),
+        19,
+        SINCE_5_3,
+    ),
+    _binary_case(
+        83,
+        "A remark longer than the binary header MUST close the connection.",
+        _binary(remark_length=1000),
+        Closed(),
+        20,
+    ),
+    _binary_case(
+        84,
+        "A negative length of the remark in a binary header MUST close the connection.",
+        _binary(remark_length=-1),
+        Closed(),
+        20,
+    ),
+    _binary_case(
+        85,
+        "A negative length of ext fields in a binary header MUST count as none.",
+        _binary(ext_length=-5),
+        INFO,
+        20,
+    ),
+    _binary_case(
+        86,
+        "Ext fields longer than the binary header MUST close the connection.",
+        _binary(ext_length=1000),
+        Closed(),
+        20,
+    ),
+    _binary_case(
+        87,
+        "An entry that runs over the end of the ext fields MUST close the connection.",
+        _binary(ext=struct.pack(">H", 9) + b"namespace" + struct.pack(">i", 50) + b"n"),
+        Closed(),
+        20,
+    ),
+    _binary_case(
+        88,
+        "A binary header of 5 bytes MUST close the connection.",
+        b"\x00\x6a\x03\x01\xdf",
+        Closed(),
+        20,
+    ),
+    _binary_case(
+        89,
+        "A language that is not listed SHOULD not matter in a binary header.",
+        _binary(language=200),
+        INFO,
+        20,
+    ),
+    Case(
+        id="header/90",
+        requirement="Ext fields of a binary header MUST be read.",
+        evidence=BINARY,
+        items=(17,),
+        steps=(
+            ask(100, {"namespace": "{namespace}", "key": "{key}", "value": "漢"}, binary=True),
+            ask(
+                101,
+                {"namespace": "{namespace}", "key": "{key}"},
+                Answer(ext={"value": "漢"}, binary=None),
+                binary=True,
+            ),
+        ),
+    ),
+)

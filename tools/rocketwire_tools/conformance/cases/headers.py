@@ -1,0 +1,143 @@
+"""Headers of requests: what is read, what closes, and what is answered about codes, flags and numbers."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rocketwire_tools.conformance.build import ask, found, unsupported
+from rocketwire_tools.conformance.case import (
+    ALL_PROFILES,
+    ONLY_5_5,
+    SINCE_5_3,
+    Case,
+    Profile,
+    Severity,
+)
+from rocketwire_tools.conformance.outcomes import Answer, Closed
+from rocketwire_tools.conformance.steps import Expect, Frame, Send
+
+DECODE: Final = "RemotingCommand.decode, RemotingSerializable.decode @ 5.5.0"
+
+
+INFO: Final = found(opaque=7)
+NUMBERED: Final = '"flag":0,"language":"JAVA","opaque":7,"version":479'
+
+
+def _closes(
+    number: int,
+    header: str | bytes,
+    item: int,
+    profiles: frozenset[Profile] = ALL_PROFILES,
+    severity: Severity = Severity.MUST,
+) -> Case:
+    shown = header if isinstance(header, str) else header.decode("latin-1")
+    return Case(
+        id=f"header/{number}",
+        requirement=f"The header {shown.strip()!r} {severity.value} close the connection without an answer.",
+        evidence=DECODE,
+        severity=severity,
+        profiles=profiles,
+        items=(item,),
+        steps=(Send((Frame(header=header),)), Expect((Closed(),))),
+    )
+
+
+def _answers(
+    number: int,
+    header: str,
+    outcome: Answer,
+    item: int,
+    profiles: frozenset[Profile] = ALL_PROFILES,
+    severity: Severity = Severity.MUST,
+) -> Case:
+    what = "success" if outcome.code == 0 else f"code {outcome.code}"
+    return Case(
+        id=f"header/{number}",
+        requirement=f"The header {header.strip()!r} {severity.value} be answered with {what}.",
+        evidence=DECODE,
+        severity=severity,
+        profiles=profiles,
+        items=(item,),
+        steps=(Send((Frame(header=header),)), Expect((outcome,))),
+    )
+
+
+JSON_CASES: Final = (
+    _closes(1, "[1]            ", 8),
+    _closes(2, "12             ", 8),
+    _closes(3, "hello          ", 8),
+    _closes(4, "null           ", 8),
+    _closes(5, "               ", 8),
+    _answers(6, "{}             ", unsupported(0, opaque=None), 8, ONLY_5_5),
+    _closes(7, '{"code":106,"opaque":7} x', 9),
+    _closes(8, '{"code":106,"opaque":7}{}', 9),
+    _closes(9, '{"code":106,"opaque":7', 9),
+    _answers(10, "{'code':106,'opaque':7}", INFO, 10),
+    _answers(11, '{"code":106,"opaque":7,}', INFO, 10, severity=Severity.SHOULD),
+    _answers(12, '{/*c*/"code":106,"opaque":7}', INFO, 10, severity=Severity.SHOULD),
+    _answers(13, '  \n\t{"code":106,"opaque":7}', INFO, 10),
+    _closes(14, "{code:106,opaque:7}", 10, ONLY_5_5, Severity.NOTE),
+    _closes(15, b'\xef\xbb\xbf{"code":106,"opaque":7}', 10, ONLY_5_5, Severity.NOTE),
+    _answers(16, '{"CODE":106,"Opaque":7}', unsupported(0, opaque=None), 10, ONLY_5_5),
+    _answers(17, f'{{"code":"106",{NUMBERED}}}', INFO, 11),
+    _answers(18, f'{{"code":106.0,{NUMBERED}}}', INFO, 11),
+    _closes(19, f'{{"code":"abc",{NUMBERED}}}', 11),
+    _answers(20, f'{{"code":true,{NUMBERED}}}', unsupported(1, opaque=7), 11, ONLY_5_5),
+    _answers(21, f'{{"code":null,{NUMBERED}}}', unsupported(0, opaque=7), 11, ONLY_5_5),
+    _answers(
+        22, f'{{"code":{{}},{NUMBERED}}}', unsupported(0, opaque=7), 11, ONLY_5_5, Severity.NOTE
+    ),
+    _answers(23, f"{{{NUMBERED}}}", unsupported(0, opaque=7), 11, ONLY_5_5),
+    _answers(24, '{"code":106,"language":"KLINGON","opaque":7}', INFO, 12),
+    _closes(25, '{"code":106,"language":99,"opaque":7}', 12),
+    _answers(26, '{"code":106,"language":3,"opaque":7}', INFO, 12),
+    _answers(27, '{"code":106,"language":null,"opaque":7}', INFO, 12),
+    _closes(28, '{"code":106,"extFields":["a"],"opaque":7}', 13),
+    _closes(29, '{"code":106,"extFields":"a","opaque":7}', 13),
+    _answers(30, '{"code":106,"extFields":null,"opaque":7}', INFO, 13),
+    _answers(31, '{"code":106,"extFields":{},"opaque":7}', INFO, 13),
+    _closes(32, b'{"code":106,"remark":"\xff\xfe","opaque":7}', 14, SINCE_5_3),
+    _answers(33, '{"code":106,"flag":0,"version":479}', found(opaque=None), 15),
+    _answers(34, '{"code":106,"opaque":-7}', found(opaque=-7), 16),
+    _answers(35, '{"code":106,"opaque":2147483647}', found(opaque=2**31 - 1), 16),
+    _answers(36, '{"code":106,"opaque":-2147483648}', found(opaque=-(2**31)), 16),
+    _closes(37, '{"code":106,"opaque":2147483648}', 16, ONLY_5_5),
+    _closes(38, '{"code":5000000000,"opaque":7}', 16, ONLY_5_5),
+    _answers(39, '{"code":106,"opaque":7,"unknown":{"a":[1,2,{}]}}', INFO, 10),
+    _answers(40, '{"code":106,"opaque":7,"serializeTypeCurrentRPC":"ROCKETMQ"}', INFO, 17),
+    _answers(41, '{"code":106,"opaque":7,"version":-1}', INFO, 16),
+    _answers(42, '{"code":106,"opaque":7,"version":2147483647}', INFO, 16),
+    _answers(43, '{"code":106,"opaque":7,"remark":"told to a server"}', INFO, 10),
+    _answers(44, '{"code":-1,"opaque":7}', unsupported(-1, opaque=7), 23, SINCE_5_3),
+)
+
+NAMES: Final = '"extFields":{"namespace":"{namespace}","key":"{key}"'
+
+
+def _text_of(number: int, written: str, kept: str, severity: Severity = Severity.MUST) -> Case:
+    put = f'{{"code":100,"opaque":7,{NAMES},"value":{written}}}}}'
+    return Case(
+        id=f"header/{number}",
+        requirement=f"An ext field with the value {written} {severity.value} count as the text {kept}.",
+        evidence="RemotingSerializable.decode @ 5.5.0 (a map of texts)",
+        severity=severity,
+        items=(13,),
+        steps=(
+            Send((Frame(header=put),)),
+            Expect((Answer(opaque=7),)),
+            ask(101, {"namespace": "{namespace}", "key": "{key}"}, Answer(ext={"value": kept})),
+        ),
+        cleanup=(ask(102, {"namespace": "{namespace}", "key": "{key}"}),),
+    )
+
+
+TEXT_CASES: Final = (
+    _text_of(60, "1", "1"),
+    _text_of(61, "true", "true"),
+    _text_of(62, '{"a":1}', '{"a":1}', Severity.NOTE),
+    _text_of(63, '"\\u00e9\\n"', "é\n"),
+    _text_of(64, "-12345678901234567890", "-12345678901234567890", Severity.NOTE),
+)
+
+
+CASES: Final = JSON_CASES + TEXT_CASES

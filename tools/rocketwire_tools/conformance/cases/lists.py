@@ -1,0 +1,214 @@
+"""Lists of topics and brokers (106, 206, 224, 304, 311, 312, 313), and topics that are made and deleted (216, 217)."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rocketwire_tools.conformance.build import (
+    ask,
+    broker_ext,
+    found,
+    register,
+    registration,
+    topic_config,
+)
+from rocketwire_tools.conformance.case import SINCE_5_3, Case
+from rocketwire_tools.conformance.outcomes import (
+    AllOf,
+    Answer,
+    Contains,
+    Has,
+    Json,
+    Lacks,
+    Text,
+)
+
+LISTS: Final = "RouteInfoManager.getAllTopicList @ 5.5.0"
+GATE: Final = "DefaultRequestProcessor.processRequest @ 5.5.0"
+DISABLED: Final = Answer(code=1, remark="disable", ext=None)
+NO_TOPICS: Final = found(Text('{"topicList":[]}'), ext=None)
+SECOND: Final = broker_ext(cluster="{clusterB}", name="{brokerB}", address="{addressB}", ha="{haB}")
+
+
+def topics(*names: str, without: tuple[str, ...] = ()) -> Answer:
+    """A list with at least these topics, and without those."""
+    return found(Json(Has({"topicList": AllOf((Contains(names), Lacks(without)))})), ext=None)
+
+
+def exactly(*names: str) -> Answer:
+    """A list of these topics."""
+    return found(Json({"topicList": list(names)}), ext=None)
+
+
+FLAGGED: Final = registration(
+    tuple(topic_config(f"{{topic{flag}}}", topicSysFlag=flag) for flag in range(4))
+)
+
+
+def _flags(number: int, code: int, flags: tuple[int, ...], what: str) -> Case:
+    others = set(range(4)) - set(flags)
+    return Case(
+        id=f"ns/{code}/{number}",
+        requirement=what,
+        evidence="RouteInfoManager.getUnitTopics, getHasUnitSubTopicList, getHasUnitSubUnUnitTopicList @ 5.5.0",
+        items=(108,),
+        steps=(
+            register(None, FLAGGED),
+            ask(
+                code,
+                None,
+                topics(
+                    *(f"{{topic{n}}}" for n in flags),
+                    without=tuple(f"{{topic{n}}}" for n in others),
+                ),
+            ),
+        ),
+    )
+
+
+CASES: Final = (
+    Case(
+        id="ns/106/1",
+        requirement="106 of a server without brokers MUST show two empty tables.",
+        evidence="RouteInfoManager.getAllClusterInfo @ 5.5.0",
+        fresh=True,
+        items=(1,),
+        steps=(
+            ask(106, None, found(Text('{"brokerAddrTable":{},"clusterAddrTable":{}}'), ext=None)),
+        ),
+    ),
+    Case(
+        id="ns/106/2",
+        requirement="106 MUST show each group with its cluster and addresses, with bare integer keys for everybody.",
+        evidence="RouteInfoManager.getAllClusterInfo @ 5.5.0",
+        profiles=SINCE_5_3,
+        fresh=True,
+        items=(48, 93),
+        steps=(
+            register(),
+            ask(
+                106,
+                {"acceptStandardJsonOnly": "true"},
+                found(
+                    Text(
+                        '{"brokerAddrTable":{"{broker}":{"brokerAddrs":{0:"{address}"},'
+                        '"brokerName":"{broker}","cluster":"{cluster}","enableActingMaster":false}},'
+                        '"clusterAddrTable":{"{cluster}":["{broker}"]}}'
+                    ),
+                    ext=None,
+                ),
+                version=513,
+            ),
+        ),
+    ),
+    Case(
+        id="ns/206/1",
+        requirement="206 MUST list the topics of all brokers.",
+        evidence=LISTS,
+        items=(106,),
+        steps=(
+            register(on="a"),
+            register(SECOND, registration(("{topic}", "{topicC}")), on="b"),
+            ask(206, None, topics("{topic}", "{topicB}", "{topicC}")),
+        ),
+    ),
+    Case(
+        id="ns/206/2",
+        requirement="206 of a server without topics MUST be an empty list.",
+        evidence=LISTS,
+        fresh=True,
+        items=(106,),
+        steps=(ask(206, None, NO_TOPICS),),
+    ),
+    Case(
+        id="ns/206/3",
+        requirement="With enableAllTopicList=false 206 MUST be refused.",
+        evidence=GATE,
+        profiles=SINCE_5_3,
+        options={"enableAllTopicList": "false"},
+        items=(106,),
+        steps=(ask(206, None, DISABLED), ask(224, {"cluster": "{cluster}"}, NO_TOPICS)),
+    ),
+    Case(
+        id="ns/206/4",
+        requirement="A topic of two brokers MUST be listed once.",
+        evidence=LISTS,
+        fresh=True,
+        items=(106,),
+        steps=(
+            register(on="a"),
+            register(SECOND, None, on="b"),
+            ask(206, None, exactly("{topic}", "{topicB}")),
+        ),
+    ),
+    Case(
+        id="ns/224/1",
+        requirement="224 MUST list the topics of the cluster's brokers, and no others.",
+        evidence="RouteInfoManager.getTopicsByCluster @ 5.5.0",
+        items=(107,),
+        steps=(
+            register(on="a"),
+            register(SECOND, registration(("{topic}", "{topicC}")), on="b"),
+            ask(224, {"cluster": "{cluster}"}, exactly("{topic}", "{topicB}")),
+            ask(224, {"cluster": "{clusterB}"}, exactly("{topic}", "{topicC}")),
+        ),
+    ),
+    Case(
+        id="ns/224/2",
+        requirement="224 for a cluster that is not there, or for none, MUST be an empty list.",
+        evidence="RouteInfoManager.getTopicsByCluster @ 5.5.0",
+        items=(107,),
+        steps=(
+            ask(224, {"cluster": "{cluster}"}, NO_TOPICS),
+            ask(224, None, NO_TOPICS),
+            ask(224, {}, NO_TOPICS),
+        ),
+    ),
+    Case(
+        id="ns/224/3",
+        requirement="With enableTopicList=false 224, 311, 312 and 313 MUST be refused, and 206 and 304 not.",
+        evidence=GATE,
+        profiles=SINCE_5_3,
+        options={"enableTopicList": "false"},
+        items=(107,),
+        steps=(
+            ask(224, {"cluster": "{cluster}"}, DISABLED),
+            ask(311, None, DISABLED),
+            ask(312, None, DISABLED),
+            ask(313, None, DISABLED),
+            ask(206, None, found()),
+            ask(304, None, found()),
+        ),
+    ),
+    Case(
+        id="ns/304/1",
+        requirement="304 of a server without brokers MUST be an empty list without an address.",
+        evidence="RouteInfoManager.getSystemTopicList @ 5.5.0",
+        fresh=True,
+        items=(113,),
+        steps=(ask(304, None, NO_TOPICS),),
+    ),
+    Case(
+        id="ns/304/2",
+        requirement="304 MUST list the names of clusters and brokers, and an address.",
+        evidence="RouteInfoManager.getSystemTopicList @ 5.5.0",
+        fresh=True,
+        items=(50, 113),
+        steps=(
+            register(),
+            ask(
+                304,
+                None,
+                found(
+                    Json({"brokerAddr": "{address}", "topicList": ["{cluster}", "{broker}"]}),
+                    ext=None,
+                ),
+            ),
+        ),
+    ),
+    _flags(1, 311, (1, 3), "311 MUST list the topics with the unit flag."),
+    _flags(1, 312, (2, 3), "312 MUST list the topics with the flag of a unit subscription."),
+    _flags(
+        1, 313, (2,), "313 MUST list the topics with a unit subscription that are not unit topics."
+    ),
+)

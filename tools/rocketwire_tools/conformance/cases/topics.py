@@ -1,0 +1,223 @@
+"""Topics that are made and deleted by name: codes 216 and 217."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rocketwire_tools.conformance.build import (
+    FAILED,
+    NO_ROUTE,
+    ask,
+    broker_ext,
+    found,
+    register,
+)
+from rocketwire_tools.conformance.case import ONLY_5_5, SINCE_5_3, Case
+from rocketwire_tools.conformance.outcomes import (
+    AllOf,
+    Answer,
+    Contains,
+    Has,
+    Json,
+    Lacks,
+)
+
+DELETE: Final = "RouteInfoManager.deleteTopic @ 5.5.0"
+MAKE: Final = (
+    "DefaultRequestProcessor.registerTopicToNamesrv, RouteInfoManager.registerTopic @ 5.5.0"
+)
+ROUTE: Final = {"topic": "{topic}"}
+DONE: Final = Answer(ext=None)
+SECOND: Final = broker_ext(cluster="{clusterB}", name="{brokerB}", address="{addressB}", ha="{haB}")
+
+
+def topics(*names: str, without: tuple[str, ...] = ()) -> Answer:
+    """A list with at least these topics, and without those."""
+    return found(Json(Has({"topicList": AllOf((Contains(names), Lacks(without)))})), ext=None)
+
+
+def _queue(broker: str = "{broker}", queues: int = 3, perm: int = 6) -> dict[str, Any]:
+    return {
+        "brokerName": broker,
+        "perm": perm,
+        "readQueueNums": queues,
+        "topicSysFlag": 0,
+        "writeQueueNums": queues,
+    }
+
+
+def _route_body(*queues: dict[str, Any]) -> dict[str, Any]:
+    return {"brokerDatas": [], "filterServerTable": {}, "queueDatas": list(queues)}
+
+
+def _queues(number: int, *brokers: str) -> Answer:
+    wanted = [Has({"brokerName": name, "readQueueNums": number}) for name in brokers]
+    return found(Json(Has({"queueDatas": wanted})))
+
+
+CASES: Final = (
+    Case(
+        id="ns/216/1",
+        requirement="216 without a cluster MUST delete the topic everywhere.",
+        evidence=DELETE,
+        items=(109,),
+        steps=(
+            register(on="a"),
+            register(SECOND, None, on="b"),
+            ask(216, ROUTE, DONE),
+            ask(105, ROUTE, NO_ROUTE),
+            ask(105, {"topic": "{topicB}"}, found()),
+            ask(206, None, topics("{topicB}", without=("{topic}",))),
+        ),
+    ),
+    Case(
+        id="ns/216/2",
+        requirement="216 with a cluster MUST delete the topic of its brokers only.",
+        evidence=DELETE,
+        items=(109,),
+        steps=(
+            register(on="a"),
+            register(SECOND, None, on="b"),
+            ask(216, ROUTE | {"clusterName": "{clusterC}"}, DONE),
+            ask(105, ROUTE, _queues(8, "{broker}", "{brokerB}")),
+            ask(216, ROUTE | {"clusterName": "{cluster}"}, DONE),
+            ask(105, ROUTE, _queues(8, "{brokerB}")),
+            ask(216, ROUTE | {"clusterName": "{clusterB}"}, DONE),
+            ask(105, ROUTE, NO_ROUTE),
+        ),
+    ),
+    Case(
+        id="ns/216/3",
+        requirement="216 with an empty cluster MUST delete the topic everywhere.",
+        evidence=DELETE,
+        items=(109,),
+        steps=(register(), ask(216, ROUTE | {"clusterName": ""}, DONE), ask(105, ROUTE, NO_ROUTE)),
+    ),
+    Case(
+        id="ns/216/4",
+        requirement="216 for a topic that is not there, or for none, MUST be a success.",
+        evidence=DELETE,
+        items=(109,),
+        steps=(
+            ask(216, ROUTE, DONE),
+            ask(216, None, DONE),
+            ask(216, {"clusterName": "{cluster}"}, DONE),
+        ),
+    ),
+    Case(
+        id="ns/217/1",
+        requirement="217 MUST make a route to a broker that is there.",
+        evidence=MAKE,
+        profiles=SINCE_5_3,
+        items=(110,),
+        steps=(
+            register(),
+            ask(217, {"topic": "{topicN}"}, DONE, body=_route_body(_queue())),
+            ask(105, {"topic": "{topicN}"}, _queues(3, "{broker}")),
+        ),
+    ),
+    Case(
+        id="ns/217/2",
+        requirement="217 for a broker that is not there MUST be a success and make no route.",
+        evidence=MAKE,
+        profiles=SINCE_5_3,
+        items=(110,),
+        steps=(
+            ask(217, {"topic": "{topicN}"}, DONE, body=_route_body(_queue())),
+            ask(105, {"topic": "{topicN}"}, NO_ROUTE),
+            ask(206, None, topics(without=("{topicN}",))),
+        ),
+    ),
+    Case(
+        id="ns/217/3",
+        requirement="A new topic of which one broker is not there MUST not be made at all.",
+        evidence=MAKE,
+        profiles=SINCE_5_3,
+        items=(110,),
+        steps=(
+            register(),
+            ask(217, {"topic": "{topicN}"}, DONE, body=_route_body(_queue(), _queue("{brokerX}"))),
+            ask(105, {"topic": "{topicN}"}, NO_ROUTE),
+        ),
+    ),
+    Case(
+        id="ns/217/4",
+        requirement="Of a topic that is there the brokers before the first that is not there MUST be changed.",
+        evidence=MAKE,
+        profiles=SINCE_5_3,
+        items=(110,),
+        steps=(
+            register(on="a"),
+            register(SECOND, None, on="b"),
+            ask(
+                217,
+                ROUTE,
+                DONE,
+                body=_route_body(_queue(), _queue("{brokerX}"), _queue("{brokerB}")),
+            ),
+            ask(
+                105,
+                ROUTE,
+                found(
+                    Json(
+                        Has(
+                            {
+                                "queueDatas": [
+                                    Has({"brokerName": "{broker}", "readQueueNums": 3}),
+                                    Has({"brokerName": "{brokerB}", "readQueueNums": 8}),
+                                ]
+                            }
+                        )
+                    )
+                ),
+            ),
+        ),
+    ),
+    Case(
+        id="ns/217/5",
+        requirement="217 without queues MUST be a success and do nothing.",
+        evidence=MAKE,
+        profiles=SINCE_5_3,
+        items=(111,),
+        steps=(
+            register(),
+            ask(217, {"topic": "{topicN}"}, DONE),
+            ask(217, {"topic": "{topicN}"}, DONE, body=b"{}"),
+            ask(217, {"topic": "{topicN}"}, DONE, body=_route_body()),
+            ask(105, {"topic": "{topicN}"}, NO_ROUTE),
+        ),
+    ),
+    Case(
+        id="ns/217/6",
+        requirement="217 with a body that cannot be read MUST be answered code 1.",
+        evidence=MAKE,
+        profiles=SINCE_5_3,
+        items=(111,),
+        steps=(
+            ask(217, {"topic": "{topicN}"}, FAILED, body=b"xx"),
+            ask(217, {"topic": "{topicN}"}, FAILED, body=b'{"queueDatas":'),
+        ),
+    ),
+    Case(
+        id="ns/217/7",
+        requirement="217 with a body that is no UTF-8 MUST be answered code 1.",
+        evidence=MAKE,
+        profiles=ONLY_5_5,
+        items=(111,),
+        steps=(
+            ask(217, {"topic": "{topicN}"}, FAILED, body=b'{"queueDatas":[{"brokerName":"\xff"}]}'),
+        ),
+    ),
+    Case(
+        id="ns/217/8",
+        requirement="A permission that 217 sets MUST be kept as it is.",
+        evidence=MAKE,
+        profiles=SINCE_5_3,
+        items=(110,),
+        steps=(
+            register(),
+            ask(217, ROUTE, DONE, body=_route_body(_queue(perm=2))),
+            ask(105, ROUTE, found(Json(Has({"queueDatas": [Has({"perm": 2})]})))),
+        ),
+    ),
+)
