@@ -118,14 +118,8 @@ CASES: Final = (
         tags=frozenset({"slow"}),
         steps=(
             register(BRIEF, None, on="a"),
-            until(
-                206,
-                None,
-                Answer(code=0, body=Json({"topicList": Lacks(("{topic}",))})),
-                on="a",
-                within=9.0,
-                not_before=1.2,
-            ),
+            Send(tuple(Request(code=206) for _ in range(32)), on="a", pieces=104, pause=0.25),
+            ask(106, None, GONE, on="reader"),
         ),
     ),
     Case(
