@@ -34,9 +34,9 @@ test: lint
 	$(BIN)/coverage report --fail-under=100 --include="rocketwire/*,$(shell echo $(PURE) | tr ' ' ',')"
 
 # The name server's sans-IO parts: like the library, every branch of them is tested.
-PURE := $(addprefix namesrv/rocketwire_namesrv/,answers.py brokers.py config.py handlers.py javahash.py kv.py occurrences.py \
+PURE := $(addprefix namesrv/rocketwire_namesrv/,answers.py brokers.py cluster_test.py config.py handlers.py javahash.py kv.py occurrences.py \
         parts.py preamble.py properties.py proxy_protocol.py reads.py registering.py registrations.py session.py shapes.py state.py steps.py table.py \
-        tls_settings.py topics.py views.py)
+        tls_settings.py topics.py views.py warm_start.py)
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m bench.codec

@@ -54,6 +54,15 @@ SUCCESS = Answer()
 DISABLED = Answer(ResponseCode.SYSTEM_ERROR, "disable")
 
 
+def no_route(topic: str | None) -> Answer:
+    """What is said of a topic without a route."""
+    return Answer(
+        ResponseCode.TOPIC_NOT_EXIST,
+        f"No topic route info in name server for the topic: {'null' if topic is None else topic}\n"
+        "See https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details.",
+    )
+
+
 def required(value: T | None, name: str) -> T:
     """The value of a mandatory field.
 

@@ -207,6 +207,8 @@ class Config:
     split_registration_size: int = _ours(
         SPLIT_REGISTRATION_SIZE, "rocketwire.splitRegistrationSize"
     )  # topics in a part; 0: each is registered as it comes, as in Java
+    warm_start_seconds: int = _ours(0, "rocketwire.warmStartSeconds")  # 0: brokers are forgotten
+    known_brokers_path: str = _ours("", "rocketwire.knownBrokersPath")  # where they are remembered
     tls: TlsSettings = field(default_factory=TlsSettings)
     """Certificates, and whether connections may begin with TLS; not changed by requests."""
     home: str = ""
@@ -246,6 +248,7 @@ class Config:
             rocketmq_home=system.get("rocketmq.home.dir", environment.get("ROCKETMQ_HOME")),
             kv_config_path=f"{home}/namesrv/kvConfig.json",
             config_store_path=f"{home}/namesrv/namesrv.properties",
+            known_brokers_path=f"{home}/namesrv/knownBrokers.json",
             client_callback_executor_threads=processors,
             use_tls=system.get("tls.server.mode") == "enforcing",
             serialize_type=_serialize_type(system, environment),

@@ -45,7 +45,7 @@ from rocketwire_namesrv.answers import DISABLED as DISABLED
 from rocketwire_namesrv.answers import SUCCESS as SUCCESS
 from rocketwire_namesrv.answers import Answer as Answer
 from rocketwire_namesrv.answers import Peer as Peer
-from rocketwire_namesrv.answers import kv_table, required
+from rocketwire_namesrv.answers import kv_table, no_route, required
 from rocketwire_namesrv.kv import ORDER_TOPIC_CONFIG
 from rocketwire_namesrv.occurrences import (
     ConfigUpdated,
@@ -83,13 +83,7 @@ def get_route_info_by_topic(
     fields = request.ext_fields or {}
     topic = fields.get("topic")
     body = None if topic is None else _route(state, topic, request.version, fields)
-    if body is None:
-        return Answer(
-            ResponseCode.TOPIC_NOT_EXIST,
-            f"No topic route info in name server for the topic: {_shown(topic)}\n"
-            "See https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details.",
-        )
-    return Answer(body=body)
+    return no_route(topic) if body is None else Answer(body=body)
 
 
 def _route(state: State, topic: str, version: int, fields: Mapping[str, str]) -> bytes | None:

@@ -8,6 +8,7 @@ from rocketwire_namesrv import storage
 from rocketwire_namesrv.kv import KVConfig
 from rocketwire_namesrv.logs import LOGGER
 from rocketwire_namesrv.state import State
+from rocketwire_namesrv.warm_start import WarmStart
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.config import Config
@@ -27,4 +28,21 @@ def load_state(config: Config) -> State:
             table = storage.load_kv(config.kv_config_path)
         except OSError as error:
             LOGGER.warning("load KV config table exception, it starts empty: %s", error)
-    return State(config, kv=KVConfig(table), allow_config_update=config.allow_config_update)
+    return State(
+        config,
+        kv=KVConfig(table),
+        allow_config_update=config.allow_config_update,
+        warm_start=_warm_start(config),
+    )
+
+
+def _warm_start(config: Config) -> WarmStart:
+    """The wait for the brokers in the file of known ones; none where there is no such file."""
+    if config.warm_start_seconds <= 0 or not config.known_brokers_path:
+        return WarmStart()
+    try:
+        known = storage.load_brokers(config.known_brokers_path)
+    except (OSError, storage.StorageError) as error:
+        LOGGER.warning("no broker is known from before: %s", error)
+        return WarmStart()
+    return WarmStart(known, config.warm_start_seconds)

@@ -31,6 +31,7 @@ from rocketwire_namesrv.notifying import Notifier
 from rocketwire_namesrv.opening import RefusedError, open_connection
 from rocketwire_namesrv.preamble import describe, is_plain
 from rocketwire_namesrv.reactor import Reactor
+from rocketwire_namesrv.remembering import remember_for_ever
 from rocketwire_namesrv.session import NOTHING, Session
 from rocketwire_namesrv.signals import run_until_signal
 from rocketwire_namesrv.sockets import Listening, listen
@@ -151,6 +152,7 @@ class NameServer:
                     services.start_soon(sweep_for_ever, self)
                     services.start_soon(expire_for_ever, self)
                     services.start_soon(self.tls.watch)
+                    services.start_soon(remember_for_ever, self)
                     task_status.started(self)
                     await self._stopping.wait()
                     self.notifier.tasks = None

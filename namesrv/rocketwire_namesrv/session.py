@@ -21,6 +21,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
+from rocketwire_namesrv.cluster_test import get_route_in_cluster_test
 from rocketwire_namesrv.handlers import HANDLERS, STEPWISE, Answer, Peer
 from rocketwire_namesrv.occurrences import Occurrence, RequestFailed, ResponseDropped
 from rocketwire_namesrv.registrations import MANY_BYTES
@@ -236,7 +237,8 @@ class Session:
         )
 
     def _handle(self, work: _Work, request: RemotingCommand, now: float) -> None:
-        stepwise = None if self._sent_away(request) else STEPWISE.get(request.code)
+        whole = self._state.cluster_test or self._sent_away(request)
+        stepwise = None if whole else STEPWISE.get(request.code)
         if stepwise is None:
             self._answered(work, request, self._answer(request, now))
             return
@@ -263,6 +265,8 @@ class Session:
         if self._sent_away(request):
             return Answer(ResponseCode.GO_AWAY, "please go away")
         handler = HANDLERS.get(request.code)
+        if self._state.cluster_test:
+            handler = get_route_in_cluster_test
         if handler is None:
             remark = f" request type {int(request.code)} not supported"
             return Answer(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark)

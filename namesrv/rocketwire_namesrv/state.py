@@ -22,6 +22,7 @@ from rocketwire_namesrv.reads import PlainAnswer, RouteReads
 from rocketwire_namesrv.steps import drained
 from rocketwire_namesrv.table import RouteTable
 from rocketwire_namesrv.views import Views
+from rocketwire_namesrv.warm_start import WarmStart
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -41,10 +42,12 @@ class State:
         kv: the key/value configuration.
         parts: registrations that are not complete yet.
         views: encoded answers.
+        warm_start: the wait for the brokers that were there before.
         epoch_ms: wall-clock milliseconds when ``now`` was zero.
         started: ``now`` when the server started.
         allow_config_update: whether a request may change the configuration (318); Java always lets
             it.
+        cluster_test: whatever is asked is answered with a route (clusterTest).
         shutting_down: send clients away that know how to go (GO_AWAY).
         plain_answer: the pattern of most answers.
         reads: the short way from route requests to their answers.
@@ -59,6 +62,7 @@ class State:
         epoch_ms: int = 0,
         started: float = 0.0,
         allow_config_update: bool = False,
+        warm_start: WarmStart | None = None,
     ) -> None:
         self.config = config
         self.table = RouteTable()
@@ -67,9 +71,11 @@ class State:
         self.views = Views(self.table, support_acting_master=config.support_acting_master)
         self.plain_answer = PlainAnswer(config.serialize_type)
         self.reads = RouteReads(self.table, self.views, self.plain_answer)
+        self.warm_start = WarmStart() if warm_start is None else warm_start
         self.epoch_ms = epoch_ms
         self.started = started
         self.allow_config_update = allow_config_update
+        self.cluster_test = config.cluster_test
         self.shutting_down = False
         self.stepping = False
         self._opaque = 0
@@ -80,19 +86,25 @@ class State:
 
     def is_ready(self, now: float) -> bool:
         """Whether routes may be given out: brokers have had the time to register
-        (needWaitForService)."""
+        (needWaitForService), and those that are known from before are back or missing for too long
+        (warm start)."""
         config = self.config
-        return (
-            not config.need_wait_for_service
-            or now - self.started >= config.wait_seconds_for_service
-        )
+        since_start = now - self.started
+        if config.need_wait_for_service and since_start < config.wait_seconds_for_service:
+            return False
+        if not self.warm_start.awaited:
+            return True
+        # whose topics are only being taken over is not back yet
+        return not self.stepping and self.warm_start.is_over(self.table, since_start)
 
     def reads_are_plain(self, now: float) -> bool:
         """Whether the answer to a route request depends on nothing but the routes."""
         config = self.config
         return not (
             self.shutting_down
+            or self.cluster_test
             or config.order_message_enable
+            or bool(self.warm_start.awaited)
             or (config.need_wait_for_service and not self.is_ready(now))
         )
 

@@ -18,11 +18,14 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.errors import DecodeError, RocketWireError
 from rocketwire.wire import fastjson
 from rocketwire_namesrv.properties import load_properties
+from rocketwire_namesrv.warm_start import read_brokers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["StorageError", "kv_document", "load_config", "load_kv", "save"]
+    from rocketwire_namesrv.warm_start import KnownBroker
+
+__all__ = ["StorageError", "kv_document", "load_brokers", "load_config", "load_kv", "save"]
 
 _PRIVATE: Final = 0o600  # of a new file; an existing one keeps its mode
 _NO_RENAME_HERE: Final = frozenset({errno.EACCES, errno.EBUSY, errno.EPERM, errno.EXDEV})
@@ -78,6 +81,22 @@ def load_kv(path: str) -> dict[str, dict[str, str | None]]:
         for namespace, items in table.items()
         if items is not None
     }
+
+
+def load_brokers(path: str) -> list[KnownBroker]:
+    """Read the brokers that are known from before; none where there is no file yet.
+
+    Raises:
+        OSError: the file is there and cannot be read.
+        StorageError: it is no list of brokers.
+    """
+    try:
+        with open(path, "rb") as file:
+            return read_brokers(file.read())
+    except FileNotFoundError:
+        return []
+    except DecodeError as error:
+        raise StorageError(f"{path}: {error}") from error
 
 
 def _items(path: str, namespace: str, items: fastjson.JsonValue) -> dict[str, str | None]:
