@@ -12,7 +12,7 @@ FUZZ_SECONDS ?= 60
 FUZZ_CASES   ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench fuzz clean
+.PHONY: help run test lint bench fuzz chaos clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -21,6 +21,7 @@ help:
 	@echo "make lint   the checks alone: ruff, mypy, pyright, import-linter"
 	@echo "make fuzz   set up and look for bytes that break it, alone and beside Java"
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
+	@echo "make chaos  the name server beside a plain model and under faults, long (some minutes)"
 	@echo "make clean  remove what the other targets made"
 
 run: $(VENV)/.installed-run
@@ -54,6 +55,9 @@ fuzz: $(VENV)/.installed-fuzz
 	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS) || status=1; \
 	$(BIN)/python -m tests.fuzz.differential --cases $(FUZZ_CASES) || status=1; \
 	exit $$status
+
+chaos: $(VENV)/.installed-test
+	ROCKETWIRE_CHAOS=long $(BIN)/python -m pytest -m chaos $(PYTEST)
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocketwire needs Python 3.11 or newer; try: make PYTHON=python3.12")'

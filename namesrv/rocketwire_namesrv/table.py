@@ -220,8 +220,7 @@ class RouteTable:
         elif registration.filter_servers is not None:
             self.filter_servers.pop(key, None)
         if filter_servers != self.filter_servers.get(key):
-            for name in names:
-                self.topics.shapes.forget(name)
+            self._filter_servers_changed(registration.address)
         return entry
 
     def part_received(
@@ -235,6 +234,13 @@ class RouteTable:
         self.refresh(*registration.key, now)
         group = self.groups.get(registration.broker_name)
         return (None, None) if group is None else self._master_of(group, registration)
+
+    def _filter_servers_changed(self, address: str) -> None:
+        """What is said of an address is no longer true, whichever groups it is in: they need not be
+        those that it registered with in that cluster."""
+        for group in self.groups.values():
+            if address in group.addresses.values():
+                self.topics.shapes.forget(group.name)
 
     def _master_of(
         self, group: BrokerGroup, registration: Registration
@@ -385,7 +391,8 @@ class RouteTable:
         entry.names.remove(name)
         if not entry.names:
             del self.live[key]
-            self.filter_servers.pop(key, None)
+            if self.filter_servers.pop(key, None) is not None:
+                self._filter_servers_changed(key[1])
             self._unbind(key, entry)
         return True
 

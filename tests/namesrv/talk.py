@@ -75,12 +75,12 @@ class Server:
     def __init__(self, config: Config | None = None, **state: Any) -> None:
         self.state = State(config or Config(), **state)
         self.now = 1000.0
-        self._connections = 0
+        self.connections = 0
         self.session = self.connect()
 
     def connect(self) -> Session:
-        self._connections += 1
-        peer = Peer(self._connections, f"127.0.0.1:{50_000 + self._connections}")
+        self.connections += 1
+        peer = Peer(self.connections, f"127.0.0.1:{50_000 + self.connections}")
         return Session(self.state, peer)
 
     def receive(self, data: bytes, session: Session | None = None) -> Outcome:

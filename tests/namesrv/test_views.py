@@ -241,3 +241,16 @@ def test_the_members_of_a_group_are_found_under_any_cluster() -> None:
     )
     assert reply.body == expected.encode()
     assert server.ask(901).body == b'{"brokerMemberGroup":{"brokerAddrs":{}}}'
+
+
+def test_a_group_shows_the_filter_servers_of_its_address_that_another_broker_registered() -> None:
+    server = Server()
+    server.register("a:3", name="b1")
+    server.register("a:5", 1, name="b1", cluster="D")
+    assert server.route("TA")["filterServerTable"] == {}
+
+    server.register("a:5", topics=("TC", "TD"), name="b2", filter_servers=["f:1"])
+    assert server.route("TA")["filterServerTable"] == {"a:5": ["f:1"]}
+
+    server.ask(104, {"brokerAddr": "a:5", "brokerName": "b2", "clusterName": "C", "brokerId": "0"})
+    assert server.route("TA")["filterServerTable"] == {}
