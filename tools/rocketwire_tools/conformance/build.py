@@ -83,7 +83,7 @@ def registration(
     version: Mapping[str, int] | None = None,
     filter_servers: Sequence[str] | None = (),
     mappings: Mapping[str, object] | None = None,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """The body of 103 as JSON: ``topics`` are names or whole ``TopicConfig`` maps."""
     configs = [topic_config(topic) if isinstance(topic, str) else dict(topic) for topic in topics]
     return {

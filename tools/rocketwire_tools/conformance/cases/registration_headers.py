@@ -13,7 +13,7 @@ from rocketwire_tools.conformance.build import (
     unregister,
 )
 from rocketwire_tools.conformance.case import Case, Severity
-from rocketwire_tools.conformance.outcomes import Answer, Has, Json, Like, Outcome
+from rocketwire_tools.conformance.outcomes import ANY, Answer, Has, Json, Like, Outcome
 
 ACCEPTED: Final = Answer(ext={})
 THROWN: Final = Answer(code=1, remark=Like(".+"), ext=None)
@@ -104,4 +104,32 @@ CASES: Final = (
         55,
     ),
     _header(136, "A registration without ext fields MUST be answered code 1.", {}, THROWN, 55),
+    Case(
+        id="ns/103/140",
+        requirement="A registration without brokerName, brokerAddr or clusterName MUST be answered, and harm nobody.",
+        evidence="RouteInfoManager.registerBroker @ 5.5.0 (its exceptions are only logged)",
+        fresh=True,
+        items=(76,),
+        steps=(
+            register(on="a"),
+            *(
+                ask(
+                    103,
+                    {
+                        name: text
+                        for name, text in broker_ext(address="{addressX}").items()
+                        if name != left_out
+                    },
+                    Answer(code=ANY, remark=ANY, body=ANY),
+                    body=registration(),
+                    on="x",
+                )
+                for left_out in ("brokerName", "brokerAddr", "clusterName")
+            ),
+            ask(105, {"topic": "{topic}"}, found(), on="a"),
+            register(on="a"),
+            unregister(on="a"),
+            ask(106, None, found(), on="a"),
+        ),
+    ),
 )

@@ -1,0 +1,159 @@
+"""Write permission of a broker: taken away by 205, given by 327."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from rocketwire_tools.conformance.build import (
+    ask,
+    broker_ext,
+    data_version,
+    found,
+    register,
+    registration,
+    topic_config,
+)
+from rocketwire_tools.conformance.case import Case, Severity
+from rocketwire_tools.conformance.outcomes import Answer, Has, Json
+
+CHANGE: Final = "RouteInfoManager.operateWritePermOfBroker @ 5.5.0"
+REGISTER: Final = "RouteInfoManager.registerBroker, isTopicConfigChanged @ 5.5.0"
+BROKER: Final = {"brokerName": "{broker}"}
+OTHER: Final = broker_ext(name="{brokerB}", address="{addressB}", ha="{haB}")
+
+
+def wiped(count: int) -> Answer:
+    """The answer to 205."""
+    return Answer(ext={"wipeTopicCount": str(count)})
+
+
+def added(count: int) -> Answer:
+    """The answer to 327."""
+    return Answer(ext={"addTopicCount": str(count)})
+
+
+def perm(value: int, broker: str = "{broker}") -> Answer:
+    """A route in which that broker's queues have this permission, and no others are."""
+    return found(Json(Has({"queueDatas": [Has({"brokerName": broker, "perm": value})]})))
+
+
+def _topics(*perms: int) -> dict[str, object]:
+    return registration(tuple(topic_config(f"{{topic{one}}}", perm=one) for one in perms))
+
+
+CASES: Final = (
+    Case(
+        id="ns/205/1",
+        requirement="205 MUST take the write bit from every topic of the broker, and say how many topics it has.",
+        evidence=CHANGE,
+        items=(103,),
+        steps=(
+            register(None, _topics(6, 7, 2, 4)),
+            ask(205, BROKER, wiped(4)),
+            ask(105, {"topic": "{topic6}"}, perm(4)),
+            ask(105, {"topic": "{topic7}"}, perm(5)),
+            ask(105, {"topic": "{topic2}"}, perm(0)),
+            ask(105, {"topic": "{topic4}"}, perm(4)),
+        ),
+    ),
+    Case(
+        id="ns/205/2",
+        requirement="205 MUST count the topics of the broker whether or not anything changes.",
+        evidence=CHANGE,
+        items=(103,),
+        steps=(register(), ask(205, BROKER, wiped(2)), ask(205, BROKER, wiped(2))),
+    ),
+    Case(
+        id="ns/205/3",
+        requirement="205 for a broker that is not there, or for none, MUST count 0.",
+        evidence=CHANGE,
+        items=(103,),
+        steps=(ask(205, BROKER, wiped(0)), ask(205, None, wiped(0)), ask(205, {}, wiped(0))),
+    ),
+    Case(
+        id="ns/205/4",
+        requirement="205 MUST leave other brokers of the same topics alone.",
+        evidence=CHANGE,
+        items=(103,),
+        steps=(
+            register(on="a"),
+            register(OTHER, None, on="b"),
+            ask(205, BROKER, wiped(2)),
+            ask(
+                105,
+                {"topic": "{topic}"},
+                found(
+                    Json(
+                        Has(
+                            {
+                                "queueDatas": [
+                                    Has({"brokerName": "{broker}", "perm": 4}),
+                                    Has({"brokerName": "{brokerB}", "perm": 6}),
+                                ]
+                            }
+                        )
+                    )
+                ),
+            ),
+        ),
+    ),
+    Case(
+        id="ns/205/5",
+        requirement="A permission that was taken away MUST come back with the broker's next data version, and not before.",
+        evidence=REGISTER,
+        items=(105,),
+        steps=(
+            register(),
+            ask(205, BROKER, wiped(2)),
+            register(),
+            ask(105, {"topic": "{topic}"}, perm(4)),
+            register(None, registration(version=data_version(2))),
+            ask(105, {"topic": "{topic}"}, perm(6)),
+        ),
+    ),
+    Case(
+        id="ns/205/6",
+        requirement="The name of a broker MUST be compared exactly.",
+        evidence=CHANGE,
+        severity=Severity.SHOULD,
+        items=(103,),
+        steps=(
+            register(),
+            ask(205, {"brokerName": "{broker} "}, wiped(0)),
+            ask(205, {"brokerName": "X{broker}"}, wiped(0)),
+            ask(105, {"topic": "{topic}"}, perm(6)),
+        ),
+    ),
+    Case(
+        id="ns/327/1",
+        requirement="327 MUST give read and write permission to every topic of the broker, whatever it had.",
+        evidence=CHANGE,
+        items=(104,),
+        steps=(
+            register(None, _topics(2, 4, 7)),
+            ask(327, BROKER, added(3)),
+            ask(105, {"topic": "{topic2}"}, perm(6)),
+            ask(105, {"topic": "{topic4}"}, perm(6)),
+            ask(105, {"topic": "{topic7}"}, perm(6)),
+        ),
+    ),
+    Case(
+        id="ns/327/2",
+        requirement="327 for a broker that is not there, or for none, MUST count 0.",
+        evidence=CHANGE,
+        items=(104,),
+        steps=(ask(327, BROKER, added(0)), ask(327, None, added(0))),
+    ),
+    Case(
+        id="ns/327/3",
+        requirement="327 MUST bring back what 205 has taken.",
+        evidence=CHANGE,
+        items=(103, 104),
+        steps=(
+            register(),
+            ask(205, BROKER, wiped(2)),
+            ask(327, BROKER, added(2)),
+            ask(105, {"topic": "{topic}"}, perm(6)),
+        ),
+    ),
+)

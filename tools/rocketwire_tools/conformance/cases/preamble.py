@@ -1,0 +1,188 @@
+"""Before the first frame: the PROXY protocol (HAProxy), versions 1 and 2."""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from rocketwire_tools.conformance.build import ask, found
+from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.outcomes import Closed, Silence
+from rocketwire_tools.conformance.steps import Expect, Open, Request, Send
+
+DETECT: Final = "NettyRemotingServer.HandshakeHandler.decode @ 5.5.0"
+V1: Final = "HAProxyMessageDecoder (netty 4.1) behind NettyRemotingServer.HandshakeHandler @ 5.5.0"
+V2: Final = (
+    "HAProxyMessage.decodeHeader (netty 4.1) behind NettyRemotingServer.HandshakeHandler @ 5.5.0"
+)
+SIGNATURE: Final = b"\r\n\r\n\x00\r\nQUIT\n"
+LINE: Final = b"PROXY TCP4 192.0.2.1 192.0.2.2 40000 9876\r\n"
+IPV4: Final = bytes([192, 0, 2, 1, 192, 0, 2, 2]) + struct.pack(">HH", 40000, 9876)
+IPV6: Final = bytes(15) + b"\x01" + bytes(15) + b"\x02" + struct.pack(">HH", 40000, 9876)
+
+
+def v2(command: int, family: int, content: bytes, length: int | None = None) -> bytes:
+    """A header of version 2; ``command`` is the byte 13, ``family`` the byte 14."""
+    size = len(content) if length is None else length
+    return SIGNATURE + bytes([command, family]) + struct.pack(">H", size) + content
+
+
+def _taken(number: int, what: str, header: bytes, item: int, evidence: str = V2) -> Case:
+    return Case(
+        id=f"proxy/{number}",
+        requirement=f"{what} MUST be taken, and the requests behind it be answered.",
+        evidence=evidence,
+        profiles=SINCE_5_3,
+        items=(item,),
+        steps=(Open(preamble=header), ask(106, None, found()), ask(106, None, found())),
+    )
+
+
+def _refused(number: int, what: str, header: bytes, item: int, evidence: str = V2) -> Case:
+    return Case(
+        id=f"proxy/{number}",
+        requirement=f"{what} MUST close the connection.",
+        evidence=evidence,
+        profiles=SINCE_5_3,
+        items=(item,),
+        steps=(Send((header, Request(code=106))), Expect((Closed(),))),
+    )
+
+
+CASES: Final = (
+    _taken(1, "A PROXY line for IPv4", LINE, 26, V1),
+    _taken(
+        2, "A PROXY line for IPv6", b"PROXY TCP6 2001:db8::1 2001:db8::2 40000 9876\r\n", 26, V1
+    ),
+    _taken(3, "A PROXY line that says UNKNOWN", b"PROXY UNKNOWN\r\n", 27, V1),
+    _taken(
+        4,
+        "A PROXY line that says UNKNOWN and more",
+        b"PROXY UNKNOWN whatever stands here\r\n",
+        27,
+        V1,
+    ),
+    Case(
+        id="proxy/5",
+        requirement="A PROXY line and a request in one segment MUST be taken.",
+        evidence=V1,
+        profiles=SINCE_5_3,
+        items=(26,),
+        steps=(Send((LINE, Request(code=106))), Expect((found(),))),
+    ),
+    Case(
+        id="proxy/6",
+        requirement="A PROXY line that comes byte by byte MUST be taken.",
+        evidence=V1,
+        profiles=SINCE_5_3,
+        items=(26,),
+        steps=(Send((LINE, Request(code=106)), pieces=1), Expect((found(),))),
+    ),
+    Case(
+        id="proxy/7",
+        requirement="A PROXY line in two segments MUST be taken.",
+        evidence=V1,
+        profiles=SINCE_5_3,
+        items=(26,),
+        steps=(
+            Send((LINE[:20],)),
+            Expect((Silence(seconds=0.2),)),
+            Send((LINE[20:], Request(code=106))),
+            Expect((found(),)),
+        ),
+    ),
+    _taken(10, "A header of version 2 for TCP over IPv4", v2(0x21, 0x11, IPV4), 27),
+    _taken(11, "A header of version 2 for TCP over IPv6", v2(0x21, 0x21, IPV6), 27),
+    _taken(12, "A header of version 2 for UDP over IPv4", v2(0x21, 0x12, IPV4), 27),
+    _taken(13, "A header of version 2 for a Unix socket", v2(0x21, 0x31, bytes(216)), 27),
+    _taken(14, "A LOCAL header of version 2 without addresses", v2(0x20, 0x00, b""), 27),
+    _taken(15, "A LOCAL header of version 2 with addresses", v2(0x20, 0x11, IPV4), 27),
+    _taken(16, "A header of version 2 with a TLV", v2(0x21, 0x11, IPV4 + b"\x02\x00\x03abc"), 27),
+    _taken(17, "A header of version 2 of no family", v2(0x21, 0x00, b""), 27),
+    Case(
+        id="proxy/18",
+        requirement="A header of version 2 that comes byte by byte MUST be taken.",
+        evidence=V2,
+        profiles=SINCE_5_3,
+        items=(27,),
+        steps=(Send((v2(0x21, 0x11, IPV4), Request(code=106)), pieces=1), Expect((found(),))),
+    ),
+    _refused(
+        30,
+        "A PROXY line of an unknown family",
+        b"PROXY TCP5 192.0.2.1 192.0.2.2 40000 9876\r\n",
+        28,
+        V1,
+    ),
+    _refused(31, "A PROXY line of four fields", b"PROXY TCP4 192.0.2.1 192.0.2.2\r\n", 28, V1),
+    _refused(
+        32, "A PROXY line with a port of 0", b"PROXY TCP4 192.0.2.1 192.0.2.2 0 9876\r\n", 28, V1
+    ),
+    _refused(
+        33,
+        "A PROXY line with a port of 65536",
+        b"PROXY TCP4 192.0.2.1 192.0.2.2 65536 9876\r\n",
+        28,
+        V1,
+    ),
+    _refused(
+        34,
+        "A PROXY line with an IPv6 address for IPv4",
+        b"PROXY TCP4 2001:db8::1 192.0.2.2 40000 9876\r\n",
+        28,
+        V1,
+    ),
+    _refused(
+        35,
+        "A PROXY line with an address that is none",
+        b"PROXY TCP4 192.0.2.256 192.0.2.2 40000 9876\r\n",
+        28,
+        V1,
+    ),
+    _refused(
+        36,
+        "A PROXY line that does not end within 108 bytes",
+        b"PROXY UNKNOWN " + b"x" * 200,
+        28,
+        V1,
+    ),
+    _refused(37, "A second PROXY line", LINE + LINE, 29, V1),
+    _refused(40, "A header of version 3", v2(0x31, 0x11, IPV4), 28),
+    _refused(41, "A header of version 2 with an unknown command", v2(0x22, 0x11, IPV4), 28),
+    _refused(42, "A header of version 2 with an unknown family", v2(0x21, 0x41, IPV4), 28),
+    _refused(
+        43,
+        "A header of version 2 that is too short for its addresses",
+        v2(0x21, 0x11, IPV4[:4]),
+        28,
+    ),
+    _refused(44, "A second header, of version 2,", v2(0x21, 0x11, IPV4) + v2(0x21, 0x11, IPV4), 29),
+    Case(
+        id="proxy/50",
+        requirement="A PROXY line MUST not be looked for after the first frame.",
+        evidence=DETECT,
+        profiles=SINCE_5_3,
+        items=(29,),
+        steps=(ask(106, None, found()), Send((LINE, Request(code=106))), Expect((Closed(),))),
+    ),
+    Case(
+        id="proxy/51",
+        requirement="TLS behind a PROXY line MUST be spoken.",
+        evidence=f"{DETECT}, TlsModeHandler",
+        severity=Severity.SHOULD,
+        profiles=SINCE_5_3,
+        items=(30,),
+        tags=frozenset({"tls"}),
+        steps=(Open(preamble=LINE, tls="any"), ask(106, None, found())),
+    ),
+    Case(
+        id="proxy/52",
+        requirement="TLS behind a header of version 2 MUST be spoken.",
+        evidence=f"{DETECT}, TlsModeHandler",
+        severity=Severity.SHOULD,
+        profiles=SINCE_5_3,
+        items=(30,),
+        tags=frozenset({"tls"}),
+        steps=(Open(preamble=v2(0x21, 0x11, IPV4), tls="any"), ask(106, None, found())),
+    ),
+)
