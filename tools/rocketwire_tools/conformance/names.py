@@ -12,11 +12,15 @@ from typing import TYPE_CHECKING, Final, cast
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-KINDS: Final = ("cluster", "broker", "topic", "namespace", "key", "zone", "address", "ha")
-"""``address`` and ``ha`` give ``ip:port`` in 198.18.0.0/15, where nobody listens; the others words."""
+KINDS: Final = (
+    *("cluster", "broker", "topic", "namespace", "key", "zone"),
+    *("address", "ha", "listener"),
+)
+"""``address`` and ``ha`` give ``ip:port`` in 198.18.0.0/15, where nobody listens, ``listener`` one in 127.0.0.0/8, where ``Listen``
+does; the others words."""
 
 _PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(KINDS) + r")([0-9A-Za-z]*)\}")
-_PORTS: Final = {"address": 10911, "ha": 10912}
+_PORTS: Final = {"address": 10911, "listener": 10911, "ha": 10912}
 
 
 class Names:
@@ -35,12 +39,13 @@ class Names:
         """The name that ``{kindsuffix}`` stands for."""
         if kind in _PORTS:
             host = self._hosts.setdefault(suffix, len(self._hosts) + 1)
-            return f"{self._network}{host}:{_PORTS[kind]}"
+            network = f"127.{self._network[4:]}" if kind == "listener" else self._network
+            return f"{network}{host}:{_PORTS[kind]}"
         return f"{kind}{suffix}{self._mark}"
 
     def mentioned(self, text: str) -> bool:
         """Whether a text has a name of this case in it."""
-        return self._mark in text or self._network in text
+        return self._mark in text or self._network[4:] in text
 
     def text(self, text: str) -> str:
         """The text with all names put in."""

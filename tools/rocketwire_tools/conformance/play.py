@@ -16,6 +16,7 @@ from rocketwire_tools.conformance.steps import (
     Call,
     Close,
     Expect,
+    Listen,
     Open,
     Request,
     Restart,
@@ -93,6 +94,7 @@ class Play:
         self._patience = patience
         self._keep_going = keep_going
         self._links: dict[str, Link] = {}
+        self._listeners: dict[str, trio.SocketListener] = {}
         self._left_behind: list[Request] = []
         self._step = ""
 
@@ -164,6 +166,9 @@ class Play:
             for link in self._links.values():
                 await link.close()
             self._links.clear()
+            for listener in self._listeners.values():
+                await listener.aclose()
+            self._listeners.clear()
             left, self._left_behind = self._left_behind, []
             if not left:
                 return
@@ -177,6 +182,7 @@ class Play:
     async def _run(self, step: Step) -> None:
         handlers: dict[type, Callable[[Any], Awaitable[None]]] = {
             Open: self._open,
+            Listen: self._listen,
             Send: self._send_step,
             Expect: self._expect,
             Ask: self._ask,
@@ -216,6 +222,27 @@ class Play:
         if step.refused:
             self.fail("the connection was opened")
 
+    async def _listen(self, step: Listen) -> None:
+        host, _, port = self.names.text(step.at).partition(":")
+        try:
+            (self._listeners[step.on],) = await trio.open_tcp_listeners(int(port), host=host)
+        except OSError as error:
+            self.fail(f"nobody can listen on {host}:{port}: {error}")
+
+    async def _accept(self, step: Expect) -> None:
+        """Wait for the server's own connection, or for none where that is right."""
+        quiet = next((one for one in step.outcomes if isinstance(one, Silence)), None)
+        limit = step.within * self._patience if quiet is None else quiet.seconds
+        with trio.move_on_after(limit):
+            stream = await self._listeners[step.on].accept()
+            self._links[step.on] = link = Link(step.on, stream, stream)
+            self._nursery.start_soon(link.read)
+            return
+        self.note("<", f"no connection for {limit:g} s", link=step.on)
+        self.observations.append(Observation(step=self._step, arrival=None))
+        if quiet is None:
+            self.fail(f"no connection within {limit:g} s", tuple(map(str, step.outcomes)))
+
     async def _send_step(self, step: Send) -> None:
         link = await self.link(step.on)
         data = b""
@@ -236,6 +263,10 @@ class Play:
                 return
 
     async def _expect(self, step: Expect) -> None:
+        if step.on in self._listeners and step.on not in self._links:
+            await self._accept(step)
+            if step.on not in self._links:
+                return
         link = await self.link(step.on)
         await self._settle(link, step.outcomes, None, step.within)
 

@@ -86,6 +86,21 @@ class Open:
 
 
 @dataclass(frozen=True, slots=True)
+class Listen:
+    """Listen as a broker does, for what the server asks of brokers (905).
+
+    The first connection that it makes becomes the one of this name; ``Expect`` waits for it.
+
+    Attributes:
+        on: the connection's name.
+        at: ``{listener}``, or one with a suffix.
+    """
+
+    on: str
+    at: str = "{listener}"
+
+
+@dataclass(frozen=True, slots=True)
 class Send:
     """Send without awaiting anything.
 
@@ -192,4 +207,4 @@ class Call:
     function: Callable[[Play], Awaitable[None]]
 
 
-Step: TypeAlias = Open | Send | Expect | Ask | Until | Close | Wait | Restart | Call
+Step: TypeAlias = Open | Listen | Send | Expect | Ask | Until | Close | Wait | Restart | Call
