@@ -35,8 +35,9 @@ test: lint
 	$(BIN)/coverage report --fail-under=100 --include="rocketwire/*,$(shell echo $(PURE) | tr ' ' ',')"
 
 # The name server's sans-IO parts: like the library, every branch of them is tested.
-PURE := $(addprefix namesrv/rocketwire_namesrv/,answers.py brokers.py cluster_test.py config.py handlers.py javahash.py kv.py occurrences.py \
-        parts.py preamble.py properties.py proxy_protocol.py reads.py registering.py registrations.py session.py shapes.py state.py steps.py table.py \
+PURE := $(addprefix namesrv/rocketwire_namesrv/,answers.py brokers.py cluster_test.py config.py counters.py exposition.py \
+        handlers.py http_exchange.py javahash.py kv.py observer.py occurrences.py page.py parts.py preamble.py properties.py \
+        proxy_protocol.py reads.py registering.py registrations.py session.py shapes.py state.py status.py steps.py table.py \
         tls_settings.py topics.py views.py warm_start.py)
 
 bench: $(VENV)/.installed-test
@@ -64,7 +65,7 @@ $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.installed-run: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[tls]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[observe,tls]"
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python

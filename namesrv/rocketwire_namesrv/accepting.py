@@ -31,9 +31,13 @@ class Door:
         state: has the settings.
         welcome: serves an accepted connection, given its stream and its peer's ``host:port``; a
             place is taken for it, which ``leave`` gives back.
+
+    Attributes:
+        admitted: how many have been let in.
     """
 
     def __init__(self, state: State, welcome: Callable[[SocketStream, str], None]) -> None:
+        self.admitted = 0
         self._state = state
         self._welcome = welcome
         self._next_warning = -math.inf
@@ -89,4 +93,5 @@ class Door:
             accepted.close()  # the peer has gone already
             self._places.release()
         else:
+            self.admitted += 1
             self._welcome(stream, address)

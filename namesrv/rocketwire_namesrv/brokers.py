@@ -47,6 +47,7 @@ class Registration:
         image: what tells its body from another; the table keeps it (``RouteTable.image``).
         only_changes: ``topics`` are only those in which the body differs from the image kept
             (``RouteTable.builds_on``).
+        version: of the protocol, as the request named it.
     """
 
     cluster: str
@@ -65,6 +66,7 @@ class Registration:
     filter_servers: Sequence[str] | None = ()
     image: object = None
     only_changes: bool = False
+    version: int | None = None
 
     @property
     def key(self) -> LiveKey:
@@ -165,6 +167,7 @@ class LiveEntry:
         "last_update",
         "names",
         "timeout_ms",
+        "version",
     )
 
     def __init__(self, registration: Registration, names: set[str], now: float) -> None:
@@ -175,6 +178,7 @@ class LiveEntry:
         self.last_update = now
         self.names = names
         self.known: Known | None = None
+        self.version = registration.version
 
     def expired(self, now: float) -> bool:
         """Whether it has been silent for too long."""

@@ -20,7 +20,7 @@ from rocketwire_namesrv.properties import flat_text, stored_text
 from rocketwire_namesrv.tls_settings import SECRETS, TlsSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Container, Mapping
 
 __all__ = ["Config", "ConfigError", "Owner", "system_properties"]
 
@@ -37,6 +37,10 @@ SPLIT_REGISTRATION_SIZE: Final = 800
 DRIVERS: Final = ("auto", "reactor", "portable")
 """How connections are served: all by one task and an epoll of its own (Linux only), or each by a
 task; ``auto`` takes the first where it can."""
+
+OBSERVE_PORT: Final = 5558
+"""Where operators look; beside the 5557 of Java's exporter and of its brokers' metrics."""
+NO_PORT: Final = -1
 
 _DENIED: Final = ("configBlackList", "configStorePath", "kvConfigPath", "rocketmqHome")
 _KINDS: Final[Mapping[str, type]] = {"str": str, "str | None": str, "int": int, "bool": bool}
@@ -209,6 +213,11 @@ class Config:
     )  # topics in a part; 0: each is registered as it comes, as in Java
     warm_start_seconds: int = _ours(0, "rocketwire.warmStartSeconds")  # 0: brokers are forgotten
     known_brokers_path: str = _ours("", "rocketwire.knownBrokersPath")  # where they are remembered
+    observe_port: int = _ours(NO_PORT, "rocketwire.observePort")  # 0: any free port; -1: none
+    observe_address: str = _ours("127.0.0.1", "rocketwire.observeAddress")
+    observe_asked: bool = False
+    """Whether somebody asked for the port for operators, so that the server must not run without
+    it."""
     tls: TlsSettings = field(default_factory=TlsSettings)
     """Certificates, and whether connections may begin with TLS; not changed by requests."""
     home: str = ""
@@ -267,6 +276,7 @@ class Config:
             config = replace(
                 config._with_entries(entries, tuple(Owner)), file_entries=dict(entries)
             )
+        config = config._with_observation({*(entries or ()), *system})
         if config.driver not in DRIVERS:
             raise ConfigError(
                 f"rocketwire.driver must be one of {', '.join(DRIVERS)}, not {config.driver!r}"
@@ -274,6 +284,15 @@ class Config:
         if config_path is not None:
             config = replace(config, config_store_path=config_path.strip(_JAVA_BLANKS))
         return config
+
+    def _with_observation(self, keys: Container[str]) -> Self:
+        """The port for operators: as asked for, or else one that may be missing; where the server's
+        own port is any free one, this is too."""
+        asked = "rocketwire.observeAddress" in keys
+        if "rocketwire.observePort" in keys:
+            return replace(self, observe_asked=self.observe_port >= 0)
+        port = OBSERVE_PORT if self.listen_port else 0
+        return replace(self, observe_port=port, observe_asked=asked)
 
     @property
     def denied_keys(self) -> frozenset[str]:

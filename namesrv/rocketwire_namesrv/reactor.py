@@ -28,6 +28,7 @@ from rocketwire_namesrv.occurrences import Reason
 
 if TYPE_CHECKING:
     from rocketwire.errors import DecodeError
+    from rocketwire_namesrv.counters import Counters
     from rocketwire_namesrv.handlers import Peer
     from rocketwire_namesrv.session import Outcome, Session
     from rocketwire_namesrv.sockets import SocketStream
@@ -43,6 +44,9 @@ ROUNDS: Final = 4
 while its last answer goes."""
 TURN_SECONDS: Final = 0.001
 """For which sockets are served before other tasks have their turn."""
+
+TIMED_TURNS: Final = 64
+"""Of so many turns one is timed."""
 
 
 def is_available() -> bool:
@@ -124,15 +128,18 @@ class Reactor:
     Args:
         host: the server.
         tasks: runs what cannot be done at once.
+        counters: are told how long some of the requests took.
     """
 
-    def __init__(self, host: Host, tasks: trio.Nursery) -> None:
+    def __init__(self, host: Host, tasks: trio.Nursery, counters: Counters) -> None:
+        self._counters = counters
         self._host = host
         self._tasks = tasks
         self._epoll = select.epoll()
         self._links: dict[int, Link] = {}
         self._scope = trio.CancelScope()
         self._stopping = False
+        self._turns = 0
 
     def add(self, stream: SocketStream, session: Session, peer: Peer, idle_limit: float) -> Link:
         """Serve a connection from now on; the reactor owns the stream."""
@@ -162,7 +169,9 @@ class Reactor:
 
     def _turn(self) -> None:
         """Serve what is ready, and what has become ready meanwhile, as long as there is time."""
-        poll, links, serve = self._epoll.poll, self._links, self._serve
+        self._turns += 1
+        serve = self._serve if self._turns % TIMED_TURNS else self._serve_timed
+        poll, links = self._epoll.poll, self._links
         end = trio.current_time() + TURN_SECONDS
         now = 0.0
         for _ in range(ROUNDS):
@@ -179,6 +188,10 @@ class Reactor:
                 except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
                     LOGGER.exception("connection of %s failed, it is closed", link.peer.address)
                     link.close("failed")
+
+    def _serve_timed(self, link: Link, event: int, now: float) -> None:
+        """Serve, and take the time."""
+        self._counters.timed(self._serve, link, event, now)
 
     def _serve(self, link: Link, event: int, now: float) -> None:
         if event & select.EPOLLOUT or link.unsent is not None:

@@ -162,6 +162,7 @@ def _as_registration(
         filter_servers=content.filter_servers,
         image=content.image,
         only_changes=content.only_changes,
+        version=int(request.version),
     )
 
 

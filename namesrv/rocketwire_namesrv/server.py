@@ -28,6 +28,7 @@ from rocketwire_namesrv.journal import Journal
 from rocketwire_namesrv.loading import load_state
 from rocketwire_namesrv.logs import LOGGER
 from rocketwire_namesrv.notifying import Notifier
+from rocketwire_namesrv.observing import Observation
 from rocketwire_namesrv.opening import RefusedError, open_connection
 from rocketwire_namesrv.preamble import describe, is_plain
 from rocketwire_namesrv.reactor import Reactor
@@ -55,6 +56,8 @@ __all__ = ["NameServer", "load_state", "serve", "serve_until_signal"]
 READ_SIZE: Final = 65_536
 FAREWELL_SECONDS: Final = 3.0
 """For answers that are under way when the server stops."""
+TIMED_BATCHES: Final = 64
+"""Of so many batches of bytes received one is timed."""
 STEPS_SECONDS: Final = 0.0003
 """For which a large registration goes on before others have their turn."""
 
@@ -73,7 +76,7 @@ async def serve(
         task_status: told the server once it listens; ``NameServer.listening`` has the real port.
 
     Raises:
-        BindError: the address is not ours, or the port is taken.
+        BindError: an address is not ours, or a port is taken.
         StorageError: the KV file is there and makes no sense.
         TlsError: there is no certificate though there must be one.
     """
@@ -101,6 +104,7 @@ class NameServer:
         journal: where everything that happens is written down.
         notifier: tells brokers what they have to know.
         door: lets connections in.
+        observation: the port for operators.
         reactor: the driver of its sockets; None where each has a task.
         stopped: set when ``run`` has come to its end.
     """
@@ -114,8 +118,10 @@ class NameServer:
         self.journal = Journal()
         self.notifier = Notifier(state, self.tls)
         self.door = Door(state, self.welcome)
+        self.observation = Observation(self)
         self.stopped = trio.Event()
         self._next_id = 1
+        self._batches = 0
         self._stopping = trio.Event()
         self._turn = trio.Lock()
         self._kv_file = DurableFile(
@@ -141,9 +147,10 @@ class NameServer:
             self.state.config = replace(config, listen_port=self.listening.port)
             self.state.epoch_ms = int((time.time() - trio.current_time()) * 1000)
             self.state.started = trio.current_time()
+            await self.observation.start()
             async with trio.open_nursery() as connections:
                 if config.driver != "portable" and reactor.is_available():
-                    self.reactor = Reactor(self, connections)
+                    self.reactor = Reactor(self, connections, self.state.counters)
                     connections.start_soon(self.reactor.run)
                 self._connections = connections
                 async with trio.open_nursery() as services:
@@ -153,6 +160,7 @@ class NameServer:
                     services.start_soon(expire_for_ever, self)
                     services.start_soon(self.tls.watch)
                     services.start_soon(remember_for_ever, self)
+                    services.start_soon(self.observation.serve)
                     task_status.started(self)
                     await self._stopping.wait()
                     self.notifier.tasks = None
@@ -216,6 +224,11 @@ class NameServer:
         self._next_id += 1
         return peer
 
+    @property
+    def driver_name(self) -> str:
+        """How connections are served: ``reactor`` or ``portable``."""
+        return "portable" if self.reactor is None else "reactor"
+
     def _idle_limit(self) -> float:
         idle = self.state.config.server_channel_max_idle_time_seconds
         return idle if idle > 0 else math.inf
@@ -267,7 +280,11 @@ class NameServer:
                     connection.finish("closed by the peer")
                     return
             now = trio.current_time()
-            outcome = work(data, now)
+            self._batches += 1
+            if self._batches % TIMED_BATCHES:
+                outcome = work(data, now)
+            else:
+                outcome = self.state.counters.timed(work, data, now)
             connection.note_progress(data, outcome, now)
             data = b""
             await self.carry_out(connection, outcome)

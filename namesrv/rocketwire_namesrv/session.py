@@ -22,6 +22,7 @@ from rocketwire.versions import MQVersion
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire_namesrv.cluster_test import get_route_in_cluster_test
+from rocketwire_namesrv.counters import ONEWAY, UNKNOWN, Kind
 from rocketwire_namesrv.handlers import HANDLERS, STEPWISE, Answer, Peer
 from rocketwire_namesrv.occurrences import Occurrence, RequestFailed, ResponseDropped
 from rocketwire_namesrv.registrations import MANY_BYTES
@@ -39,6 +40,7 @@ MOST_UNSENT: Final = 1024 * 1024
 _RESPONSE: Final = int(CommandFlag.RESPONSE)
 _ONEWAY: Final = int(CommandFlag.ONEWAY)
 _GO_AWAY_ABOVE: Final = int(MQVersion.V5_3_1)
+_KNOWN: Final = frozenset({*HANDLERS, *STEPWISE})
 
 
 class Outcome(NamedTuple):
@@ -89,7 +91,17 @@ class Session:
         peer: who is on the other side.
     """
 
-    __slots__ = ("_begun", "_decoder", "_limit", "_paused", "_peer", "_request", "_state", "_steps")
+    __slots__ = (
+        "_began",
+        "_begun",
+        "_decoder",
+        "_limit",
+        "_paused",
+        "_peer",
+        "_request",
+        "_state",
+        "_steps",
+    )
 
     def __init__(self, state: State, peer: Peer) -> None:
         self._state = state
@@ -100,6 +112,7 @@ class Session:
         self._request: RemotingCommand | None = None  # the one that takes several steps
         self._steps: Generator[None, None, Answer] | None = None
         self._begun = False
+        self._began = 0.0  # when the request that is being handled began
 
     @property
     def frame_started(self) -> bool:
@@ -127,10 +140,16 @@ class Session:
         """
         if self._decoder is not None or not self._state.reads_are_plain(now):
             return None
-        parts, end, _ = self._state.reads.answer(
+        parts, end, commands = self._state.reads.answer(
             data, max_frame_length=self._limit, most=MOST_UNSENT
         )
-        return b"".join(parts) if end == len(data) else None
+        if end != len(data):
+            return None
+        answers = b"".join(parts)
+        counters = self._state.counters
+        counters.routes += commands
+        counters.route_bytes += len(answers)
+        return answers
 
     def receive(self, data: bytes, now: float) -> Outcome:
         """Handles every complete command.
@@ -146,9 +165,13 @@ class Session:
                     data, max_frame_length=self._limit, most=MOST_UNSENT
                 )
                 work.send, end, work.commands = answered
+                answers = b"".join(work.send)
+                counters = self._state.counters
+                counters.routes += work.commands
+                counters.route_bytes += len(answers)
                 if end == len(data):
-                    return Outcome(send=b"".join(work.send), commands=work.commands)
-                work.size = sum(map(len, work.send))
+                    return Outcome(send=answers, commands=work.commands)
+                work.send, work.size = [answers], len(answers)
                 data = data[end:]
             self._decoder = CommandDecoder(max_frame_length=self._limit)
         self._decoder.feed(data)
@@ -239,6 +262,7 @@ class Session:
     def _handle(self, work: _Work, request: RemotingCommand, now: float) -> None:
         whole = self._state.cluster_test or self._sent_away(request)
         stepwise = None if whole else STEPWISE.get(request.code)
+        self._began = self._state.counters.begin()
         if stepwise is None:
             self._answered(work, request, self._answer(request, now))
             return
@@ -253,10 +277,14 @@ class Session:
         work.happened += answer.occurrences
         work.persist_kv |= answer.persist_kv
         work.persist_config |= answer.persist_config
+        size, response = 0, ONEWAY
         if not request.flag & _ONEWAY:
             frame = self._encoded(answer, request.opaque)
             work.send.append(frame)
-            work.size += len(frame)
+            size, response = len(frame), int(answer.code)
+            work.size += size
+        kind = Kind(int(request.code) if request.code in _KNOWN else UNKNOWN, response)
+        self._state.counters.answered(kind, len(request.body or b""), size, self._began)
 
     def _sent_away(self, request: RemotingCommand) -> bool:
         return self._state.shutting_down and request.version > _GO_AWAY_ABOVE

@@ -15,6 +15,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.messages import encode_header
 from rocketwire.messages.registration import NotifyMinBrokerIdChangeRequestHeader
 from rocketwire.wire.command import RemotingCommand
+from rocketwire_namesrv.counters import Counters
 from rocketwire_namesrv.kv import KVConfig
 from rocketwire_namesrv.occurrences import MinBrokerIdChanged, Occurrence, PartsOverdue
 from rocketwire_namesrv.parts import SplitRegistrations
@@ -51,6 +52,7 @@ class State:
         shutting_down: send clients away that know how to go (GO_AWAY).
         plain_answer: the pattern of most answers.
         reads: the short way from route requests to their answers.
+        counters: how many requests there were, and how they went.
         stepping: whether a request that takes several steps has begun and not ended.
     """
 
@@ -74,6 +76,7 @@ class State:
         self.warm_start = WarmStart() if warm_start is None else warm_start
         self.epoch_ms = epoch_ms
         self.started = started
+        self.counters = Counters()
         self.allow_config_update = allow_config_update
         self.cluster_test = config.cluster_test
         self.shutting_down = False

@@ -297,3 +297,29 @@ def test_a_driver_that_there_is_not_is_no_start() -> None:
     assert Config.load({"rocketwire.driver": "portable"}, home="/h").driver == "portable"
     with pytest.raises(ConfigError, match="auto, reactor, portable, not 'fast'"):
         Config.load({"rocketwire.driver": "fast"}, home="/h")
+
+
+# ---- the port for operators
+
+
+@pytest.mark.parametrize(
+    ("entries", "environment", "expected"),
+    [
+        ({}, {}, (5558, False)),
+        ({"listenPort": "0"}, {}, (0, False)),
+        ({"rocketwire.observePort": "5558"}, {}, (5558, True)),
+        ({}, {"JAVA_OPT_EXT": "-Drocketwire.observePort=9000"}, (9000, True)),
+        ({"rocketwire.observePort": "-1"}, {}, (-1, False)),
+        ({"rocketwire.observeAddress": "10.0.0.1"}, {}, (5558, True)),
+    ],
+)
+def test_the_port_for_operators_may_be_missing_unless_somebody_asked_for_it(
+    entries: dict[str, str], environment: dict[str, str], expected: tuple[int, bool]
+) -> None:
+    config = Config.load(entries, home=HOME, environment=environment)
+
+    assert (config.observe_port, config.observe_asked) == expected
+
+
+def test_a_program_that_embeds_the_server_opens_no_second_port() -> None:
+    assert Config().observe_port == -1

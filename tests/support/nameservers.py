@@ -69,7 +69,12 @@ class OurNameServer:
         (folder / "conf").mkdir(parents=True, exist_ok=True)
         self._folder = folder
         self._jvm = " ".join(jvm)
-        settings = {"listenPort": self.port, "bindAddress": LOOPBACK, **(options or {})}
+        settings = {
+            "listenPort": self.port,
+            "bindAddress": LOOPBACK,
+            "rocketwire.observePort": 0,  # several run on this machine
+            **(options or {}),
+        }
         (folder / "conf" / "namesrv.properties").write_text(properties(settings))
         self._child: Child | None = None
 

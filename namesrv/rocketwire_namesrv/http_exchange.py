@@ -1,0 +1,177 @@
+"""One HTTP connection of an operator: bytes in, bytes out; h11 knows the protocol.
+
+Rules of this file: no I/O, no clock.  GET and HEAD only, and nothing but a target and a few headers
+is ever looked at.  What a client may cost is bounded: the size of a request's head, the number of
+requests; the driver bounds the time.
+"""
+
+from __future__ import annotations
+
+from http import HTTPStatus
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import parse_qs, urlsplit
+
+import h11
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+__all__ = ["Document", "Exchange", "is_local_name"]
+
+MAX_HEAD: Final = 8 * 1024
+"""Bytes of a request before its body."""
+MAX_REQUESTS: Final = 100
+"""Over one connection; after the last one it is closed."""
+MAX_QUERY_FIELDS: Final = 8
+
+_GUARDS: Final = (
+    (b"cache-control", b"no-store"),
+    (
+        b"content-security-policy",
+        b"default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none';"
+        b" frame-ancestors 'none'",
+    ),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-content-type-options", b"nosniff"),
+)
+
+
+class Document(NamedTuple):
+    """An answer.
+
+    Attributes:
+        status: of HTTP.
+        content_type: of the body.
+        body: sent as it is.
+    """
+
+    status: int
+    content_type: str
+    body: bytes
+
+
+def plain(status: int, text: str) -> Document:
+    """An answer of one line."""
+    return Document(status, "text/plain; charset=utf-8", f"{text}\n".encode())
+
+
+class Exchange:
+    """One connection.
+
+    Args:
+        respond: gives the document for a path and the first value of each query field; None where
+            there is none.  It must not raise.
+        local_only: refuse requests to a host that goes by a name other than localhost: a page of
+            somebody else's, open in a browser on this machine, could have made that name point here.
+
+    Attributes:
+        closed: whether the connection has to be closed once all that came back has been sent.
+    """
+
+    def __init__(
+        self,
+        respond: Callable[[str, Mapping[str, str]], Document | None],
+        *,
+        local_only: bool = False,
+    ) -> None:
+        self.closed = False
+        self._respond = respond
+        self._local_only = local_only
+        self._left = MAX_REQUESTS
+        self._request: h11.Request  # the latest one
+        self._bodiless = False
+        self._http = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD)
+
+    def receive(self, data: bytes) -> bytes:
+        """Take bytes; none of them mean that the client sends no more.
+
+        Returns:
+            What is to be sent.
+        """
+        sent = b""
+        if self.closed:
+            return sent
+        try:
+            self._http.receive_data(data)
+            while not self.closed:
+                event = self._http.next_event()
+                if event is h11.NEED_DATA:
+                    break
+                sent += self._handle(event)
+        except h11.RemoteProtocolError as error:
+            sent += self._refuse(error.error_status_hint)
+        return sent
+
+    def _handle(self, event: object) -> bytes:
+        if isinstance(event, h11.Request):
+            self._request = event
+            self._bodiless = event.method == b"HEAD"
+            if event.method not in {b"GET", b"HEAD"}:
+                return self._refuse(405)
+        elif isinstance(event, h11.Data):
+            return self._refuse(413)  # nothing that is asked for here has a body
+        elif isinstance(event, h11.EndOfMessage):
+            return self._answer(self._request)
+        else:  # the client has ended it
+            self.closed = True
+        return b""
+
+    def _answer(self, request: h11.Request) -> bytes:
+        self._left -= 1
+        last = self._left == 0
+        sent = self._encoded(self._document(request), close=last)
+        if self._http.our_state is h11.MUST_CLOSE or self._http.their_state is h11.MUST_CLOSE:
+            self.closed = True
+        else:
+            self._http.start_next_cycle()
+        return sent
+
+    def _document(self, request: h11.Request) -> Document:
+        if self._local_only and not is_local_name(_host(request)):
+            return plain(421, "this port answers to localhost and to IP addresses only")
+        try:
+            parts = urlsplit(request.target.decode("ascii"))
+            fields = parse_qs(parts.query, max_num_fields=MAX_QUERY_FIELDS)
+        except ValueError:
+            return plain(400, "the target makes no sense")
+        found = self._respond(parts.path, {name: values[0] for name, values in fields.items()})
+        return plain(404, "there is no such page") if found is None else found
+
+    def _refuse(self, status: int) -> bytes:
+        """Answer, and let the connection end."""
+        self.closed = True
+        return self._encoded(plain(status, "the request is not served"), close=True)
+
+    def _encoded(self, document: Document, *, close: bool) -> bytes:
+        headers = [
+            (b"content-type", document.content_type.encode()),
+            (b"content-length", b"%d" % len(document.body)),
+            *_GUARDS,
+        ]
+        if document.status == 405:
+            headers.append((b"allow", b"GET, HEAD"))
+        if close:
+            headers.append((b"connection", b"close"))
+        reason = HTTPStatus(document.status).phrase.encode()
+        response = h11.Response(status_code=document.status, headers=headers, reason=reason)
+        head = self._http.send(response)
+        body = b"" if self._bodiless else self._http.send(h11.Data(data=document.body))
+        end = self._http.send(h11.EndOfMessage())
+        return b"".join(part for part in (head, body, end) if part)
+
+
+def _host(request: h11.Request) -> str:
+    return next((value.decode("latin-1") for name, value in request.headers if name == b"host"), "")
+
+
+def is_local_name(host: str) -> bool:
+    """Whether a Host header names an IP address or localhost; nobody else can make these point
+    elsewhere."""
+    try:
+        name = urlsplit(f"//{host}").hostname
+        if name is not None and name != "localhost":
+            ip_address(name)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,122 @@
+"""What operators find under which path of their port."""
+
+from __future__ import annotations
+
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Final, Protocol
+
+import trio
+
+from rocketwire import __version__
+from rocketwire_namesrv.exposition import CONTENT_TYPE, Exposition
+from rocketwire_namesrv.http_exchange import Document, Exchange, plain
+from rocketwire_namesrv.page import status_page
+from rocketwire_namesrv.status import is_serving, status_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sized
+
+    from rocketwire_namesrv.accepting import Door
+    from rocketwire_namesrv.journal import Journal
+    from rocketwire_namesrv.observer import Observer
+    from rocketwire_namesrv.state import State
+
+__all__ = ["Observed", "Pages"]
+
+MOST_WANTED: Final = 255
+"""Characters of the beginning of topic names that somebody looks for."""
+
+
+class Observed(Protocol):
+    """What is looked at: a server."""
+
+    @property
+    def state(self) -> State:
+        """What it knows."""
+        ...
+
+    @property
+    def connections(self) -> Sized:
+        """Those open now."""
+        ...
+
+    @property
+    def door(self) -> Door:
+        """What lets them in."""
+        ...
+
+    @property
+    def journal(self) -> Journal:
+        """Where everything that happens is written down."""
+        ...
+
+    @property
+    def driver_name(self) -> str:
+        """How connections are served."""
+        ...
+
+
+class Pages:
+    """The documents of one server.
+
+    Args:
+        server: what they tell of.
+        observer: what it has heard.
+        address: where the port listens.
+    """
+
+    def __init__(self, server: Observed, observer: Observer, address: str) -> None:
+        self._server = server
+        self._observer = observer
+        self._local_only = _is_loopback(address)
+        self._exposition = Exposition(
+            server.state,
+            observer,
+            now=trio.current_time,
+            connections=lambda: len(server.connections),
+            opened=lambda: server.door.admitted,
+            driver=server.driver_name,
+        )
+
+    def exchange(self) -> Exchange:
+        """What one connection needs."""
+        return Exchange(self.respond, local_only=self._local_only)
+
+    def respond(self, path: str, query: Mapping[str, str]) -> Document | None:
+        """The document under a path, None if there is none."""
+        if path == "/metrics":
+            return Document(200, CONTENT_TYPE, self._exposition.text())
+        if path == "/healthz":
+            return plain(200, "ok")
+        if path == "/readyz":
+            return self._ready()
+        if path == "/":
+            return Document(200, "text/html; charset=utf-8", self._page(query.get("topic", "")))
+        return None
+
+    def _ready(self) -> Document:
+        state = self._server.state
+        if is_serving(state, trio.current_time()):
+            return plain(200, "ready")
+        why = "the server stops" if state.shutting_down else "no routes are given out yet"
+        return plain(503, f"not ready: {why}")
+
+    def _page(self, wanted: str) -> bytes:
+        state, observer = self._server.state, self._observer
+        config = state.config
+        facts = {
+            "rocketwire": __version__,
+            "listening on": f"{config.bind_address}:{config.listen_port}",
+            "driver": self._server.driver_name,
+            "connections": str(len(self._server.connections)),
+            "requests": str(sum(state.counters.all_requests().values())),
+        }
+        status = status_of(state, trio.current_time(), wanted[:MOST_WANTED])
+        return status_page(status, facts, observer.permissions, observer.news, observer.troubles)
+
+
+def _is_loopback(address: str) -> bool:
+    try:
+        return ip_address(address).is_loopback
+    except ValueError:
+        return address in {"", "localhost"}

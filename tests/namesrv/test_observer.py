@@ -1,0 +1,144 @@
+"""What is remembered of what happened, and that it is bounded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+from rocketwire_namesrv.handlers import Peer
+from rocketwire_namesrv.observer import (
+    BROKERS,
+    ENDINGS,
+    EVENT_LENGTH,
+    EVENTS,
+    Event,
+    Observer,
+    PermissionChange,
+    ending_of,
+)
+from rocketwire_namesrv.occurrences import (
+    BrokerUnregistered,
+    ChecksumMismatch,
+    ConfigItemPut,
+    GroupRemoved,
+    Level,
+    Occurrence,
+    WritePermChanged,
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LimitMet(Occurrence):
+    """Any occurrence that names a limit."""
+
+    level = Level.WARNING
+    limit: str
+    template = "limit {limit} met"
+
+
+class Ended:
+    def __init__(self, closing: str | None) -> None:
+        self.peer = Peer(1, "1.2.3.4:5")
+        self.closing = closing
+
+
+@pytest.fixture
+def observer() -> Observer:
+    return Observer(lambda: 17.0)
+
+
+def wiped(name: str | None, action: str = "wipe") -> WritePermChanged:
+    return WritePermChanged(action=action, broker_name=name, client="1.2.3.4:5", topics=3)
+
+
+def test_events_of_brokers_and_other_troubles_do_not_wash_each_other_away(
+    observer: Observer,
+) -> None:
+    removed = GroupRemoved(broker_name="b1", topics=2)
+    observer.occurred(removed, None)
+    for _ in range(2 * EVENTS):
+        observer.occurred(ChecksumMismatch(client="1.2.3.4:5"), "1.2.3.4:5")
+
+    assert list(observer.news) == [Event(17.0, removed.text)]
+    assert len(observer.troubles) == EVENTS
+    assert observer.troubles[0].text.endswith(" [1.2.3.4:5]")
+    assert observer.occurrences == {"GroupRemoved": 1, "ChecksumMismatch": 2 * EVENTS}
+
+
+def test_an_event_has_a_greatest_length(observer: Observer) -> None:
+    name = "n" * 10_000
+    observer.occurred(
+        BrokerUnregistered(cluster=name, address=name, broker_name=name, reason="idle"), None
+    )
+
+    assert len(observer.news[0].text) == EVENT_LENGTH
+    assert observer.departures == {"idle": 1}
+
+
+def test_values_of_the_key_value_configuration_are_counted_and_not_kept(
+    observer: Observer,
+) -> None:
+    observer.occurred(
+        ConfigItemPut(action="create new", namespace="ns", key="k", value="secret"), None
+    )
+
+    assert observer.occurrences == {"ConfigItemPut": 1}
+    assert not observer.news
+    assert not observer.troubles
+
+
+def test_a_limit_is_counted_under_its_name(observer: Observer) -> None:
+    observer.occurred(LimitMet(limit="topics"), None)
+
+    assert observer.limits == {"topics": 1}
+
+
+def test_the_latest_change_of_a_permission_is_kept_for_each_broker(observer: Observer) -> None:
+    for occurrence in (wiped("b1"), wiped("b2"), wiped("b1", "add")):
+        observer.occurred(occurrence, "1.2.3.4:5")
+
+    assert observer.permissions == {
+        "b2": PermissionChange(17.0, "wipe", "1.2.3.4:5", 3),
+        "b1": PermissionChange(17.0, "add", "1.2.3.4:5", 3),
+    }
+
+
+def test_permissions_are_kept_of_so_many_brokers_only(observer: Observer) -> None:
+    for number in range(BROKERS + 1):
+        observer.occurred(wiped(f"b{number}"), None)
+
+    assert len(observer.permissions) == BROKERS
+    assert "b0" not in observer.permissions
+
+
+@pytest.mark.parametrize("ending", sorted({*ENDINGS.values()} - {"peer", "server_stop"}))
+def test_an_end_that_is_not_everyday_is_an_event(observer: Observer, ending: str) -> None:
+    why = next(begin for begin, name in ENDINGS.items() if name == ending)
+    observer.ended(Ended(f"{why} and more"))
+
+    assert observer.endings == {ending: 1}
+    assert [event.text for event in observer.troubles] == [
+        f"connection of 1.2.3.4:5 ended: {why} and more"
+    ]
+
+
+def test_everyday_ends_are_counted_only(observer: Observer) -> None:
+    observer.ended(Ended("closed by the peer"))
+    observer.ended(Ended("the server stops"))
+
+    assert observer.endings == {"peer": 1, "server_stop": 1}
+    assert not observer.troubles
+
+
+@pytest.mark.parametrize("why", [None, "", "something new"])
+def test_any_other_end_is_counted_as_such(observer: Observer, why: str | None) -> None:
+    observer.ended(Ended(why))
+
+    assert observer.endings == {"other": 1}
+
+
+def test_the_texts_of_the_drivers_are_those_that_are_told_apart() -> None:
+    assert ending_of("idle for 120 s") == "idle"
+    assert ending_of("a frame took longer than 60 s") == "slow_frame"
+    assert ending_of("broken: [Errno 104] Connection reset by peer") == "broken"

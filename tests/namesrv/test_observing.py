@@ -1,0 +1,247 @@
+"""The port for operators of a running server, on both drivers."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+import trio.lowlevel
+
+from rocketwire.codes import RequestCode
+from rocketwire_namesrv import observing, sockets
+from rocketwire_namesrv.pages import Pages
+from rocketwire_namesrv.server import NameServer, serve
+from rocketwire_namesrv.sockets import BindError
+from tests.namesrv.test_server import (
+    CLUSTER_INFO,
+    LOOPBACK,
+    Client,
+    driver_name,
+    registration,
+    request,
+    settings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterator
+
+__all__ = ["driver_name"]  # the fixture that runs each test on both drivers
+
+
+@asynccontextmanager
+async def running(**changes: Any) -> AsyncGenerator[NameServer]:
+    with trio.fail_after(30):
+        async with trio.open_nursery() as nursery:
+            config = settings(**{"observe_port": 0, "observe_address": LOOPBACK, **changes})
+            server: NameServer = await nursery.start(serve, config)
+            yield server
+            nursery.cancel_scope.cancel()
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.create_server((LOOPBACK, 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+async def connect(server: NameServer) -> trio.SocketStream:
+    return await trio.open_tcp_stream(LOOPBACK, server.observation.listening.port)
+
+
+async def everything(stream: trio.abc.Stream) -> bytes:
+    """All bytes until the end."""
+    data = b""
+    try:
+        while received := await stream.receive_some():
+            data += received
+    except trio.BrokenResourceError:
+        pass
+    return data
+
+
+async def get(server: NameServer, path: str) -> tuple[int, str]:
+    """Status and body."""
+    async with await connect(server) as stream:
+        await stream.send_all(
+            f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+        )
+        answer = await everything(stream)
+    head, _, body = answer.decode().partition("\r\n\r\n")
+    return int(head.split(" ")[1]), body
+
+
+async def value(server: NameServer, series: str) -> float | None:
+    """The value of one series, None if there is no such."""
+    _, text = await get(server, "/metrics")
+    found = [line for line in text.splitlines() if line.startswith(f"{series} ")]
+    return float(found[0].rpartition(" ")[2]) if found else None
+
+
+async def test_each_page_is_where_it_should_be() -> None:
+    async with running() as server:
+        assert await get(server, "/healthz") == (200, "ok\n")
+        assert await get(server, "/readyz") == (200, "ready\n")
+        assert (await get(server, "/elsewhere"))[0] == 404
+        status, text = await get(server, "/")
+
+    assert status == 200
+    assert f"driver {server.driver_name}" in text
+
+
+async def test_what_clients_do_is_counted_and_shown() -> None:
+    route = request(RequestCode.GET_ROUTEINFO_BY_TOPIC, topic="TA")
+    async with running() as server:
+        client = Client(await trio.open_tcp_stream(*server.listening))
+        await client.ask(registration())
+        for _ in range(200):
+            await client.ask(route)
+        await client.ask(request(RequestCode.WIPE_WRITE_PERM_OF_BROKER, brokerName="broker-a"))
+        metrics = (await get(server, "/metrics"))[1]
+        shown = (await get(server, "/?topic=TA"))[1]
+        await client.stream.aclose()
+
+    routes = 'request_code="get_routeinfo_by_topic",response_code="success"'
+    assert f"rocketmq_namesrv_requests_total{{{routes}}} 200.0" in metrics
+    timed = f'is_long_polling="false",protocol_type="remoting",{routes},result="success"'
+    assert f"rocketmq_rpc_latency_count{{{timed}}}" in metrics
+    assert 'rocketmq_namesrv_connection_events_total{event="opened",reason=""} 1.0' in metrics
+    for text in ("broker-a", "10.0.0.1:10911", "master", "TA", "4 4 R-", ">wipe<", "new broker"):
+        assert text in shown
+
+
+async def test_the_reason_of_a_connections_end_is_counted_and_shown() -> None:
+    async with running() as server:
+        client = Client(await trio.open_tcp_stream(*server.listening))
+        await client.send(CLUSTER_INFO + b"GET / HTTP/1.1\r\n\r\n")
+        await client.reply()
+        assert await client.is_closed()
+        await client.stream.aclose()
+        series = 'rocketmq_namesrv_connection_events_total{event="closed",reason="bad_bytes"}'
+        while await value(server, series) != 1:
+            await trio.sleep(0.001)
+        shown = (await get(server, "/"))[1]
+
+    assert "ended: bytes that are no command" in shown
+
+
+async def test_a_server_that_gives_no_routes_out_yet_is_not_ready() -> None:
+    async with running(need_wait_for_service=True) as server:
+        assert await get(server, "/readyz") == (503, "not ready: no routes are given out yet\n")
+        assert (await get(server, "/healthz"))[0] == 200
+
+
+async def test_a_server_that_sends_clients_away_is_not_ready() -> None:
+    config = {"enable_shutdown_gracefully": True, "shutdown_wait_time_seconds": 1000}
+    async with running(**config) as server, trio.open_nursery() as nursery:
+        nursery.start_soon(server.stop)
+        while not server.state.shutting_down:
+            await trio.lowlevel.checkpoint()
+        assert await get(server, "/readyz") == (503, "not ready: the server stops\n")
+        nursery.cancel_scope.cancel()
+
+
+async def test_without_the_port_nothing_is_remembered() -> None:
+    async with running(observe_port=-1) as server:
+        assert server.observation.listening.port == 0
+        assert server.journal.listeners == []
+        assert server.state.counters.clock is None
+
+
+async def test_a_port_that_is_taken_is_a_warning_if_nobody_asked_for_it(
+    taken_port: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(observe_port=taken_port) as server:
+        client = Client(await trio.open_tcp_stream(*server.listening))
+        assert (await client.ask(CLUSTER_INFO)).code == 0
+        await client.stream.aclose()
+
+    (line,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert line.startswith("no port for operators (rocketwire.observePort): Failed to bind to ")
+
+
+async def test_a_port_that_is_taken_ends_the_start_if_somebody_asked_for_it(
+    taken_port: int,
+) -> None:
+    with pytest.raises(BindError, match="no port for operators"):
+        await serve(settings(observe_port=taken_port, observe_asked=True))
+
+
+async def test_a_missing_library_is_named_with_the_way_to_get_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(observing, "LIBRARIES", ("h11", "no_such_library"))
+
+    with pytest.raises(BindError, match=r"no_such_library not installed.*rocketwire\[observe\]"):
+        await serve(settings(observe_port=0, observe_asked=True))
+
+
+async def test_the_lack_of_file_descriptors_is_survived(monkeypatch: pytest.MonkeyPatch) -> None:
+    failures = [errno.EMFILE, errno.ENFILE]
+
+    async def exhausted(listener: socket.socket) -> socket.socket:
+        if failures:
+            raise OSError(failures.pop(), "too many")
+        return await sockets.accept(listener)
+
+    monkeypatch.setattr(observing, "accept", exhausted)
+    async with running() as server:
+        assert (await get(server, "/healthz"))[0] == 200
+
+
+async def test_who_takes_too_long_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(observing, "EXCHANGE_SECONDS", 0.05)
+    async with running() as server, await connect(server) as stream:
+        await stream.send_all(b"GET / HT")
+
+        assert await everything(stream) == b""
+
+
+async def test_the_oldest_connection_makes_room_when_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(observing, "MOST_CONNECTIONS", 2)
+    async with running() as server:
+        oldest = await connect(server)
+        others = [await connect(server) for _ in range(2)]
+
+        assert await everything(oldest) == b""
+        assert (await get(server, "/healthz"))[0] == 200
+        for stream in (oldest, *others):
+            await stream.aclose()
+
+
+async def test_a_fault_of_our_own_on_a_page_ends_neither_the_port_nor_the_server(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    respond = Pages.respond
+
+    def faulty(self: Pages, path: str, query: dict[str, str]) -> Any:
+        if path == "/":
+            raise RuntimeError("no luck")
+        return respond(self, path, query)
+
+    monkeypatch.setattr(Pages, "respond", faulty)
+    async with running() as server:
+        async with await connect(server) as stream:
+            await stream.send_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert await everything(stream) == b""
+        assert (await get(server, "/healthz"))[0] == 200
+
+    assert "no luck" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [(LOOPBACK, 421), ("localhost", 421), ("0.0.0.0", 200)],  # noqa: S104 - the point
+)
+async def test_foreign_host_names_are_refused_on_loopback_only(address: str, status: int) -> None:
+    async with running(observe_address=address) as server, await connect(server) as stream:
+        await stream.send_all(
+            b"GET /healthz HTTP/1.1\r\nHost: rebound.example\r\nConnection: close\r\n\r\n"
+        )
+
+        assert (await everything(stream)).startswith(b"HTTP/1.1 %d " % status)
