@@ -20,6 +20,7 @@ from rocketwire_tools.conformance.arguments import NUMBERS
 from rocketwire_tools.conformance.case import Profile, VerdictKind
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.runner import Run, Settings
+from tests.support.javaarchive import shared_classes
 from tests.support.javacache import INTEROP, ROOT
 from tests.support.javapeers import CURRENT, SHORT_LIVED, java, prepare
 
@@ -86,7 +87,7 @@ def javas(folder: Path, version: str = CURRENT) -> Settings:
         version,
         "org.apache.rocketmq.namesrv.NamesrvStartup",
         *("-c", "{config}"),
-        jvm=[*SHORT_LIVED, log, "{jvm}"],
+        jvm=[*SHORT_LIVED, f"-XX:SharedArchiveFile={shared_classes(version)}", log, "{jvm}"],
     )
     return Settings(
         start=shlex.join(command),

@@ -54,7 +54,7 @@ def _locked(folder: Path) -> Generator[None]:
         yield
 
 
-def _built_once(target: Path, build: Callable[[Path], None]) -> Path:
+def built_once(target: Path, build: Callable[[Path], None]) -> Path:
     """Return ``target``, built by ``build`` into an empty folder first if it is not there yet."""
     if target.is_dir():
         return target
@@ -99,7 +99,7 @@ def jars(version: str) -> Path:
         if not any(folder.glob(f"rocketmq-namesrv-{version}.jar")):
             raise JavaUnavailableError(f"Maven brought no name server of RocketMQ {version}")
 
-    return _built_once(cache_folder() / version, fetch)
+    return built_once(cache_folder() / version, fetch)
 
 
 def classes(version: str, source: str) -> Path:
@@ -122,4 +122,4 @@ def classes(version: str, source: str) -> Path:
             *("javac", "-nowarn", "-cp", f"{library}/*", "-d", str(folder), str(path)),
         )
 
-    return _built_once(cache_folder() / f"{path.stem}-{version}-{digest}", compile_into)
+    return built_once(cache_folder() / f"{path.stem}-{version}-{digest}", compile_into)

@@ -101,9 +101,9 @@ class JavaNameServer:
         ready = child.output.count("boot success") + 1
         child.wait_until(lambda: child.output.count("boot success") >= ready, "boot success")
 
-    def stop(self) -> None:
+    def stop(self, seconds: float = 5.0) -> None:
         if self._child is not None:
-            self._child.stop()
+            self._child.stop(seconds)
 
     def kill(self) -> None:
         if self._child is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import shlex
 import shutil
 import signal
@@ -41,12 +42,24 @@ class Address:
         return f"{self.host}:{self.port}"
 
 
+_PORTS: Final = range(12_000, 32_000)
+"""Below those that systems give to outgoing connections, so that none is lost between now and its use."""
+_chance: Final = random.SystemRandom()
+_handed_out: Final[set[int]] = set()
+
+
 def free_port() -> int:
-    """A port on loopback that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind((LOOPBACK, 0))
-        port: int = probe.getsockname()[1]
-        return port
+    """A port on loopback that nobody listens on now, and that nobody was given before."""
+    while True:
+        port = _chance.choice(_PORTS)
+        if port in _handed_out:
+            continue
+        with socket.socket() as attempt:
+            attempt.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with suppress(OSError):
+                attempt.bind((LOOPBACK, port))
+                _handed_out.add(port)
+                return port
 
 
 class Target:
