@@ -60,7 +60,7 @@ class Registration:
     zone_name: str | None = None
     timeout_ms: int | None = None
     enable_acting_master: bool | None = None
-    topics: Sequence[tuple[str, QueueSettings]] = ()
+    topics: Collection[tuple[str, QueueSettings]] = ()
     topic_keys: Collection[str] = ()
     mappings: Mapping[str, TopicQueueMappingInfo]
     filter_servers: Sequence[str] | None = ()

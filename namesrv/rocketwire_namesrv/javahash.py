@@ -168,14 +168,9 @@ class ConcurrentHashMap(dict[str, V]):
         if len(self) >= self.capacity - (self.capacity >> 2):
             self.capacity *= 2
 
-    @property
-    def insert(self) -> Callable[[str, V], None]:
-        """Sets an entry without looking at the growth, for a long run of insertions; ``grow`` must
-        follow."""
-        return super().__setitem__
-
-    def grow(self) -> None:
-        """Catches up with the growth after a run of ``insert``."""
+    def insert_all(self, entries: Iterable[tuple[str, V]]) -> None:
+        """Sets many entries; the growth is caught up with at the end."""
+        super().update(entries)
         while len(self) >= self.capacity - (self.capacity >> 2):
             self.capacity *= 2
 

@@ -16,11 +16,11 @@ from rocketwire.messages.registration import (
     RegisterBrokerRequestHeader,
     RegisterBrokerResponseHeader,
 )
-from rocketwire.wire.checksum import crc32
 from rocketwire_namesrv.answers import Answer, Peer, kv_table, required
 from rocketwire_namesrv.brokers import Registration
 from rocketwire_namesrv.kv import ORDER_TOPIC_CONFIG
 from rocketwire_namesrv.occurrences import ChecksumMismatch, RegistrationRefused
+from rocketwire_namesrv.pieces import ChecksumError, check_sum
 from rocketwire_namesrv.reads import ZONE_NAME
 from rocketwire_namesrv.registrations import read_registered_topics
 from rocketwire_namesrv.steps import drained
@@ -41,13 +41,12 @@ def register_broker(
     cluster."""
     header = decode_header(RegisterBrokerRequestHeader, request.ext_fields)
     refused: Mapping[str, str] = encode_header(RegisterBrokerResponseHeader())
-    if header.body_crc32 and header.body_crc32 != crc32(request.body):
-        happened = (ChecksumMismatch(client=peer.address),)
-        return Answer(ResponseCode.SYSTEM_ERROR, "crc32 not match", refused, None, happened)
-    if request.version < 0:
-        raise DecodeError(f"version {request.version} is below all that MQVersion lists")
     config = state.config
-    part = yield from _registration(state, request, header, peer, now)
+    try:
+        part = yield from _registration(state, request, header, peer, now)
+    except ChecksumError as error:
+        happened = (ChecksumMismatch(client=peer.address),)
+        return Answer(ResponseCode.SYSTEM_ERROR, str(error), refused, None, happened)
     registration = state.parts.gathered(
         part,
         now,
@@ -107,13 +106,17 @@ def _registration(
 ) -> Generator[None, None, Registration]:
     """What a request registers; of topics that were registered before, and are as they were, it
     says nothing if it can be told cheaply which these are."""
+    crc = header.body_crc32 or 0
+    if request.version < 0:
+        yield from check_sum(request.body, crc)
+        raise DecodeError(f"version {request.version} is below all that MQVersion lists")
     former: object = None
     if not state.config.delete_topic_with_broker_registration:  # that needs the names of all
         former = state.table.image(header.cluster_name, header.broker_addr)
-    content = yield from _content(state, request, header, now, former)
+    content = yield from _content(state, request, header, now, former, crc)
     registration = _as_registration(content, request, header, peer)
     if content.only_changes and not state.table.builds_on(registration, former):
-        content = yield from _content(state, request, header, now, None)
+        content = yield from _content(state, request, header, now, None, 0)
         registration = _as_registration(content, request, header, peer)
     return registration
 
@@ -124,6 +127,7 @@ def _content(
     header: RegisterBrokerRequestHeader,
     now: float,
     former: object,
+    crc: int,
 ) -> Generator[None, None, RegisteredTopics]:
     try:
         return (
@@ -133,8 +137,11 @@ def _content(
                 version=request.version,
                 wall_ms=state.wall_ms(now),
                 former=former,
+                crc=crc,
             )
         )
+    except ChecksumError:
+        raise
     except DecodeError as error:
         raise RegistrationBodyError(str(error)) from error
 

@@ -8,6 +8,8 @@ Java: ``topicQueueTable`` and ``topicQueueMappingInfoTable`` of ``RouteInfoManag
 
 from __future__ import annotations
 
+from itertools import compress, islice, repeat
+from operator import getitem, is_, is_not
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.messages.route import QueueData
@@ -21,7 +23,7 @@ from rocketwire_namesrv.occurrences import (
 from rocketwire_namesrv.shapes import QueueSettings, Shape, Shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Generator, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Container, Generator, Iterable, Mapping, Sequence
 
     from rocketwire.messages.route import TopicQueueMappingInfo
     from rocketwire_namesrv.brokers import Registration
@@ -67,6 +69,20 @@ class _Transition(dict[Shape | None, Shape]):
         return new
 
 
+class _Transitions(dict[QueueSettings, _Transition]):
+    """Settings -> transition, each made when it is first needed."""
+
+    __slots__ = ("application",)
+
+    def __init__(self, application: _Application) -> None:
+        super().__init__()
+        self.application = application
+
+    def __missing__(self, settings: QueueSettings) -> _Transition:
+        made = self[settings] = self.application.transition(settings)
+        return made
+
+
 class _Application:
     """One registration's topics on their way into the table."""
 
@@ -78,37 +94,37 @@ class _Application:
         self.everything = everything
         self.keep = keep
         self.seen: set[Shape | None] = set()
-        self.transitions: dict[QueueSettings, _Transition] = {}
+        self.transitions = _Transitions(self)
         self.created: list[str] = []
         self.changed: list[str] = []
 
-    def apply(self, topics: Iterable[tuple[str, QueueSettings]]) -> None:
+    def apply(self, topics: Collection[tuple[str, QueueSettings]]) -> None:
         """Applies some of the topics: all, or only those that the table does not know of this
         broker."""
-        get, insert = self.table.entries.get, self.table.entries.insert
-        transitions = self.transitions
-        skipped: set[Shape | None] = set()
         if not self.everything:
             # between two steps an administrator may have given the topics other shapes
             self.seen.update(self.table.shapes.of_broker(self.name))
-            skipped = self.seen
-        before = len(self.created) + len(self.changed)
-        for topic, settings in topics:
-            old = get(topic)
-            if old in skipped:
-                continue
-            transition = transitions.get(settings)
-            if transition is None:
-                transition = transitions[settings] = self._transition(settings)
-            new = transition[old]
-            if new is not old:
-                insert(topic, new)
-                (self.created if old is None else self.changed).append(topic)
-        self.table.entries.grow()
-        if len(self.created) + len(self.changed) > before:
-            self.table.revision += 1
+            entries, seen = self.table.entries, self.seen
+            topics = [each for each in topics if entries.get(each[0]) not in seen]
+        if topics:
+            self._apply_all(*zip(*topics, strict=True))
 
-    def _transition(self, settings: QueueSettings) -> _Transition:
+    def _apply_all(self, names: tuple[str, ...], settings: tuple[QueueSettings, ...]) -> None:
+        """Applies topics, without a line of Python for each: nearly always there are thousands."""
+        entries = self.table.entries
+        old = list(map(entries.get, names))
+        new = list(map(getitem, map(self.transitions.__getitem__, settings), old))
+        if old == new:  # which asks for identity first, and shapes have no other equality
+            return
+        entries.insert_all(zip(names, new, strict=True))
+        if None in old:
+            self.created += compress(names, map(is_, old, repeat(None)))
+            old = [after if before is None else before for before, after in zip(old, new, strict=True)]
+        self.changed += compress(names, map(is_not, old, new))
+        self.table.revision += 1
+
+    def transition(self, settings: QueueSettings) -> _Transition:
+        """What topics with these settings come to."""
         queue = QueueData(
             broker_name=self.name,
             read_queue_nums=settings.read_queue_nums,
@@ -173,16 +189,18 @@ class TopicTable:
         """
         name = registration.broker_name
         work = _Application(self, name, everything=everything, keep=keep)
-        topics = self._arranged(registration.topics)
+        topics = iter(self._arranged(registration.topics))
         touched, presence = self.touched.get(name, 0), self.lost.get(name, 0)
         alone = True
         try:
-            for start in range(0, len(topics), TOPICS_PER_STEP):
-                if start:
+            some = list(islice(topics, TOPICS_PER_STEP))
+            while some:
+                work.apply(some)
+                some = list(islice(topics, TOPICS_PER_STEP))
+                if some:
                     yield
                     if not is_current():
                         break
-                work.apply(topics[start : start + TOPICS_PER_STEP])
         finally:
             alone = self.touched.get(name, 0) == touched
             if work.created or work.changed:
@@ -204,8 +222,8 @@ class TopicTable:
         self.lost[broker_name] = self._changes
 
     def _arranged(
-        self, topics: Sequence[tuple[str, QueueSettings]]
-    ) -> Sequence[tuple[str, QueueSettings]]:
+        self, topics: Collection[tuple[str, QueueSettings]]
+    ) -> Collection[tuple[str, QueueSettings]]:
         """The topics in the order of Java's table of them, where it matters: when some are new."""
         if len(topics) > ORDERED_TOPICS or all(topic in self.entries for topic, _ in topics):
             return topics

@@ -45,3 +45,16 @@ def crc32(data: bytes | memoryview | None) -> int:
     if data is None:
         return 0
     return _crc(data, 0) & MASK
+
+
+def crc32_of(data: bytes | memoryview, before: int = 0) -> int:
+    """The checksum of a text in parts.
+
+    Args:
+        data: the next part.
+        before: what this function gave for the part before it, and nothing else.
+
+    Returns:
+        A number whose lower 31 bits are the checksum so far.
+    """
+    return _crc(data, before)

@@ -153,6 +153,8 @@ def build_binary_header(
 _ITEM: Final[Any] = Prefixed(Int32sb, GreedyBytes)
 _ITEMS: Final[Any] = StrictArray(Int32sb, _ITEM)
 
+_COUNT: Final[Any] = _ITEMS.countfield
+
 REGISTER_BODY: Final[Any] = Struct(
     "data_version" / _ITEM, "topics" / _ITEMS, "filter_servers" / _ITEM
 )
@@ -199,6 +201,38 @@ def parse_register_body(plain: bytes, *, with_mappings: bool) -> RegisterParts:
     if with_mappings:
         return RegisterParts(*_parse_mapped_body(plain)[0])
     return RegisterParts(*_parse_register_body(plain)[0], None)
+
+
+REGISTER_HEAD: Final[Any] = Struct("data_version" / _ITEM, "topics" / _COUNT)
+"""What precedes the topics of an inflated registration: all that ``REGISTER_BODY`` has there."""
+REGISTER_TAIL: Final[Any] = Struct(*REGISTER_BODY.subcons[2:])
+"""What follows them."""
+REGISTER_TAIL_WITH_MAPPINGS: Final[Any] = Struct(*REGISTER_BODY_WITH_MAPPINGS.subcons[2:])
+
+parse_register_head: Final[Parser[tuple[bytes, int]]] = _parser(REGISTER_HEAD, "REGISTER_HEAD")
+"""Data version and number of topics, unchecked."""
+parse_topic_item: Final[Parser[bytes]] = _parser(_ITEM, "REGISTER_ITEM")
+"""One topic."""
+_parse_tail: Final[Parser[tuple[bytes]]] = _parser(REGISTER_TAIL, "REGISTER_TAIL")
+_parse_mapped_tail: Final[Parser[tuple[bytes, list[bytes]]]] = _parser(
+    REGISTER_TAIL_WITH_MAPPINGS, "REGISTER_TAIL_WITH_MAPPINGS"
+)
+
+ITEM_LENGTH_SIZE: Final[int] = Int32sb.sizeof()
+"""Bytes of the length before each topic; of a text below 256 bytes all but the last are zero."""
+
+
+def parse_register_tail(
+    plain: bytes, at: int, *, with_mappings: bool
+) -> tuple[bytes, list[bytes] | None]:
+    """Filter servers and mappings of an inflated registration, of which all else is known.
+
+    Raises:
+        DecodeError: as of ``parse_register_body``.
+    """
+    if with_mappings:
+        return _parse_mapped_tail(plain, at)[0]
+    return _parse_tail(plain, at)[0][0], None
 
 
 def build_register_body(parts: RegisterParts) -> bytes:

@@ -1,0 +1,263 @@
+"""The body of a registration as a zlib stream, inflated and read in pieces.
+
+Topics stand one behind another, a length and a text each, so a piece begins where the one before
+ends.  A piece is read at once by the zero bytes that the length of a short text begins with; that
+they are what they seem is checked by the lengths, which have to lead from each topic to the next.
+
+Rules of this file: which topics are read does not depend on how; a body is read to its end or
+refused.
+
+Java: ``RegisterBrokerBody``, ``TopicConfig``.
+"""
+
+from __future__ import annotations
+
+from operator import itemgetter, sub
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rocketwire.messages.registration import MAX_RATIO, RegisterBrokerBody, body_from_parts
+from rocketwire.messages.topic_config import decode_topic
+from rocketwire.versions import MQVersion
+from rocketwire.wire.compression import inflating
+from rocketwire.wire.grammar import (
+    ITEM_LENGTH_SIZE,
+    RegisterParts,
+    parse_register_head,
+    parse_register_tail,
+    parse_topic_item,
+)
+from rocketwire.wire.utf8 import decode_utf8
+from rocketwire_namesrv.pieces import (
+    MOST_PIECES,
+    PIECES_PER_STEP,
+    Digest,
+    Piece,
+    digest_of,
+    same_from_the_back,
+)
+from rocketwire_namesrv.registered import RegisteredTopics, registered, settings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Sequence
+
+    from rocketwire_namesrv.shapes import QueueSettings
+
+PIECE_BYTES: Final = 16_384
+"""Least size of a piece of a table of topics: some 270 topics, a fraction of a millisecond."""
+
+_SHORT: Final = bytes(ITEM_LENGTH_SIZE - 1)
+"""What the length of a text below 256 bytes begins with."""
+
+
+class PackedImage(NamedTuple):
+    """What is kept of a body.
+
+    Attributes:
+        digest: of the stream.
+        version: by which it was read.
+        rest: what it says but for the topics.
+        pieces: of its topics.
+        tail: bytes behind the topics.
+        crc: checksum that the stream was compared with, 0 for none.
+    """
+
+    digest: Digest
+    version: int
+    rest: RegisterBrokerBody
+    pieces: tuple[Piece, ...]
+    tail: int
+    crc: int
+
+
+def same_stream(former: object, digest: Digest, version: int) -> PackedImage | None:
+    """The image of the former body, if this one is the same to the byte."""
+    if isinstance(former, PackedImage) and (former.digest, former.version) == (digest, version):
+        return former
+    return None
+
+
+def read_packed(
+    body: bytes,
+    wall_ms: int,
+    former: object,
+    now: tuple[Digest, int, int],
+    max_inflated: int,
+) -> Generator[None, None, RegisteredTopics]:
+    """Reads a body.
+
+    Args:
+        body: as sent.
+        wall_ms: wall-clock milliseconds.
+        former: image of the former body.
+        now: digest of this one, the version of its sender, and the checksum that it has been
+            compared with.
+        max_inflated: most bytes that may come out of it.
+
+    Raises:
+        DecodeError: it cannot be read.
+    """
+    digest, version, crc = now
+    same = same_stream(former, digest, version)
+    if same is not None:
+        return _unchanged(same if same.crc == crc else same._replace(crc=crc), wall_ms)
+    plain = yield from inflating(body, max_size=max_inflated, max_ratio=MAX_RATIO)
+    yield
+    with_mappings = version >= MQVersion.V5_0_0
+    found = yield from _in_pieces(plain, with_mappings, former, version)
+    rest = body_from_parts(found.parts)
+    image = None
+    if len(found.pieces) <= MOST_PIECES + 4 * len(plain) // PIECE_BYTES:
+        image = PackedImage(digest, version, rest, found.pieces, found.tail, crc)
+    topics = found.topics.table
+    return registered(
+        rest,
+        wall_ms,
+        len(plain),
+        topics=topics.items(),
+        keys=topics.keys(),
+        settings=found.topics.known.values(),
+        count=sum(piece.count for piece in found.pieces),
+        image=image,
+        only_changes=found.only_changes,
+    )
+
+
+def _unchanged(image: PackedImage, wall_ms: int) -> RegisteredTopics:
+    count = sum(piece.count for piece in image.pieces)
+    return registered(
+        image.rest, wall_ms, 0, topics=(), keys=(), count=count, image=image, only_changes=True
+    )
+
+
+class _Found(NamedTuple):
+    """What an inflated body says: all but the topics, those that were read, and the pieces of all;
+    how many bytes follow the topics."""
+
+    parts: RegisterParts
+    topics: _Topics
+    pieces: tuple[Piece, ...]
+    tail: int
+    only_changes: bool
+
+
+class _Known(dict[bytes, "QueueSettings"]):
+    """What follows a topic's name -> settings; understood once for all that have the same."""
+
+    def __missing__(self, rest: bytes) -> QueueSettings:
+        settings = self[rest] = settings_of(decode_topic(decode_utf8(b"- " + rest)))
+        return settings
+
+
+class _Topics:
+    """What has been read of the topics: their settings by name, and the pieces."""
+
+    __slots__ = ("known", "pieces", "table")
+
+    def __init__(self) -> None:
+        self.known = _Known()
+        self.pieces: list[Piece] = []
+        self.table: dict[str, QueueSettings] = {}
+
+    def read(self, plain: bytes, at: int, count: int) -> Generator[None, None, int]:
+        """Reads so many topics; returns the position behind them.
+
+        Raises:
+            DecodeError: there are not so many, or one of them cannot be read.
+        """
+        while count:
+            items, end = _short_items(plain, at, count) or _any_items(plain, at, count)
+            self.take(items)
+            with memoryview(plain) as view:
+                self.pieces.append(Piece(end - at, digest_of(view[at:end]), len(items)))
+            count -= len(items)
+            at = end
+            yield
+        return at
+
+    def take(self, items: Sequence[bytes]) -> None:
+        """Understands topics; raises ``DecodeError`` where that cannot be done."""
+        if not items:
+            return
+        split = [item.partition(b" ") for item in items]
+        heads, _, rests = zip(*split, strict=True)
+        settings = map(self.known.__getitem__, rests)
+        names: list[str] = decode_utf8(b"\n".join(heads)).split("\n")
+        if len(names) != len(items):  # some name has more than one line
+            names = [decode_utf8(head) for head in heads]
+        self.table.update(zip(names, settings, strict=True))
+
+
+def _short_items(plain: bytes, at: int, count: int) -> tuple[list[bytes], int] | None:
+    """The texts of a piece, ``count`` at most, and the position behind them; None unless all of
+    them are short."""
+    cut = plain.find(_SHORT, at + PIECE_BYTES)
+    items = plain[at : cut if cut >= 0 else len(plain)].split(_SHORT, count + 1)[: count + 1]
+    first = items.pop(0)
+    if first or not items or b"" in items:
+        return None
+    sizes = list(map(len, items))  # with the byte of the length that is not zero
+    if set(map(sub, sizes, map(itemgetter(0), items))) != {1}:
+        return None
+    end = at + sum(sizes) + len(_SHORT) * len(sizes)
+    return [item[1:] for item in items], end
+
+
+def _any_items(plain: bytes, at: int, count: int) -> tuple[list[bytes], int]:
+    """The same of any texts, one after another."""
+    items: list[bytes] = []
+    limit = at + PIECE_BYTES
+    while len(items) < count and at < limit:
+        item, at = parse_topic_item(plain, at)
+        items.append(item)
+    return items, at
+
+
+def _in_pieces(
+    plain: bytes, with_mappings: bool, former: object, version: int
+) -> Generator[None, None, _Found]:
+    """Reads what differs from the former body.
+
+    Topics are read one behind another until there are as many as the body says, so that what is
+    taken for the end of the former table can only be wrong in that nothing is gained by it.
+    """
+    known: Sequence[Piece] = ()
+    tail = 0
+    if isinstance(former, PackedImage) and former.version == version:
+        known, tail = former.pieces, former.tail
+    topics = _Topics()
+    (data_version, declared), at = parse_register_head(plain)
+    left = max(0, declared)
+    front, at = yield from _same_from_the_front(plain, at, left, known)
+    left -= sum(piece.count for piece in front)
+    behind = known[len(front) :]
+    back, begin = yield from same_from_the_back(plain, at, len(plain) - tail, behind)
+    between = left - sum(piece.count for piece in back)
+    at = yield from topics.read(plain, at, max(0, between))
+    if between < 0 or at != begin:  # these were not what they seemed
+        back = []
+        at = yield from topics.read(plain, at, min(left, left - between))
+    at += sum(piece.length for piece in back)
+    parts = parse_register_tail(plain, at, with_mappings=with_mappings)
+    pieces = (*front, *topics.pieces, *reversed(back))
+    rest = RegisterParts(data_version, [], *parts)
+    return _Found(rest, topics, pieces, len(plain) - at, bool(front or back))
+
+
+def _same_from_the_front(
+    plain: bytes, at: int, count: int, known: Sequence[Piece]
+) -> Generator[None, None, tuple[list[Piece], int]]:
+    """The pieces with which the topics begin, no more topics than there are, and the position
+    behind them."""
+    same: list[Piece] = []
+    with memoryview(plain) as view:
+        for piece in known:
+            end = at + piece.length
+            count -= piece.count
+            if count < 0 or end > len(plain) or digest_of(view[at:end]) != piece.digest:
+                break
+            same.append(piece)
+            at = end
+            if len(same) % PIECES_PER_STEP == 0:
+                yield
+    return same, at
+
