@@ -144,7 +144,8 @@ def wide_bodies(change: str, form: str, count: int = WIDE.count) -> tuple[bytes,
 
 
 def registration(broker: Broker, body: bytes, opaque: int) -> bytes:
-    """A frame with code 103, as a broker of 5.5.0 sends it."""
+    """A frame with code 103, as a broker of 5.5.0 sends it but for one field: a new broker that sends ``enableActingMaster``
+    has topics of its own (``rocketwire_namesrv.parts``), and these bodies are shared by all."""
     fields = {
         "bodyCrc32": str(zlib.crc32(body) & CRC_MASK),
         "brokerAddr": broker.address,
@@ -152,7 +153,6 @@ def registration(broker: Broker, body: bytes, opaque: int) -> bytes:
         "brokerName": broker.name,
         "clusterName": CLUSTER,
         "compressed": "true" if body[:1] == b"x" else "false",
-        "enableActingMaster": "false",
         "haServerAddr": broker.address,
     }
     return _request(RequestCode.REGISTER_BROKER, fields, opaque, body)

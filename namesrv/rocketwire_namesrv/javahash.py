@@ -20,7 +20,7 @@ from operator import mul
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
 K = TypeVar("K", bound="str | int")
 V = TypeVar("V")

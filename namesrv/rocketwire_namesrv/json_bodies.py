@@ -170,14 +170,14 @@ def read_json(
         topics=new.table.values(),
         keys=new.table.keys(),
         settings=new.known.values(),
-        count=sum(piece.count for piece in pieces),
+        count=sum(piece.topics for piece in pieces),
         image=image,
         only_changes=bool(front or back),
     )
 
 
 def _unchanged(image: JsonImage, wall_ms: int, size: int) -> RegisteredTopics:
-    count = sum(piece.count for piece in image.pieces)
+    count = sum(piece.topics for piece in image.pieces)
     return registered(
         image.rest,
         wall_ms,

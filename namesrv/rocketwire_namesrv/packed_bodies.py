@@ -116,14 +116,14 @@ def read_packed(
         topics=topics.items(),
         keys=topics.keys(),
         settings=found.topics.known.values(),
-        count=sum(piece.count for piece in found.pieces),
+        count=sum(piece.topics for piece in found.pieces),
         image=image,
         only_changes=found.only_changes,
     )
 
 
 def _unchanged(image: PackedImage, wall_ms: int) -> RegisteredTopics:
-    count = sum(piece.count for piece in image.pieces)
+    count = sum(piece.topics for piece in image.pieces)
     return registered(
         image.rest, wall_ms, 0, topics=(), keys=(), count=count, image=image, only_changes=True
     )
@@ -176,8 +176,6 @@ class _Topics:
 
     def take(self, items: Sequence[bytes]) -> None:
         """Understands topics; raises ``DecodeError`` where that cannot be done."""
-        if not items:
-            return
         split = [item.partition(b" ") for item in items]
         heads, _, rests = zip(*split, strict=True)
         settings = map(self.known.__getitem__, rests)
@@ -228,10 +226,10 @@ def _in_pieces(
     (data_version, declared), at = parse_register_head(plain)
     left = max(0, declared)
     front, at = yield from _same_from_the_front(plain, at, left, known)
-    left -= sum(piece.count for piece in front)
+    left -= sum(piece.topics for piece in front)
     behind = known[len(front) :]
     back, begin = yield from same_from_the_back(plain, at, len(plain) - tail, behind)
-    between = left - sum(piece.count for piece in back)
+    between = left - sum(piece.topics for piece in back)
     at = yield from topics.read(plain, at, max(0, between))
     if between < 0 or at != begin:  # these were not what they seemed
         back = []
@@ -252,7 +250,7 @@ def _same_from_the_front(
     with memoryview(plain) as view:
         for piece in known:
             end = at + piece.length
-            count -= piece.count
+            count -= piece.topics
             if count < 0 or end > len(plain) or digest_of(view[at:end]) != piece.digest:
                 break
             same.append(piece)
@@ -260,4 +258,3 @@ def _same_from_the_front(
             if len(same) % PIECES_PER_STEP == 0:
                 yield
     return same, at
-

@@ -97,7 +97,7 @@ class SplitRegistrations:
         if size <= 0 or version < SPLIT_SINCE:
             return registration
         sender = _sender(registration)
-        is_full = len(registration.topics) == size
+        is_full = not registration.only_changes and len(registration.topics) == size
         collected = self._collected.get(sender)
         if collected is None:
             missing = _missing(registration) if is_new else set[str]()

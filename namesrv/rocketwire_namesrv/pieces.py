@@ -38,13 +38,13 @@ class Piece(NamedTuple):
     Attributes:
         length: in bytes.
         digest: of these.
-        count: how many topics.
+        topics: how many topics.
         marks: how much ``JsonLimits`` counts in them.
     """
 
     length: int
     digest: Digest
-    count: int
+    topics: int
     marks: int = 0
 
 

@@ -77,9 +77,7 @@ def read_registered_topics(
         same = same_stream(former, digest, version)
         if same is None or same.crc != crc:
             yield from check_sum(body, crc)
-        return (
-            yield from read_packed(body, wall_ms, former, (digest, version, crc), max_inflated)
-        )
+        return (yield from read_packed(body, wall_ms, former, (digest, version, crc), max_inflated))
     begun = yield from common(body, former)
     if begun is None or begun.same is None or begun.same.crc != crc:
         yield from check_sum(body, crc)

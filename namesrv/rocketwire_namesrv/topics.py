@@ -23,7 +23,15 @@ from rocketwire_namesrv.occurrences import (
 from rocketwire_namesrv.shapes import QueueSettings, Shape, Shapes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Container, Generator, Iterable, Mapping, Sequence
+    from collections.abc import (
+        Callable,
+        Collection,
+        Container,
+        Generator,
+        Iterable,
+        Mapping,
+        Sequence,
+    )
 
     from rocketwire.messages.route import TopicQueueMappingInfo
     from rocketwire_namesrv.brokers import Registration
@@ -70,31 +78,47 @@ class _Transition(dict[Shape | None, Shape]):
 
 
 class _Transitions(dict[QueueSettings, _Transition]):
-    """Settings -> transition, each made when it is first needed."""
+    """Settings at a broker -> transition, each made when it is first needed.
 
-    __slots__ = ("application",)
+    Args:
+        shapes: of the table.
+        name: of the broker.
+        keep: mask for the permissions.
+        seen: shapes that the transitions lead to.
+    """
 
-    def __init__(self, application: _Application) -> None:
+    __slots__ = ("keep", "name", "seen", "shapes")
+
+    def __init__(self, shapes: Shapes, name: str, keep: int, seen: set[Shape | None]) -> None:
         super().__init__()
-        self.application = application
+        self.shapes = shapes
+        self.name = name
+        self.keep = keep
+        self.seen = seen
 
     def __missing__(self, settings: QueueSettings) -> _Transition:
-        made = self[settings] = self.application.transition(settings)
+        queue = QueueData(
+            broker_name=self.name,
+            read_queue_nums=settings.read_queue_nums,
+            write_queue_nums=settings.write_queue_nums,
+            perm=settings.perm & self.keep,
+            topic_sys_flag=settings.topic_sys_flag,
+        )
+        made = self[settings] = _Transition(self.shapes, queue, self.seen)
         return made
 
 
 class _Application:
     """One registration's topics on their way into the table."""
 
-    __slots__ = ("changed", "created", "everything", "keep", "name", "seen", "table", "transitions")
+    __slots__ = ("changed", "created", "everything", "name", "seen", "table", "transitions")
 
     def __init__(self, table: TopicTable, name: str, *, everything: bool, keep: int) -> None:
         self.table = table
         self.name = name
         self.everything = everything
-        self.keep = keep
         self.seen: set[Shape | None] = set()
-        self.transitions = _Transitions(self)
+        self.transitions = _Transitions(table.shapes, name, keep, self.seen)
         self.created: list[str] = []
         self.changed: list[str] = []
 
@@ -104,10 +128,20 @@ class _Application:
         if not self.everything:
             # between two steps an administrator may have given the topics other shapes
             self.seen.update(self.table.shapes.of_broker(self.name))
-            entries, seen = self.table.entries, self.seen
-            topics = [each for each in topics if entries.get(each[0]) not in seen]
+            topics = self._unknown(topics)
         if topics:
             self._apply_all(*zip(*topics, strict=True))
+
+    def _unknown(
+        self, topics: Iterable[tuple[str, QueueSettings]]
+    ) -> list[tuple[str, QueueSettings]]:
+        """Those that the broker has no queues of; of two with one name the first."""
+        entries, seen = self.table.entries, self.seen
+        found: dict[str, QueueSettings] = {}
+        for name, settings in topics:
+            if entries.get(name) not in seen:
+                found.setdefault(name, settings)
+        return list(found.items())
 
     def _apply_all(self, names: tuple[str, ...], settings: tuple[QueueSettings, ...]) -> None:
         """Applies topics, without a line of Python for each: nearly always there are thousands."""
@@ -119,20 +153,11 @@ class _Application:
         entries.insert_all(zip(names, new, strict=True))
         if None in old:
             self.created += compress(names, map(is_, old, repeat(None)))
-            old = [after if before is None else before for before, after in zip(old, new, strict=True)]
+            old = [
+                after if before is None else before for before, after in zip(old, new, strict=True)
+            ]
         self.changed += compress(names, map(is_not, old, new))
         self.table.revision += 1
-
-    def transition(self, settings: QueueSettings) -> _Transition:
-        """What topics with these settings come to."""
-        queue = QueueData(
-            broker_name=self.name,
-            read_queue_nums=settings.read_queue_nums,
-            write_queue_nums=settings.write_queue_nums,
-            perm=settings.perm & self.keep,
-            topic_sys_flag=settings.topic_sys_flag,
-        )
-        return _Transition(self.table.shapes, queue, self.seen)
 
     def occurrences(self) -> list[Occurrence]:
         """What came of it."""

@@ -218,7 +218,7 @@ _parse_mapped_tail: Final[Parser[tuple[bytes, list[bytes]]]] = _parser(
     REGISTER_TAIL_WITH_MAPPINGS, "REGISTER_TAIL_WITH_MAPPINGS"
 )
 
-ITEM_LENGTH_SIZE: Final[int] = Int32sb.sizeof()
+ITEM_LENGTH_SIZE: Final[int] = _COUNT.sizeof()
 """Bytes of the length before each topic; of a text below 256 bytes all but the last are zero."""
 
 

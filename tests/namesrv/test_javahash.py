@@ -83,8 +83,7 @@ def test_every_kind_of_table_has_its_own_order(
     for name in topics(count):
         plain[name] = None
         small[name] = None
-        large.insert(name, None)
-    large.grow()
+    large.insert_all((name, None) for name in topics(count))
 
     assert hash_map == fingerprint(plain.ordered())
     assert concurrent == fingerprint(small.ordered())
@@ -121,9 +120,7 @@ def test_an_entry_that_is_replaced_keeps_its_place() -> None:
 def test_a_very_large_table_is_handed_out_as_inserted() -> None:
     large: ConcurrentHashMap[None] = ConcurrentHashMap()
     names = [f"t{index}" for index in range(ORDERED_ENTRIES + 1)]
-    for name in names:
-        large.insert(name, None)
-    large.grow()
+    large.insert_all((name, None) for name in names)
 
     assert names == large.ordered()
     del large["t0"]

@@ -58,7 +58,7 @@ def running(config: Config | None = None) -> AbstractAsyncContextManager[Site]:
     return running_on(config or settings())
 
 
-def large(counter: int = 0) -> bytes:
+def large(counter: int = 0, names: str = "") -> bytes:
     fields = {
         "brokerAddr": "10.0.0.1:10911",
         "brokerId": "0",
@@ -66,7 +66,8 @@ def large(counter: int = 0) -> bytes:
         "clusterName": "C",
     }
     body = registration_body(
-        TOPICS, data_version={"counter": counter, "stateVersion": 0, "timestamp": 1}
+        tuple(f"{name}{names}" for name in TOPICS),
+        data_version={"counter": counter, "stateVersion": 0, "timestamp": 1},
     )
     return frame(RequestCode.REGISTER_BROKER, fields, body)
 
@@ -189,7 +190,7 @@ async def test_reads_are_answered_while_a_large_registration_goes_on() -> None:
 
             with pytest.MonkeyPatch.context() as patch:
                 patch.setattr(Session, "proceed", observed)
-                await broker.send(large(1) + CLUSTER_INFO)
+                await broker.send(large(1, "another") + CLUSTER_INFO)
                 assert (await client.ask(ROUTE)).code == 0
                 assert (await broker.reply()).code == 0
             assert (await broker.reply()).opaque == 1

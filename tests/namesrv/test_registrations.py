@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,20 +18,15 @@ from rocketwire.messages.registration import (
     TopicConfigAndMappingSerializeWrapper,
     encode_register_broker_body,
 )
-from rocketwire.wire.compression import inflate
 from rocketwire.wire.fastjson import DEFAULT_LIMITS
-from rocketwire_namesrv import registrations
+from rocketwire_namesrv import json_bodies, registrations
 from rocketwire_namesrv.registrations import (
     MANY_BYTES,
     RegisteredTopics,
     read_registered_topics,
 )
-from rocketwire_namesrv.shapes import QueueSettings
 from rocketwire_namesrv.steps import drained
 from tests.namesrv.talk import registration_body, topic, version
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 PADDING = b" " * MANY_BYTES
 
@@ -75,7 +70,7 @@ def test_an_ordinary_registration_is_read_the_same_both_ways() -> None:
 
     assert isinstance(result, RegisteredTopics)
     assert [name for name, _ in result.topics] == ["TA", "TB"]
-    assert list(result.topics[0][1]) == [8, 8, 6, 0]
+    assert [list(each) for _, each in result.topics] == [[8, 8, 6, 0]] * 2
 
 
 @pytest.mark.parametrize(
@@ -174,9 +169,21 @@ def settings(result: RegisteredTopics) -> dict[str, int]:
     return {name: each.read_queue_nums for name, each in result.topics}
 
 
+def packed(topics: dict[str, int], *, counter: int = 1, timestamp: int | None = 7) -> bytes:
+    configs = {
+        name: TopicConfig(topic_name=name, read_queue_nums=queues, write_queue_nums=queues)
+        for name, queues in topics.items()
+    }
+    wrapper = TopicConfigAndMappingSerializeWrapper(
+        data_version=DataVersion(counter=counter, timestamp=timestamp), topic_config_table=configs
+    )
+    body = RegisterBrokerBody(topic_config_serialize_wrapper=wrapper)
+    return encode_register_broker_body(body, compressed=True)
+
+
 def test_a_large_body_is_read_in_pieces_and_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     light = understood(body_of(MANY))
-    monkeypatch.setattr(registrations, "_TABLE_OPENS", b"nowhere")
+    monkeypatch.setattr(json_bodies, "_TABLE_OPENS", b"nowhere")
     whole = understood(body_of(MANY))
 
     assert light.image is not None
@@ -194,7 +201,10 @@ def test_of_an_unchanged_body_no_topic_is_read() -> None:
     assert again.only_changes
     assert list(again.topics) == []
     assert again.data_version.counter == 2
-    assert again.image == first.image
+    assert isinstance(first.image, json_bodies.JsonImage)
+    assert isinstance(again.image, json_bodies.JsonImage)
+    assert again.image.pieces == first.image.pieces
+    assert again.count == first.count == len(MANY)
 
 
 @pytest.mark.parametrize(
@@ -226,7 +236,7 @@ def test_topics_may_have_gone_since() -> None:
     second = understood(body_of(fewer), former=first.image)
 
     assert settings(second).items() <= fewer.items()
-    assert understood(body_of(fewer), former=second.image).topics == []
+    assert list(understood(body_of(fewer), former=second.image).topics) == []
     assert settings(understood(body_of({"T": 1} | named(120)))) == {"T": 1} | named(120)
 
 
@@ -265,6 +275,8 @@ TABLE_ENDS = BODY.index(b"}}", 300) + 1
         BODY.replace(b'"mappingDataVersion"', b'"\\u0061"'),
         BODY.replace(b'"topicConfigSerializeWrapper"', b'"x"'),
         BODY.replace(b'"Topic-00001"', b'"Topic-00000"'),
+        BODY.replace(b'"Topic-00001"', b'"Topic-\xff0001"'),
+        BODY.replace(b'"topicName"', b'"nameOfTopic"'),
         BODY.replace(b'"Topic-00500":', b'"Topic-00000":'),
         body_of({}) + PADDING,
     ],
@@ -279,7 +291,7 @@ def test_a_body_that_is_no_ordinary_one_is_read_as_a_whole(
         building = [understood(body, former=former)]
     except DecodeError:
         assert light == "refused"
-    monkeypatch.setattr(registrations, "_TABLE_OPENS", b"nowhere")
+    monkeypatch.setattr(json_bodies, "_TABLE_OPENS", b"nowhere")
     whole = read(body)
 
     assert isinstance(whole, RegisteredTopics) == isinstance(light, RegisteredTopics)
@@ -299,7 +311,7 @@ def test_the_limits_of_json_are_those_of_the_whole_body(monkeypatch: pytest.Monk
         (replace(limits, max_size=len(BODY)), True),
         (replace(limits, max_size=len(BODY) - 1), False),
     ):
-        monkeypatch.setattr(registrations, "DEFAULT_LIMITS", changed)
+        monkeypatch.setattr(json_bodies, "DEFAULT_LIMITS", changed)
         assert (understood(BODY).image is not None) == in_pieces
 
 
@@ -323,109 +335,39 @@ def test_changes_are_all_that_has_to_be_applied(
     assert settings(second).items() <= after.items()
 
 
-# ---- packed
-
-
-def packed(topics: dict[str, int], *, counter: int = 1, timestamp: int | None = 7) -> bytes:
-    configs = {
-        name: TopicConfig(topic_name=name, read_queue_nums=queues, write_queue_nums=queues)
-        for name, queues in topics.items()
-    }
-    wrapper = TopicConfigAndMappingSerializeWrapper(
-        data_version=DataVersion(counter=counter, timestamp=timestamp), topic_config_table=configs
-    )
-    body = RegisterBrokerBody(topic_config_serialize_wrapper=wrapper)
-    return encode_register_broker_body(body, compressed=True)
-
-
-def test_a_packed_body_is_read_the_same_light_and_typed(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = {f"{number:05}-{hash(str(number)):x}-\u00e9": 8 for number in range(2000)}
-    body = packed(names)
-    light = understood(body)
-    monkeypatch.setattr(registrations, "MANY_BYTES", len(body) + 1)
-    typed = understood(body)
-
-    assert light.image is not None
-    assert typed.image is None
-    assert list(light.topics) == list(typed.topics)
-    assert light.topics[5][1] == QueueSettings(8, 8, 6, 0)
-    assert list(light.keys) == list(typed.keys)
-    assert light.data_version == typed.data_version
-    assert light.filter_servers == typed.filter_servers
-
-
-def test_of_an_unchanged_packed_body_nothing_is_inflated(monkeypatch: pytest.MonkeyPatch) -> None:
-    body = packed({f"{number:05}-{hash(str(number)):x}": 8 for number in range(20_000)})
-    assert len(inflate(body, max_size=1 << 24)) > len(body) > 2 * 131_072
-    first = understood(body)
-    monkeypatch.delattr(registrations, "inflating")
-    again = understood(body, former=first.image)
-
-    assert (again.only_changes, list(again.topics)) == (True, [])
-    assert again.data_version == first.data_version
-    assert again.image is first.image
-
-
-def test_an_image_of_another_kind_or_version_tells_nothing() -> None:
-    body = packed({f"{number:05}-{hash(str(number)):x}": 8 for number in range(1000)})
-    image = understood(body).image
-
-    assert len(understood(body, version=512, former=image).topics) == 1000
-    assert len(understood(BODY, former=image).topics) == 600
-    assert len(understood(body, former=understood(BODY).image).topics) == 1000
-
-
-def test_the_time_of_a_version_without_one_is_always_now() -> None:
-    body = packed({f"{n:05}-{hash(str(n)):x}": 8 for n in range(1000)}, timestamp=None)
-    first = understood(body, wall_ms=5)
-    again = understood(body, wall_ms=6, former=first.image)
-
-    assert (first.data_version.timestamp, again.data_version.timestamp) == (5, 6)
-
-
-@pytest.mark.parametrize(
-    ("change", "read"),
-    [
-        ({"00003": 4}, 256),
-        ({"00700": 4}, 256),
-        ({"01999": 4}, 208),
-        ({"x": 4}, 1),
-        ({"00003": 4, "00700": 2}, 768),
-    ],
+TEXTS = st.text(max_size=6) | st.sampled_from(
+    ["", "\n", "a\nb", "\0", "\0\0\0", "\0\0\0\1", "x" * 300, "\u00e9", "\ud800", "-", "\x0a\0\0\0"]
 )
-def test_of_a_changed_packed_body_what_changed_is_read_and_little_else(
-    change: dict[str, int], read: int
+TABLES = st.dictionaries(TEXTS.map(lambda name: name.replace(" ", "")), st.integers(1, 3))
+
+
+@given(TABLES, st.booleans(), st.integers(1, 400))
+def test_any_names_in_json_are_read_the_same_in_pieces(
+    topics: dict[str, int], escaped: bool, size: int
 ) -> None:
-    names = {f"{number:05}": 8 for number in range(2000)}
-    first = understood(packed(names))
-    second = understood(packed(names | change, counter=2), former=first.image)
+    body = body_of(topics)
+    if not escaped:
+        text = json.loads(body)
+        body = json.dumps(text, separators=(",", ":"), ensure_ascii=False).encode(
+            "utf-8", "replace"
+        )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registrations, "MANY_BYTES", 1 << 20)
+        typed = understood(body)
+        patch.setattr(registrations, "MANY_BYTES", 1)
+        patch.setattr(json_bodies, "PIECE_BYTES", size)
+        light = understood(body)
 
-    assert second.only_changes
-    assert settings(second).items() >= change.items()
-    assert len(second.topics) == read
-    third = understood(packed(names | change, counter=3), former=second.image)
-    assert list(third.topics) == []
-
-
-@pytest.mark.parametrize("make", [body_of, packed])
-def test_a_table_in_too_many_pieces_is_cut_anew(make: Callable[..., bytes]) -> None:
-    names = dict(MANY)
-    image = understood(make(names)).image
-    for number in range(200):
-        names[f"new-{number:03}-{'x' * 300}"] = 8
-        read = understood(make(names), former=image)
-        if not read.only_changes:
-            break
-        image = read.image
-    else:
-        pytest.fail("there are ever more pieces")
+    assert list(light.topics) == list(typed.topics)
+    assert list(light.keys) == list(typed.keys)
+    assert light.count == typed.count
 
 
-def test_topics_may_have_gone_from_a_packed_body() -> None:
-    names = {f"{number:05}": 8 for number in range(2000)}
-    fewer = {f"{number:05}": 8 for number in range(100, 1000)}
-    image = understood(packed(names)).image
-    second = understood(packed(fewer), former=image)
+def test_a_name_that_occurs_elsewhere_is_not_taken_for_the_name() -> None:
+    document = json.loads(body_of({"T": 8}))
+    table = document["topicConfigSerializeWrapper"]["topicConfigTable"]
+    table["T"] |= {"attributes": {"x": "T"}, "topicName": "U"}
+    result = same_both_ways(json.dumps(document, separators=(",", ":")).encode())
 
-    assert settings(second).items() <= fewer.items()
-    assert settings(understood(packed(names), former=second.image)).items() <= names.items()
+    assert isinstance(result, RegisteredTopics)
+    assert (list(result.keys), [name for name, _ in result.topics]) == (["T"], ["U"])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocketwire_namesrv import registrations
+from rocketwire_namesrv import json_bodies, packed_bodies, registrations
 from rocketwire_namesrv.config import Config
 from tests.namesrv.talk import Server, replies, request
 from tests.namesrv.test_registrations import body_of, packed
@@ -30,8 +30,8 @@ BROKERS = (("a:0", 0, "b1"), ("a:1", 1, "b1"), ("a:9", 0, "b1"), ("b:0", 0, "b2"
 def small_pieces() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registrations, "MANY_BYTES", 120)
-        patch.setattr(registrations, "PIECE_BYTES", 200)
-        patch.setattr(registrations, "TOPICS_PER_RUN", 2)
+        patch.setattr(json_bodies, "PIECE_BYTES", 200)
+        patch.setattr(packed_bodies, "PIECE_BYTES", 40)
         yield
 
 
