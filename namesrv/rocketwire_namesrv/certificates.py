@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import RocketWireError
+from rocketwire_namesrv.ciphers import choose, restrict
 from rocketwire_namesrv.self_signed import make_self_signed
 from rocketwire_namesrv.tls_settings import ClientAuth
 
@@ -47,7 +48,7 @@ def make_server_context(settings: TlsSettings) -> ssl.SSLContext:
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.options |= ssl.OP_NO_RENEGOTIATION
-    _limit_versions(context, settings)
+    _limit(context, settings)
     if settings.test_mode:
         _load_self_signed(context)
         return context
@@ -66,7 +67,7 @@ def make_client_context(settings: TlsSettings) -> ssl.SSLContext:
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
-    _limit_versions(context, settings)
+    _limit(context, settings)
     if settings.test_mode or not settings.auth_server:
         context.verify_mode = ssl.CERT_NONE
     else:
@@ -81,13 +82,18 @@ def make_client_context(settings: TlsSettings) -> ssl.SSLContext:
     return context
 
 
-def _limit_versions(context: ssl.SSLContext, settings: TlsSettings) -> None:
+def _limit(context: ssl.SSLContext, settings: TlsSettings) -> None:
     names = [name.strip() for name in settings.protocols.split(",") if name.strip()]
     known = [_VERSIONS[name] for name in names if name in _VERSIONS] or list(_VERSIONS.values())
     if names and not any(name in _VERSIONS for name in names):
         raise TlsError(f"tls.protocols={settings.protocols!r} names neither TLSv1.2 nor TLSv1.3")
     context.minimum_version = min(known)
     context.maximum_version = max(known)
+    if settings.ciphers:
+        try:
+            restrict(context, choose(settings.ciphers))
+        except (ValueError, ssl.SSLError) as error:
+            raise TlsError(f"tls.ciphers={settings.ciphers!r}: {error}") from error
 
 
 def _load_pair(context: ssl.SSLContext, certificate: str, key: str, password: str) -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 import trio
 
 from rocketwire_namesrv.certificates import TlsError, make_client_context, make_server_context
+from rocketwire_namesrv.ciphers import choose
 from rocketwire_namesrv.logs import LOGGER
 from rocketwire_namesrv.storage import StorageError, load_config
 from rocketwire_namesrv.tls_settings import ClientAuth, TlsMode, TlsSettings
@@ -72,7 +73,7 @@ class TlsContexts:
         if self.mode is TlsMode.DISABLED:
             return
         self._settings = await _in_thread(lambda: _with_file(self._given))
-        for remark in self._settings.remarks:
+        for remark in (*self._settings.remarks, *choose(self._settings.ciphers).remarks):
             LOGGER.warning("TLS: %s", remark)
         if self._settings.test_mode:
             if self.mode is TlsMode.ENFORCING:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.support import rawcall
+from tests.support.javapeers import JavaBroker
 from tests.support.nameservers import name_server, started
+from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +42,30 @@ def test_a_young_name_server_that_waits_refuses_routes_as_javas_does(
 
     assert said["ours"] == said["java"]
     assert said["ours"][0].header["remark"] == "name server not ready"
+
+
+def test_after_a_restart_no_route_is_denied_before_the_broker_is_back(
+    java: None, tmp_path: Path
+) -> None:
+    options = {"rocketwire.warmStartSeconds": 600}
+    known = tmp_path / "namesrv" / "namesrv" / "knownBrokers.json"
+    often = {"registerNameServerPeriod": 10_000}
+    codes: list[object] = []
+
+    with name_server("ours", tmp_path / "namesrv", options) as server:
+
+        def is_answered() -> bool:
+            codes.append(rawcall.ask(server.port, 105, {"topic": "TBW102"}).header["code"])
+            return codes[-1] == 0
+
+        with JavaBroker(tmp_path / "broker", [server.address], often) as broker:
+            broker.wait_registered(server.port)
+            wait_until(lambda: b"broker-a" in known.read_bytes(), "the broker is remembered", 30)
+            server.kill()
+            server.start()
+            wait_until(is_answered, "the broker is back", 60)
+
+    assert set(codes) == {1, 0}
 
 
 def test_in_cluster_test_mode_every_code_asks_for_a_route_as_in_java(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+import ssl
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,6 +43,25 @@ def plain_answer(port: int) -> bytes:
             return connection.recv(65_536)
         except ConnectionResetError:
             return b""
+
+
+def test_java_finds_the_one_cipher_suite_that_is_left(
+    secret: JavaPeer, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    jvm = ["-Dtls.server.mode=enforcing", "-Dtls.ciphers=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"]
+    with name_server(DEFAULT_KIND, tmp_path_factory.mktemp("cipher"), jvm=jvm) as server:
+        client = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        client.check_hostname, client.verify_mode = False, ssl.CERT_NONE
+        with (
+            socket.create_connection((LOOPBACK, server.port), 10) as plain,
+            client.wrap_socket(plain) as connection,
+        ):
+            suite = connection.cipher()
+        listed = secret.admin(server.address, "topicList")
+
+    assert suite is not None
+    assert suite[0] == "ECDHE-RSA-AES128-GCM-SHA256"
+    assert "Exception" not in listed.out + listed.err
 
 
 @pytest.mark.parametrize("mode", ["permissive", "enforcing"])

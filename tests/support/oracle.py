@@ -79,7 +79,14 @@ class Oracle:
         path = [str(compiled(version)), *sorted(map(str, library(version).glob("*.jar")))]
         self._scratch = tempfile.TemporaryDirectory(prefix="oracle-") if folder is None else None
         where = Path(self._scratch.name) if self._scratch is not None else cast("Path", folder)
-        options = ("-Xmx512m", "-XX:+UseSerialGC", "-Dfile.encoding=UTF-8", f"-Duser.home={where}")
+        opened = "--add-opens=java.base/sun.security.ssl=ALL-UNNAMED"  # numbers of cipher suites
+        options = (
+            opened,
+            "-Xmx512m",
+            "-XX:+UseSerialGC",
+            "-Dfile.encoding=UTF-8",
+            f"-Duser.home={where}",
+        )
         command = ("java", *options, "-cp", os.pathsep.join(path), "Oracle")
         try:
             self._child = Child(f"oracle-{version}", command, where, piped=True)

@@ -16,7 +16,7 @@ import java.util.Map;
  *
  * Every answer has "ok"; a refusal has "error" (class of the exception), "message" and "cause".  Whatever a request does
  * to the classes, the next one is answered.  The operations are listed where they are implemented: Commands, Bodies,
- * Registrations, Stored, Texts, Signatures, Reflection, Clock; "batch" runs a list of requests and gives a list of answers.
+ * Registrations, Stored, Texts, Signatures, Reflection, Clock, Platform; "batch" runs a list of requests and gives a list of answers.
  */
 public final class Oracle {
     private final Map<String, Operation> operations = new HashMap<>();
@@ -37,6 +37,7 @@ public final class Oracle {
         Signatures.register(operations);
         Reflection.register(operations);
         Clock.register(operations);
+        Platform.register(operations);
     }
 
     public static void main(String[] ignored) throws Exception {
