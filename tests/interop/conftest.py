@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,7 +16,8 @@ from tests.support.javapeers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
 from tests.support.nameservers import DEFAULT_KIND, NameServer, name_server
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +39,21 @@ def _end_in_order_on_sigterm() -> Iterator[None]:
     signal.signal(signal.SIGTERM, previous)
 
 
-@pytest.fixture(scope="session")
-def java() -> None:
-    """Have the jars here, and our Java compiled; without a network that is a reason to skip, but not in CI."""
+def have_here(*builds: Callable[[], Path]) -> None:
+    """Fetch jars or compile; what cannot be had without a network is a reason to skip, but not in CI."""
     try:
-        javacache.classes(CURRENT, "Peer.java")
+        for build in builds:
+            build()
     except javacache.JavaUnavailableError as missing:
         if os.environ.get("CI") == "true":
             raise
         pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def java() -> None:
+    """Have the jars here, and our Java compiled."""
+    have_here(partial(javacache.classes, CURRENT, "Peer.java"))
 
 
 @pytest.fixture(scope="session")
@@ -60,6 +68,7 @@ def peers(
     peer: JavaPeer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Mapping[str, JavaPeer]]:
     """Release -> one JVM of it for all clients and mqadmin lines."""
+    have_here(*(partial(javacache.classes, release, "Peer.java") for release in (MIDDLE, OLD)))
     folder = tmp_path_factory.mktemp("peers")
     with (
         JavaPeer(folder / MIDDLE, version=MIDDLE) as middle,

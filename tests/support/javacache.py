@@ -77,11 +77,16 @@ def _run(what: str, *command: str) -> None:
         raise JavaUnavailableError(f"{what} failed: {output[-600:]}")
 
 
-def jars(version: str) -> Path:
+RELEASE_POM = "pom.xml"
+"""Name server, broker, clients and tools; ``proxy.xml`` and ``grpc.xml`` beside it are collections of their own."""
+
+
+def jars(version: str, pom: str = RELEASE_POM) -> Path:
     """Folder with the jars of one release and all that they need.
 
     Args:
         version: release as Maven names it, such as ``5.5.0``.
+        pom: file below ``tests/interop`` that says which jars.
 
     Raises:
         JavaUnavailableError: no Java or Maven here, or Maven cannot resolve the release.
@@ -90,31 +95,33 @@ def jars(version: str) -> Path:
 
     def fetch(folder: Path) -> None:
         _run(
-            f"resolving RocketMQ {version} with Maven",
-            *("mvn", "-q", "-B", "-f", str(INTEROP / "pom.xml")),
+            f"resolving {pom} of RocketMQ {version} with Maven",
+            *("mvn", "-q", "-B", "-f", str(INTEROP / pom)),
             f"-Drocketmq.version={version}",
             "dependency:copy-dependencies",
             f"-DoutputDirectory={folder}",
         )
-        if not any(folder.glob(f"rocketmq-namesrv-{version}.jar")):
-            raise JavaUnavailableError(f"Maven brought no name server of RocketMQ {version}")
+        if not any(folder.glob(f"rocketmq-*-{version}.jar")):
+            raise JavaUnavailableError(f"Maven brought nothing of RocketMQ {version}")
 
-    return built_once(cache_folder() / version, fetch)
+    name = version if pom == RELEASE_POM else f"{Path(pom).stem}-{version}"
+    return built_once(cache_folder() / name, fetch)
 
 
-def classes(version: str, source: str) -> Path:
+def classes(version: str, source: str, pom: str = RELEASE_POM) -> Path:
     """Folder with the compiled form of one of our Java programs.
 
     Args:
         version: release to compile against.
         source: file name below ``tests/interop/java``.
+        pom: as for ``jars``.
 
     Raises:
         JavaUnavailableError: as for ``jars``, or it does not compile.
     """
     path = JAVA_SOURCES / source
     digest = hashlib.sha256(path.read_bytes()).hexdigest()[:16]
-    library = jars(version)
+    library = jars(version, pom)
 
     def compile_into(folder: Path) -> None:
         _run(

@@ -41,10 +41,15 @@ REGISTER_SECONDS = 60.0
 
 
 def java(
-    version: str, main: str, *arguments: str, jvm: Sequence[str] = (), classes: Path | None = None
+    version: str,
+    main: str,
+    *arguments: str,
+    jvm: Sequence[str] = (),
+    classes: Path | None = None,
+    pom: str = javacache.RELEASE_POM,
 ) -> list[str]:
     """Return the command line of one of the release's programs."""
-    path = f"{javacache.jars(version)}/*" + (f":{classes}" if classes else "")
+    path = f"{javacache.jars(version, pom)}/*" + (f":{classes}" if classes else "")
     quiet = (
         "-Duser.home=.",
         "-Djava.io.tmpdir=.",
@@ -226,12 +231,14 @@ class JavaPeer:
         version: str = CURRENT,
         jvm: Sequence[str] = (),
         program: str = "Peer.java",
+        pom: str = javacache.RELEASE_POM,
     ) -> None:
         command = java(
             version,
             program.removesuffix(".java"),
             jvm=[*SHORT_LIVED, *jvm],
-            classes=javacache.classes(version, program),
+            classes=javacache.classes(version, program, pom),
+            pom=pom,
         )
         home = {"ROCKETMQ_HOME": "."}
         self._child = Child("peer", command, prepare(folder), environment=home, piped=True)

@@ -1,0 +1,91 @@
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import org.apache.rocketmq.client.apis.ClientConfiguration;
+import org.apache.rocketmq.client.apis.ClientServiceProvider;
+import org.apache.rocketmq.client.apis.consumer.FilterExpression;
+import org.apache.rocketmq.client.apis.consumer.SimpleConsumer;
+import org.apache.rocketmq.client.apis.message.MessageView;
+import org.apache.rocketmq.client.apis.producer.Producer;
+
+/**
+ * Producer and consumer of the gRPC protocol, which a proxy speaks; lines in and out are those of Peer.java.
+ *
+ *   send ENDPOINT TOPIC FIRST COUNT                 keys are FIRST, FIRST+1 ...     -> nothing
+ *   receive ENDPOINT TOPIC GROUP COUNT MILLIS       until so many different keys    -> one word per delivery, its key
+ */
+public class GrpcPeer {
+    private static final ClientServiceProvider PROVIDER = ClientServiceProvider.loadService();
+
+    public static void main(String[] ignored) throws Exception {
+        PrintStream answers = System.out;
+        System.setOut(System.err);
+        BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        for (String line = requests.readLine(); line != null; line = requests.readLine()) {
+            String[] words = line.split("\t", -1);
+            StringBuilder answer = new StringBuilder();
+            try {
+                List<String> result = perform(words[0], Arrays.copyOfRange(words, 1, words.length));
+                answer.append('+');
+                result.forEach(word -> append(answer, word));
+            } catch (Throwable failure) {
+                failure.printStackTrace();
+                answer.setLength(0);
+                append(answer.append('-'), failure.toString());
+            }
+            answers.println(answer);
+            answers.flush();
+        }
+        Runtime.getRuntime().halt(0);
+    }
+
+    private static void append(StringBuilder answer, String word) {
+        answer.append('\t').append(Base64.getEncoder().encodeToString(word.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    private static List<String> perform(String verb, String[] words) throws Exception {
+        ClientConfiguration at = ClientConfiguration.newBuilder().setEndpoints(words[0]).enableSsl(false).build();
+        switch (verb) {
+            case "send":
+                return send(at, words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]));
+            case "receive":
+                return receive(at, words[1], words[2], Integer.parseInt(words[3]), Long.parseLong(words[4]));
+            default:
+                throw new IllegalArgumentException("no such request: " + verb);
+        }
+    }
+
+    private static List<String> send(ClientConfiguration at, String topic, int first, int count) throws Exception {
+        try (Producer producer = PROVIDER.newProducerBuilder().setClientConfiguration(at).setTopics(topic).build()) {
+            for (int key = first; key < first + count; key++) {
+                byte[] body = ("message " + key).getBytes(StandardCharsets.UTF_8);
+                producer.send(PROVIDER.newMessageBuilder().setTopic(topic).setKeys(String.valueOf(key)).setBody(body).build());
+            }
+        }
+        return List.of();
+    }
+
+    private static List<String> receive(ClientConfiguration at, String topic, String group, int count, long millis)
+        throws Exception {
+        List<String> keys = new ArrayList<>();
+        long deadline = System.nanoTime() + millis * 1_000_000;
+        try (SimpleConsumer consumer = PROVIDER.newSimpleConsumerBuilder().setClientConfiguration(at).setConsumerGroup(group)
+            .setAwaitDuration(Duration.ofSeconds(10)).setSubscriptionExpressions(Map.of(topic, FilterExpression.SUB_ALL)).build()) {
+            while (new HashSet<>(keys).size() < count && System.nanoTime() < deadline) {
+                for (MessageView message : consumer.receive(16, Duration.ofSeconds(30))) {
+                    keys.addAll(message.getKeys());
+                    consumer.ack(message);
+                }
+            }
+        }
+        return keys;
+    }
+}

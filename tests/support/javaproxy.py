@@ -1,0 +1,73 @@
+"""RocketMQ's proxy in cluster mode, and a client of the gRPC protocol that only a proxy speaks."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Self
+
+from tests.support.javapeers import CURRENT, SHORT_LIVED, JavaPeer, java, prepare
+from tests.support.processes import LOOPBACK, Child, free_ports
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+GRPC_CLIENT = "5.1.0"
+"""Clients of the gRPC protocol have release numbers of their own."""
+
+
+class JavaProxy:
+    """A proxy before the brokers of DefaultCluster, one of which must have registered when it starts.
+
+    Attributes:
+        grpc_address: where clients of the gRPC protocol connect.
+        remoting_address: what clients of the remoting protocol take for their name server.
+    """
+
+    def __init__(self, folder: Path, name_servers: Sequence[str]) -> None:
+        grpc, remoting = free_ports(), free_ports()
+        self.grpc_address = f"{LOOPBACK}:{grpc}"
+        self.remoting_address = f"{LOOPBACK}:{remoting}"
+        self._folder = prepare(folder)
+        settings = {
+            "rocketMQClusterName": "DefaultCluster",
+            "proxyMode": "CLUSTER",
+            "namesrvAddr": ";".join(name_servers),
+            "localServeAddr": LOOPBACK,
+            "remotingAccessAddr": LOOPBACK,
+            "grpcServerPort": grpc,
+            "remotingListenPort": remoting,
+        }
+        (folder / "conf" / "rmq-proxy.json").write_text(json.dumps(settings))
+        self._command = java(
+            CURRENT,
+            "org.apache.rocketmq.proxy.ProxyStartup",
+            *("-pc", "conf/rmq-proxy.json"),
+            jvm=SHORT_LIVED,
+            pom="proxy.xml",
+        )
+        self._child: Child | None = None
+
+    def start(self) -> None:
+        environment = {"ROCKETMQ_HOME": ".", "RMQ_PROXY_HOME": "."}
+        child = Child("proxy", self._command, self._folder, environment=environment)
+        self._child = child
+        child.wait_until(lambda: "startup successfully" in child.output, "startup successfully")
+
+    def kill(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+
+
+class GrpcPeer(JavaPeer):
+    """One JVM that runs ``tests/interop/java/GrpcPeer.java``; of the parent's methods only ``call`` makes sense."""
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder, version=GRPC_CLIENT, program="GrpcPeer.java", pom="grpc.xml")
