@@ -39,9 +39,30 @@ def lacks_one(body: bytes, names: Names, *texts: str) -> str | None:
     return "has them all" if all(text.encode() in body for text in wanted) else None
 
 
+def has_lines(body: bytes, names: Names, *lines: str) -> str | None:
+    """Each of these lines is one of the body's."""
+    there = body.decode("utf-8", "replace").split("\n")
+    missing = [line for line in map(names.text, lines) if line not in there]
+    return f"lacks the lines {missing}" if missing else None
+
+
+def sorted_lines(body: bytes, _: Names, *keys: str) -> str | None:
+    """The body is lines ``key=value``, each ended, in the order of their keys; these keys are among them."""
+    *lines, last = body.decode("utf-8", "replace").split("\n")
+    found = [line.partition("=")[0] for line in lines]
+    if last or not all("=" in line for line in lines):
+        return "is no list of lines key=value"
+    if found != sorted(found):
+        return "is not in the order of its keys"
+    missing = sorted(set(keys) - set(found))
+    return f"lacks {missing}" if missing else None
+
+
 PREDICATES: Final[dict[str, Callable[..., str | None]]] = {
     "has-text": has_text,
     "lacks-text": lacks_text,
     "in-order": in_order,
     "lacks-one": lacks_one,
+    "has-lines": has_lines,
+    "sorted-lines": sorted_lines,
 }

@@ -185,6 +185,11 @@ class StartedTarget(Target):
             return None
         return await _end(process, signal.SIGKILL if kill else signal.SIGTERM)
 
+    def terminate(self) -> None:
+        """Ask it to end, without waiting for that."""
+        if self._process is not None:
+            os.killpg(self._process.pid, signal.SIGTERM)
+
     async def launch(
         self,
         arguments: Sequence[str] | None = None,

@@ -27,6 +27,8 @@ from rocketwire_tools.conformance.cases import (
     acting,
     binary_headers,
     checksums,
+    config,
+    config_updates,
     dialects,
     flags,
     headers,
@@ -39,9 +41,11 @@ from rocketwire_tools.conformance.cases import (
     members,
     notifications,
     order,
+    overload,
     packed_bodies,
     permissions,
     preamble,
+    process,
     registration,
     registration_bodies,
     registration_headers,
@@ -86,8 +90,12 @@ MODULES = (
     topics,
     members,
     permissions,
+    config,
+    config_updates,
     preamble,
     tls,
+    overload,
+    process,
 )
 
 ALL: tuple[Case, ...] = tuple(case for module in MODULES for case in module.CASES)

@@ -1,0 +1,129 @@
+"""The server's configuration: read by 319, changed by 318, and the file that it comes from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rocketwire_tools.conformance.build import ask, found
+from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.outcomes import Answer, Check
+
+if TYPE_CHECKING:
+    from rocketwire_tools.conformance.play import Play
+
+READ: Final = "DefaultRequestProcessor.getConfig, Configuration.getAllConfigsFormatString @ 5.5.0"
+FILE: Final = "MixAll.properties2Object, NamesrvStartup.parseCommandlineAndConfigFile @ 5.5.0"
+
+
+def shows(*lines: str) -> Answer:
+    """319 with these lines."""
+    return found(Check("has-lines", lines), ext=None)
+
+
+def _read(number: int, what: str, options: dict[str, str], shown: str) -> Case:
+    return Case(
+        id=f"ns/319/{number}",
+        requirement=what,
+        evidence=FILE,
+        options=options,
+        items=(120,),
+        steps=(ask(319, None, shows(shown)),),
+    )
+
+
+async def _file_is_kept(play: Play) -> None:
+    """The configuration's file has the new value in its place, and the old text is beside it."""
+    server = play.server()
+    new, old = server.read("namesrv.properties") or "", server.read("namesrv.properties.bak") or ""
+    lines = new.splitlines()
+    if "enableTopicList=false" not in lines or "foo.bar=1" not in lines:
+        play.fail(f"the file lacks what was set: {new!r}")
+    if lines != sorted(lines):
+        play.fail(f"the file is not sorted: {new!r}")
+    if "foo.bar=1" not in old or "enableTopicList" in old:
+        play.fail(f"the old text is not kept: {old!r}")
+
+
+CASES: Final = (
+    Case(
+        id="ns/319/1",
+        requirement="319 MUST show every property with its value, one to a line, in the order of their names.",
+        evidence=READ,
+        profiles=SINCE_5_3,
+        items=(114,),
+        steps=(
+            ask(
+                319,
+                None,
+                found(
+                    Check("sorted-lines", ("enableTopicList", "listenPort", "rocketmqHome")),
+                    ext=None,
+                ),
+            ),
+        ),
+    ),
+    Case(
+        id="ns/319/2",
+        requirement="319 MUST show properties of the file that nobody knows, as they are.",
+        evidence=READ,
+        options={"foo.bar": "a=b\\:c d"},
+        items=(114,),
+        steps=(ask(319, None, shows("foo.bar=a=b:c d")),),
+    ),
+    Case(
+        id="ns/319/3",
+        requirement="319 SHOULD show the defaults of Java.",
+        evidence="NamesrvConfig, NettyServerConfig @ 5.5.0",
+        severity=Severity.SHOULD,
+        profiles=SINCE_5_3,
+        fresh=True,
+        items=(114,),
+        steps=(
+            ask(
+                319,
+                None,
+                shows(
+                    "clientRequestThreadPoolNums=8",
+                    "clusterTest=false",
+                    "configBlackList=configBlackList;configStorePath;kvConfigPath",
+                    "deleteTopicWithBrokerRegistration=false",
+                    "enableAllTopicList=true",
+                    "enableTopicList=true",
+                    "needWaitForService=false",
+                    "notifyMinBrokerIdChanged=false",
+                    "orderMessageEnable=false",
+                    "productEnvName=center",
+                    "returnOrderTopicConfigToBroker=true",
+                    "scanNotActiveBrokerInterval=5000",
+                    "serverChannelMaxIdleTimeSeconds=120",
+                    "supportActingMaster=false",
+                    "waitSecondsForService=45",
+                ),
+            ),
+        ),
+    ),
+    _read(
+        10,
+        "A truth in the file with a blank behind it MUST be false.",
+        {"enableTopicList": "true "},
+        "enableTopicList=false",
+    ),
+    _read(
+        11,
+        "TRUE in the file MUST be true.",
+        {"supportActingMaster": "TRUE"},
+        "supportActingMaster=true",
+    ),
+    _read(
+        12,
+        "A number in the file that is none MUST leave the default.",
+        {"scanNotActiveBrokerInterval": "9x"},
+        "scanNotActiveBrokerInterval=5000",
+    ),
+    _read(
+        13,
+        "Escapes in the file MUST be read.",
+        {"productEnvName": "a\\u00e9b"},
+        "productEnvName=aéb",
+    ),
+)

@@ -1,0 +1,186 @@
+"""Changes of the server's configuration: code 318."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rocketwire_tools.conformance.build import ask, found
+from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.outcomes import Answer, Check
+from rocketwire_tools.conformance.steps import Call
+
+if TYPE_CHECKING:
+    from rocketwire_tools.conformance.play import Play
+
+UPDATE: Final = "DefaultRequestProcessor.updateConfig, Configuration.update @ 5.5.0"
+DENIED: Final = "DefaultRequestProcessor.validateBlackListConfigExist @ 5.5.0"
+DONE: Final = Answer(ext=None)
+BLACK: Final = Answer(code=16, remark="Can not update config in black list.", ext=None)
+MINE: Final = {"conformance.key": "mine"}
+DESTRUCTIVE: Final = frozenset({"destructive"})
+
+
+def shows(*lines: str) -> Answer:
+    """319 with these lines."""
+    return found(Check("has-lines", lines), ext=None)
+
+
+def lacks(*texts: str) -> Answer:
+    """319 without this text."""
+    return found(Check("lacks-text", texts), ext=None)
+
+
+def _updated(
+    number: int,
+    what: str,
+    body: str | bytes,
+    shown: str,
+    severity: Severity = Severity.MUST,
+    item: int = 115,
+) -> Case:
+    return Case(
+        id=f"ns/318/{number}",
+        requirement=what,
+        evidence=UPDATE,
+        severity=severity,
+        profiles=SINCE_5_3,
+        options=MINE,
+        items=(item,),
+        tags=DESTRUCTIVE,
+        steps=(ask(318, None, DONE, body=body), ask(319, None, shows(shown))),
+    )
+
+
+def _denied(number: int, key: str, body: str) -> Case:
+    return Case(
+        id=f"ns/318/{number}",
+        requirement=f"An update of {key} MUST be refused, and nothing of the request be applied.",
+        evidence=DENIED,
+        profiles=SINCE_5_3,
+        options=MINE,
+        items=(116,),
+        tags=DESTRUCTIVE,
+        steps=(
+            ask(318, None, BLACK, body=f"serverWorkerThreads=77\n{body}\n"),
+            ask(319, None, lacks("serverWorkerThreads=77")),
+            ask(319, None, lacks("=/x\n")),
+        ),
+    )
+
+
+async def _file_is_kept(play: Play) -> None:
+    """The configuration's file has the new value in its place, and the old text is beside it."""
+    server = play.server()
+    new, old = server.read("namesrv.properties") or "", server.read("namesrv.properties.bak") or ""
+    lines = new.splitlines()
+    if "enableTopicList=false" not in lines or "foo.bar=1" not in lines:
+        play.fail(f"the file lacks what was set: {new!r}")
+    if lines != sorted(lines):
+        play.fail(f"the file is not sorted: {new!r}")
+    if "foo.bar=1" not in old or "enableTopicList" in old:
+        play.fail(f"the old text is not kept: {old!r}")
+
+
+CASES: Final = (
+    Case(
+        id="ns/318/1",
+        requirement="318 MUST change a property at once and keep it in the file, with the old text beside it.",
+        evidence=f"{UPDATE}, Configuration.persist",
+        severity=Severity.SHOULD,
+        profiles=SINCE_5_3,
+        options={"foo.bar": "1"},
+        fresh=True,
+        items=(115,),
+        tags=DESTRUCTIVE,
+        steps=(
+            ask(318, None, DONE, body="enableTopicList=false"),
+            ask(224, {"cluster": "c"}, Answer(code=1, remark="disable")),
+            ask(319, None, shows("enableTopicList=false")),
+            Call(_file_is_kept),
+            ask(318, None, DONE, body="enableTopicList=true"),
+            ask(224, {"cluster": "c"}, found()),
+        ),
+    ),
+    Case(
+        id="ns/318/2",
+        requirement="318 without a body MUST be a success.",
+        evidence=UPDATE,
+        profiles=SINCE_5_3,
+        options=MINE,
+        items=(117,),
+        tags=DESTRUCTIVE,
+        steps=(ask(318, None, DONE),),
+    ),
+    Case(
+        id="ns/318/3",
+        requirement="318 with an escape that is none MUST be refused with code 1.",
+        evidence="MixAll.string2Properties @ 5.5.0",
+        profiles=SINCE_5_3,
+        options=MINE,
+        items=(117,),
+        tags=DESTRUCTIVE,
+        steps=(
+            ask(
+                318,
+                None,
+                Answer(code=1, remark="string2Properties error", ext=None),
+                body="bad\\u00zz=1",
+            ),
+        ),
+    ),
+    Case(
+        id="ns/318/4",
+        requirement="A property that the server does not know MUST not be added by 318.",
+        evidence=UPDATE,
+        profiles=SINCE_5_3,
+        options=MINE,
+        items=(117,),
+        tags=DESTRUCTIVE,
+        steps=(
+            ask(318, None, DONE, body="unknown.key=1"),
+            ask(319, None, lacks("unknown.key")),
+        ),
+    ),
+    _updated(
+        5,
+        "A number that is none MUST leave the old one.",
+        "waitSecondsForService=abc",
+        "waitSecondsForService=45",
+        item=117,
+    ),
+    _updated(
+        6,
+        "Letters beyond ASCII SHOULD be read as Java reads properties, byte by byte.",
+        "productEnvName=é",
+        "productEnvName=Ã©",
+        Severity.NOTE,
+        118,
+    ),
+    _updated(
+        7,
+        "The lines of an update MUST be read as properties: comments, separators, line ends.",
+        "#c\r\n  serverSelectorThreads : 5\r\n!d\r\n",
+        "serverSelectorThreads=5",
+        item=115,
+    ),
+    _updated(
+        8,
+        "The port MAY be changed; it is shown, and the server stays where it is.",
+        "listenPort=1",
+        "listenPort=1",
+        Severity.SHOULD,
+        119,
+    ),
+    _updated(
+        9,
+        "Properties of the file that the server does not know MUST be updated.",
+        "conformance.key=yours",
+        "conformance.key=yours",
+        Severity.SHOULD,
+    ),
+    _denied(20, "kvConfigPath", "kvConfigPath=/x"),
+    _denied(21, "configStorePath", "configStorePath=/x"),
+    _denied(22, "rocketmqHome", "rocketmqHome=/x"),
+    _denied(23, "configBlackList", "configBlackList=/x"),
+    _denied(24, "kvConfigPath with a colon", "kvConfigPath:/x"),
+)

@@ -1,0 +1,66 @@
+"""A server that has too much to do, or is about to end."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rocketwire_tools.conformance.build import NO_ROUTE, ask, found, unsupported, until
+from rocketwire_tools.conformance.case import SINCE_5_3, Case
+from rocketwire_tools.conformance.outcomes import Answer, Silence
+from rocketwire_tools.conformance.steps import Call, Expect, Request, Send
+
+if TYPE_CHECKING:
+    from rocketwire_tools.conformance.play import Play
+
+SUBMIT: Final = "NettyRemotingAbstract.processRequestCommand @ 5.5.0"
+BUSY: Final = Answer(
+    code=2, remark="[OVERLOAD]system busy, start flow control for a while", ext=None
+)
+GO_AWAY: Final = Answer(code=1500, remark="please go away", ext=None)
+NEW: Final = 479
+OLD: Final = 475
+
+
+async def _terminate(play: Play) -> None:
+    play.server().terminate()
+
+
+CASES: Final = (
+    Case(
+        id="overload/1",
+        requirement="A request for which there is no room MUST be answered code 2 at once; routes have room of their own.",
+        evidence=SUBMIT,
+        profiles=SINCE_5_3,
+        options={"defaultThreadPoolNums": "1", "defaultThreadPoolQueueCapacity": "2"},
+        items=(35,),
+        steps=(
+            Send(tuple(Request(code=206, opaque=n) for n in range(300))),
+            *(Expect((found(), BUSY)) for _ in range(300)),
+            ask(105, {"topic": "{topic}"}, NO_ROUTE),
+            ask(206, None, found()),
+        ),
+    ),
+    Case(
+        id="goaway/1",
+        requirement="A server that ends gracefully MUST send newer clients away, and serve older ones as before.",
+        evidence="NettyRemotingAbstract.processRequestCommand (isShuttingDown), NettyRemotingServer.shutdown @ 5.5.0",
+        profiles=SINCE_5_3,
+        options={"enableShutdownGracefully": "true", "shutdownWaitTimeSeconds": "8"},
+        fresh=True,
+        items=(36,),
+        tags=frozenset({"slow"}),
+        steps=(
+            ask(106, None, found(), version=NEW),
+            ask(106, None, found(), version=OLD, on="old"),
+            Call(_terminate),
+            until(106, None, GO_AWAY, version=NEW, within=8.0),
+            ask(9999, None, GO_AWAY, version=NEW),
+            ask(106, None, found(), version=OLD, on="old"),
+            ask(9999, None, unsupported(9999), version=OLD, on="old"),
+            ask(106, None, GO_AWAY, version=NEW, on="new"),
+            ask(106, None, found(), version=OLD, on="new"),
+            Send((Request(code=106, flag=2, version=NEW),), on="new"),
+            Expect((Silence(),), on="new"),
+        ),
+    ),
+)
