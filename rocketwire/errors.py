@@ -112,6 +112,10 @@ class FrameTooLargeError(LimitExceededError):
     """A frame declares more bytes than the limit; raised on its first four bytes (``declared``, ``limit``: bytes)."""
 
 
+class HeaderTooLargeError(LimitExceededError):
+    """A frame's header declares more bytes than the limit; raised on its first eight bytes."""
+
+
 class UnknownHeaderTypeError(DecodeError):
     """The type byte of a frame is neither 0 (JSON) nor 1 (ROCKETMQ).
 

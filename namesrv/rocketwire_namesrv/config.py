@@ -16,20 +16,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import RocketWireError
+from rocketwire_namesrv.limits import Limit
 from rocketwire_namesrv.properties import flat_text, stored_text
-from rocketwire_namesrv.tls_settings import SECRETS, TlsSettings
+from rocketwire_namesrv.tls_settings import TlsSettings
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
 __all__ = ["Config", "ConfigError", "Owner", "system_properties"]
 
-MAX_FRAME_LENGTH: Final = 16 * 1024 * 1024
-"""Bytes of a whole frame; Java's own limit, which large brokers do come near to."""
-MAX_CONNECTIONS: Final = 65_536
-"""Connections at a time.  Java has no limit; every client of a fleet keeps one, so not few."""
-FRAME_DEADLINE_SECONDS: Final = 60
-"""From a frame's first byte to its last.  Java wants a whole frame within its idle time, 120 s."""
+_MEGABYTE: Final = 1024 * 1024
 
 SPLIT_REGISTRATION_SIZE: Final = 800
 """Topics in a part of a registration; the default of ``splitRegistrationSize`` of Java's brokers."""
@@ -44,6 +40,7 @@ NO_PORT: Final = -1
 
 _DENIED: Final = ("configBlackList", "configStorePath", "kvConfigPath", "rocketmqHome")
 _KINDS: Final[Mapping[str, type]] = {"str": str, "str | None": str, "int": int, "bool": bool}
+_SECRET: Final = re.compile("password|passwd|secret|accesskey|credential|token", re.I)
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _JAVA_BLANKS: Final = "".join(map(chr, range(33)))  # what String.trim removes
 
@@ -201,11 +198,35 @@ class Config:
 
     serialize_type: SerializeType = SerializeType.JSON
     """Header form of everything the server sends."""
+    # Limits: of each, 0 or less means none, but for ``max_connections`` (at least one) and
+    # ``frame_max_length``.  ``docs/limits.md`` says why each default is what it is.
     frame_max_length: int = _ours(
-        MAX_FRAME_LENGTH, "rocketwire.frameMaxLength", system="com.rocketmq.remoting.frameMaxLength"
-    )
-    max_connections: int = _ours(MAX_CONNECTIONS, "rocketwire.maxConnections")
-    frame_deadline_seconds: int = _ours(FRAME_DEADLINE_SECONDS, "rocketwire.frameDeadlineSeconds")
+        16 * _MEGABYTE, Limit.FRAME_LENGTH, system="com.rocketmq.remoting.frameMaxLength"
+    )  # bytes of a whole frame
+    header_max_length: int = _ours(4 * _MEGABYTE, Limit.HEADER_LENGTH)
+    body_max_length: int = _ours(4 * _MEGABYTE, Limit.BODY_LENGTH)  # but for registrations
+    inflated_max_length: int = _ours(64 * _MEGABYTE, Limit.INFLATED_LENGTH)
+    max_name_length: int = _ours(1024, Limit.NAME_LENGTH)  # characters
+    max_topics_per_registration: int = _ours(500_000, Limit.TOPICS_PER_REGISTRATION)
+    max_topics_per_broker: int = _ours(500_000, Limit.TOPICS_PER_BROKER)
+    max_topics: int = _ours(1_000_000, Limit.TOPICS)
+    max_queues_per_topic: int = _ours(65_536, Limit.QUEUES)  # for reading, for writing
+    max_mapped_queues: int = _ours(2_000_000, Limit.MAPPED_QUEUES)  # of static topics
+    max_brokers: int = _ours(10_000, Limit.BROKERS)
+    max_filter_servers: int = _ours(1_000, Limit.FILTER_SERVERS)  # of one broker
+    max_kv_namespaces: int = _ours(10_000, Limit.KV_NAMESPACES)
+    max_kv_entries: int = _ours(100_000, Limit.KV_ENTRIES)
+    max_kv_value_length: int = _ours(_MEGABYTE, Limit.KV_VALUE_LENGTH)  # characters
+    max_kv_length: int = _ours(64 * _MEGABYTE, Limit.KV_LENGTH)  # keys, values, namespaces
+    max_connections: int = _ours(65_536, Limit.CONNECTIONS)
+    max_connections_per_address: int = _ours(0, Limit.CONNECTIONS_PER_ADDRESS)
+    frame_deadline_seconds: int = _ours(60, Limit.FRAME_DEADLINE)  # first byte to last
+    first_frame_deadline_seconds: int = _ours(0, Limit.FIRST_FRAME_DEADLINE)
+    send_deadline_seconds: int = _ours(60, Limit.SEND_DEADLINE)  # for answers to be taken
+    max_requests_in_flight: int = _ours(256, Limit.REQUESTS_IN_FLIGHT)
+    max_unsent_bytes: int = _ours(_MEGABYTE, Limit.UNSENT_BYTES)
+    max_buffered_bytes: int = _ours(1024 * _MEGABYTE, Limit.BUFFERED_BYTES)
+    max_notifications: int = _ours(1_000, Limit.NOTIFICATIONS)  # waiting to be sent
     allow_config_update: bool = _ours(False, "rocketwire.allowConfigUpdate")  # 318; Java: always
     driver: str = _ours("auto", "rocketwire.driver")  # one of ``DRIVERS``
     split_registration_size: int = _ours(
@@ -319,8 +340,11 @@ class Config:
         return {**self.file_entries, **{name: text for name, text in shown if text is not None}}
 
     def text(self) -> str:
-        """Body of the answer to GET_NAMESRV_CONFIG (319); without passwords, unlike Java's."""
-        return flat_text({key: text for key, text in self.flat().items() if key not in SECRETS})
+        """Body of the answer to GET_NAMESRV_CONFIG (319), unlike Java's without what is secret by
+        its name, whoever has put it into the file."""
+        return flat_text(
+            {key: text for key, text in self.flat().items() if not _SECRET.search(key)}
+        )
 
     def stored(self) -> bytes:
         """Content for the file at ``config_store_path``; it reads back as this configuration."""

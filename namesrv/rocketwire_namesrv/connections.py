@@ -8,20 +8,46 @@ from __future__ import annotations
 
 import abc
 import math
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 import trio
 
+from rocketwire_namesrv.limits import ConnectionTooSlow, Limit
 from rocketwire_namesrv.occurrences import Reason
 
 if TYPE_CHECKING:
+    from rocketwire_namesrv.config import Config
     from rocketwire_namesrv.handlers import Peer
     from rocketwire_namesrv.session import Outcome, Session
 
-__all__ = ["Connection", "Served"]
+__all__ = ["Connection", "Deadlines", "Served"]
 
 EXCERPT_LENGTH: Final = 256
 """First bytes of a frame that are kept until it is a command, to say what they look like."""
+
+
+class Deadlines(NamedTuple):
+    """For which the sweeper looks, in seconds; infinite where there is none.
+
+    Attributes:
+        frame: from a frame's first byte to its last.
+        send: from the first byte of answers that the peer does not take to the last.
+        first_frame: from the connection to the end of its first frame.
+    """
+
+    frame: float = math.inf
+    send: float = math.inf
+    first_frame: float = math.inf
+
+    @classmethod
+    def of(cls, config: Config) -> Self:
+        """Those of the settings, of which 0 or less is none."""
+        wanted = (
+            config.frame_deadline_seconds,
+            config.send_deadline_seconds,
+            config.first_frame_deadline_seconds,
+        )
+        return cls(*(seconds if seconds > 0 else math.inf for seconds in wanted))
 
 
 class Served(abc.ABC):
@@ -42,7 +68,9 @@ class Served(abc.ABC):
         "opening",
         "peer",
         "reason",
+        "sending",
         "session",
+        "since",
         "stream",
     )
 
@@ -53,9 +81,11 @@ class Served(abc.ABC):
         self.session = session
         self.peer = peer
         self.idle_limit = idle_limit
-        self.heard = trio.current_time()  # when the last whole frame came or an answer went
+        self.since = trio.current_time()
+        self.heard = self.since  # when the last whole frame came or an answer went
         self.frame_since = math.inf  # when the unfinished frame began
         self.opening: bytes | None = b""  # first bytes of the unfinished frame, if they are known
+        self.sending = False  # whether answers wait for the peer to take them, since ``heard``
         self.closing: str | None = None
         self.reason = Reason.CLOSED
 
@@ -67,13 +97,27 @@ class Served(abc.ABC):
     def finish(self, why: str, reason: Reason = Reason.CLOSED) -> None:
         """End it as soon as the answers that are due have been sent."""
 
-    def overdue(self, now: float, frame_limit: float) -> str | None:
+    def overdue(self, now: float, deadlines: Deadlines) -> ConnectionTooSlow | None:
         """Why its time is up, or None."""
         if now - self.heard >= self.idle_limit:
-            return f"idle for {self.idle_limit:g} s"
-        if now - self.frame_since >= frame_limit:
-            return f"a frame took longer than {frame_limit:g} s"
+            return self._too_slow(Limit.IDLE_TIME, self.idle_limit, "idle for")
+        if now - self.frame_since >= deadlines.frame:
+            return self._too_slow(Limit.FRAME_DEADLINE, deadlines.frame, "a frame took longer than")
+        if self.sending and now - self.heard >= deadlines.send:
+            return self._too_slow(Limit.SEND_DEADLINE, deadlines.send, "answers were not taken for")
+        if now - self.since >= deadlines.first_frame and self.heard == self.since:
+            return self._too_slow(
+                Limit.FIRST_FRAME_DEADLINE, deadlines.first_frame, "without a frame for"
+            )
         return None
+
+    def _too_slow(self, limit: Limit, seconds: float, what: str) -> ConnectionTooSlow:
+        return ConnectionTooSlow(
+            limit=limit,
+            allowed=int(seconds),
+            what=f"{what} {seconds:g} s",
+            client=self.peer.address,
+        )
 
     def note_progress(self, data: bytes, outcome: Outcome, now: float) -> None:
         """Keep what the sweeper goes by: a part of a frame is no sign of life, as in Java.

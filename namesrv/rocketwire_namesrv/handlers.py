@@ -41,6 +41,7 @@ from rocketwire.messages.route import (
     WipeWritePermOfBrokerRequestHeader,
     WipeWritePermOfBrokerResponseHeader,
 )
+from rocketwire_namesrv.admission import admit_item, admit_route
 from rocketwire_namesrv.answers import DISABLED as DISABLED
 from rocketwire_namesrv.answers import SUCCESS as SUCCESS
 from rocketwire_namesrv.answers import Answer as Answer
@@ -57,6 +58,7 @@ from rocketwire_namesrv.occurrences import (
 from rocketwire_namesrv.properties import load_update
 from rocketwire_namesrv.reads import wants_standard_json, zone_of
 from rocketwire_namesrv.registering import register_broker
+from rocketwire_namesrv.updates import UpdateRefusedError, changes_by
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping
@@ -205,6 +207,7 @@ def register_topic(state: State, request: RemotingCommand, peer: Peer, now: floa
     route = decode_body(TopicRouteData, request.body)
     if route is None or not route.queue_datas or header.topic is None:
         return SUCCESS
+    admit_route(state.config, state.table, header.topic, route.queue_datas)
     happened = state.table.register_topic(header.topic, route.queue_datas)
     return Answer(occurrences=tuple(happened))
 
@@ -251,6 +254,7 @@ def put_kv_config(state: State, request: RemotingCommand, peer: Peer, now: float
     header = decode_header(PutKVConfigRequestHeader, request.ext_fields)
     if header.namespace is None or header.key is None:
         return Answer(ResponseCode.SYSTEM_ERROR, "namespace or key is null")
+    admit_item(state.config, state.kv, header.namespace, header.key, header.value)
     happened = state.kv.put(header.namespace, header.key, header.value)
     return Answer(occurrences=tuple(happened), persist_kv=True)
 
@@ -299,10 +303,12 @@ def update_namesrv_config(state: State, request: RemotingCommand, peer: Peer, no
         refusal = ConfigUpdateRefused(client=peer.address, reason=str(error))
         remark = "string2Properties error"
         return Answer(ResponseCode.SYSTEM_ERROR, remark, occurrences=(refusal,))
-    if not state.config.denied_keys.isdisjoint(entries):
-        return _update_refused(peer, "Can not update config in black list.")
-    state.configure(state.config.updated(entries))
-    updated = ConfigUpdated(client=peer.address, keys=tuple(entries))
+    try:
+        config, changes = changes_by(state.config, entries)
+    except UpdateRefusedError as refusal:
+        return _update_refused(peer, str(refusal))
+    state.configure(config)
+    updated = ConfigUpdated(client=peer.address, changes=tuple(map(str, changes)))
     return Answer(occurrences=(updated,), persist_config=True)
 
 
@@ -351,3 +357,16 @@ STEPWISE: Mapping[
     RequestCode.REGISTER_BROKER: register_broker,
 }
 """Handlers whose work takes long: generators of steps.  One of them at a time runs in a server."""
+
+SCANS: Final = frozenset(
+    {
+        RequestCode.UNREGISTER_BROKER,
+        RequestCode.WIPE_WRITE_PERM_OF_BROKER,
+        RequestCode.ADD_WRITE_PERM_OF_BROKER,
+        RequestCode.GET_TOPICS_BY_CLUSTER,
+        RequestCode.GET_UNIT_TOPIC_LIST,
+        RequestCode.GET_HAS_UNIT_SUB_TOPIC_LIST,
+        RequestCode.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST,
+    }
+)
+"""Requests whose work grows with a whole table: after each of them others have a turn."""

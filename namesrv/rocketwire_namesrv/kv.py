@@ -31,24 +31,45 @@ class KVConfig:
 
     A null value is kept, as in Java: its namespace exists, the item is not found, nothing writes
     it.
+
+    Attributes:
+        entries: items in all namespaces.
+        length: characters of all namespaces' names, keys and values.
     """
 
     def __init__(self, table: Mapping[str, Mapping[str, str | None]] | None = None) -> None:
         self._table: HashMap[str, HashMap[str, str | None]] = HashMap()
+        self.entries = 0
+        self.length = 0
         for namespace, items in (table or {}).items():
-            self._table[namespace] = HashMap[str, str | None]()
+            self._namespace(namespace)
             for key, value in items.items():
-                self._table[namespace][key] = value
+                self._set(namespace, key, value)
+
+    @property
+    def namespaces(self) -> int:
+        """How many namespaces there are."""
+        return len(self._table)
+
+    def growth(self, namespace: str, key: str, value: str | None) -> tuple[int, int, int]:
+        """By how many namespaces, items and characters the table would grow with an item."""
+        items = self._table.get(namespace)
+        length = len(value or "")
+        if items is None:
+            return 1, 1, len(namespace) + len(key) + length
+        if key not in items:
+            return 0, 1, len(key) + length
+        return 0, 0, length - len(items[key] or "")
 
     def put(self, namespace: str, key: str, value: str | None) -> list[Occurrence]:
         """Stores an item, and creates its namespace where needed."""
         happened: list[Occurrence] = []
         items = self._table.get(namespace)
         if items is None:
-            items = self._table[namespace] = HashMap[str, str | None]()
+            items = self._namespace(namespace)
             happened.append(NamespaceCreated(namespace=namespace))
         action = "create new" if items.get(key) is None else "update"
-        items[key] = value
+        self._set(namespace, key, value)
         happened.append(ConfigItemPut(action=action, namespace=namespace, key=key, value=value))
         return happened
 
@@ -62,7 +83,10 @@ class KVConfig:
         items = None if namespace is None else self._table.get(namespace)
         if namespace is None or key is None or items is None or key not in items:
             return []
-        return [ConfigItemDeleted(namespace=namespace, key=key, value=items.pop(key))]
+        value = items.pop(key)
+        self.entries -= 1
+        self.length -= len(key) + len(value or "")
+        return [ConfigItemDeleted(namespace=namespace, key=key, value=value)]
 
     def namespace(self, namespace: str | None) -> dict[str, str] | None:
         """The items of a namespace in Java's order; None where it does not exist."""
@@ -72,6 +96,17 @@ class KVConfig:
     def document(self) -> dict[str, dict[str, str]]:
         """The whole table in Java's order, as the member ``configTable`` of the file has it."""
         return {namespace: _written(self._table[namespace]) for namespace in self._table.ordered()}
+
+    def _namespace(self, namespace: str) -> HashMap[str, str | None]:
+        items = self._table[namespace] = HashMap[str, str | None]()
+        self.length += len(namespace)
+        return items
+
+    def _set(self, namespace: str, key: str, value: str | None) -> None:
+        _, entries, length = self.growth(namespace, key, value)
+        self.entries += entries
+        self.length += length
+        self._table[namespace][key] = value
 
 
 def _written(items: HashMap[str, str | None]) -> dict[str, str]:

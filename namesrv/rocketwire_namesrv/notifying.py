@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.wire.command import encode
+from rocketwire_namesrv.limits import Limit, LimitExceeded, exceeds
 from rocketwire_namesrv.logs import LOGGER
 from rocketwire_namesrv.tls import TlsError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
+    from rocketwire_namesrv.occurrences import Occurrence
     from rocketwire_namesrv.state import Notification, State
     from rocketwire_namesrv.tls import TlsContexts
 
@@ -31,22 +33,44 @@ class Notifier:
     Args:
         state: the server's.
         tls: secures connections where ``tls.enable`` says so.
+        happened: takes note of what is not sent.
 
     Attributes:
         tasks: runs the attempts; without it, before and after a server's life, there are none.
     """
 
-    def __init__(self, state: State, tls: TlsContexts) -> None:
+    def __init__(
+        self,
+        state: State,
+        tls: TlsContexts,
+        happened: Callable[[Iterable[Occurrence], str | None], None],
+    ) -> None:
         self.tasks: trio.Nursery | None = None
         self._state = state
         self._tls = tls
+        self._happened = happened
+        self._waiting = 0
         self._places = trio.CapacityLimiter(AT_ONCE)
 
     def send(self, notifications: Iterable[Notification]) -> None:
         """Begin to tell; nobody waits for it."""
-        if self.tasks is not None:
-            for address, command in notifications:
-                self.tasks.start_soon(self.tell, address, encode(command))
+        if self.tasks is None:
+            return
+        for address, command in notifications:
+            limit = self._state.config.max_notifications
+            if exceeds(self._waiting + 1, limit):
+                what = f"broker {address} is not told of the smallest broker id"
+                happened = LimitExceeded(limit=Limit.NOTIFICATIONS, allowed=limit, what=what)
+                self._happened((happened,), None)
+            else:
+                self._waiting += 1
+                self.tasks.start_soon(self._tell, address, encode(command))
+
+    async def _tell(self, address: str, frame: bytes) -> None:
+        try:
+            await self.tell(address, frame)
+        finally:
+            self._waiting -= 1
 
     async def tell(self, address: str, frame: bytes) -> None:
         """Send a frame to a broker; a failure is a warning in the log."""

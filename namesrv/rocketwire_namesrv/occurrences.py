@@ -321,12 +321,16 @@ class ConfigItemDeleted(Occurrence):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigUpdated(Occurrence):
-    """A request changed the configuration of this server."""
+    """A request changed the configuration of this server.
+
+    Attributes:
+        changes: ``key: value before -> value after`` of each setting that differs.
+    """
 
     level = Level.WARNING
     client: str
-    keys: tuple[str, ...]
-    template = "updateConfig called by {client}: {keys}"
+    changes: tuple[str, ...]
+    template = "updateConfig called by {client}: {changes}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

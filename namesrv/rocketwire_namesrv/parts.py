@@ -82,6 +82,11 @@ class SplitRegistrations:
     def __len__(self) -> int:
         return len(self._collected)
 
+    @property
+    def topics(self) -> int:
+        """How many topics the parts have that have come."""
+        return sum(len(part.topics) for each in self._collected.values() for part in each.parts)
+
     def gathered(
         self, registration: Registration, now: float, *, size: int, version: int, is_new: bool
     ) -> Registration | None:

@@ -245,6 +245,7 @@ class Reactor:
             return
         if sent < len(answers):
             link.unsent = memoryview(answers)[sent:]
+            link.sending = True
             self._epoll.modify(link.stream.socket.fileno(), select.EPOLLOUT)
 
     def _flush(self, link: Link, now: float) -> None:
@@ -259,6 +260,7 @@ class Reactor:
             return
         link.unsent = rest or None
         if link.unsent is None:
+            link.sending = False
             link.heard = now
             if link.closing is None:
                 self._epoll.modify(link.stream.socket.fileno(), select.EPOLLIN)

@@ -7,18 +7,21 @@ Java: ``DefaultRequestProcessor.registerBroker``.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import DecodeError
+from rocketwire.errors import DecodeError, LimitExceededError
 from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.registration import (
     RegisterBrokerRequestHeader,
     RegisterBrokerResponseHeader,
 )
+from rocketwire_namesrv.admission import admit_body, admit_registration
 from rocketwire_namesrv.answers import Answer, Peer, kv_table, required
 from rocketwire_namesrv.brokers import Registration
 from rocketwire_namesrv.kv import ORDER_TOPIC_CONFIG
+from rocketwire_namesrv.limits import Limit, LimitReachedError
 from rocketwire_namesrv.occurrences import ChecksumMismatch, RegistrationRefused
 from rocketwire_namesrv.pieces import ChecksumError, check_sum
 from rocketwire_namesrv.reads import ZONE_NAME
@@ -47,6 +50,8 @@ def register_broker(
     except ChecksumError as error:
         happened = (ChecksumMismatch(client=peer.address),)
         return Answer(ResponseCode.SYSTEM_ERROR, str(error), refused, None, happened)
+    absent = config.delete_topic_with_broker_registration
+    admit_registration(config, state.table, part, state.parts, replaces=absent)
     registration = state.parts.gathered(
         part,
         now,
@@ -59,7 +64,7 @@ def register_broker(
     steps = state.table.register(
         registration,
         now,
-        delete_absent_topics=config.delete_topic_with_broker_registration,
+        delete_absent_topics=absent,
         notify=config.notify_min_broker_id_changed,
     )
     if registration is part or state.table.data_version(*part.key) == registration.data_version:
@@ -129,21 +134,28 @@ def _content(
     former: object,
     crc: int,
 ) -> Generator[None, None, RegisteredTopics]:
+    inflated = state.config.inflated_max_length
     try:
-        return (
-            yield from read_registered_topics(
-                request.body,
-                compressed=header.compressed,
-                version=request.version,
-                wall_ms=state.wall_ms(now),
-                former=former,
-                crc=crc,
-            )
+        content = yield from read_registered_topics(
+            request.body,
+            compressed=header.compressed,
+            version=request.version,
+            wall_ms=state.wall_ms(now),
+            former=former,
+            crc=crc,
+            max_inflated=inflated if inflated > 0 else sys.maxsize,
         )
     except ChecksumError:
         raise
+    except LimitExceededError as error:
+        if error.limit != inflated:
+            raise RegistrationBodyError(str(error)) from error
+        what = f"a registration of more than {inflated} bytes"
+        raise LimitReachedError(Limit.INFLATED_LENGTH, inflated, what) from error
     except DecodeError as error:
         raise RegistrationBodyError(str(error)) from error
+    admit_body(state.config, content)
+    return content
 
 
 def _as_registration(

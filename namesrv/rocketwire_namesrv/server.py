@@ -116,8 +116,8 @@ class NameServer:
         self.reactor: Reactor | None = None
         self.tls = TlsContexts(state.config.tls)
         self.journal = Journal()
-        self.notifier = Notifier(state, self.tls)
-        self.door = Door(state, self.welcome)
+        self.notifier = Notifier(state, self.tls, self.happened)
+        self.door = Door(state, self.welcome, self.happened)
         self.observation = Observation(self)
         self.stopped = trio.Event()
         self._next_id = 1
@@ -217,7 +217,7 @@ class NameServer:
         try:
             await self.serve_stream(stream, address, received)
         finally:
-            self.door.leave()
+            self.door.leave(address)
 
     def _new_peer(self, address: str) -> Peer:
         peer = Peer(self._next_id, address)
@@ -298,7 +298,9 @@ class NameServer:
             if outcome.persist_config:
                 await self._config_file.save()
             if outcome.send:
+                connection.sending = True
                 await connection.stream.send_all(outcome.send)
+                connection.sending = False
                 connection.heard = trio.current_time()
             if outcome.close is not None:
                 self.refuse(connection, outcome.close)
@@ -319,6 +321,7 @@ class NameServer:
                         until = time.monotonic() + STEPS_SECONDS
                     outcome = session.proceed(trio.current_time())
         else:
+            await trio.lowlevel.checkpoint()
             outcome = session.proceed(trio.current_time())
         connection.note_progress(b"", outcome, trio.current_time())
         return outcome
@@ -342,7 +345,7 @@ class NameServer:
     def forget(self, connection: Served) -> None:
         """Drop a connection that has ended, and give its place to another one."""
         del self.connections[connection.peer.connection_id]
-        self.door.leave()
+        self.door.leave(connection.peer.address)
 
     def lost(self, connection: Served) -> None:
         """Take note of a connection's end; not at the server's own, which brokers outlive."""

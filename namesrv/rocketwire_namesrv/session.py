@@ -4,8 +4,8 @@ Rules of this file: no I/O, no clock.  Requests are handled in the order of thei
 answered in it.  Frames behind one that cannot be read are not executed (Java executes them).
 Whatever a handler raises becomes an answer.
 
-Work is cut where a driver may want to do something else: after so many bytes of answers, and inside
-a large registration.  ``busy`` then says that ``proceed`` goes on from there, and nothing new must
+Work is cut where a driver may want to do something else: after so many bytes of answers, so many
+requests or one that looks at the whole table, and inside a large registration.  ``busy`` then says that ``proceed`` goes on from there, and nothing new must
 be received before it has.
 
 Java: ``NettyRemotingAbstract``, ``NettyDecoder``.
@@ -16,14 +16,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import LanguageCode, ResponseCode, SerializeType
-from rocketwire.errors import DecodeError
+from rocketwire.errors import DecodeError, FrameTooLargeError, HeaderTooLargeError
 from rocketwire.flags import CommandFlag
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire_namesrv.cluster_test import get_route_in_cluster_test
 from rocketwire_namesrv.counters import ONEWAY, UNKNOWN, Kind
-from rocketwire_namesrv.handlers import HANDLERS, STEPWISE, Answer, Peer
+from rocketwire_namesrv.handlers import HANDLERS, SCANS, STEPWISE, Answer, Peer
+from rocketwire_namesrv.limits import (
+    FrameRefused,
+    Limit,
+    LimitExceeded,
+    LimitReachedError,
+    exceeds,
+)
 from rocketwire_namesrv.occurrences import Occurrence, RequestFailed, ResponseDropped
 from rocketwire_namesrv.registrations import MANY_BYTES
 from rocketwire_namesrv.steps import drained
@@ -33,8 +40,7 @@ if TYPE_CHECKING:
 
     from rocketwire_namesrv.state import Notification, State
 
-MOST_UNSENT: Final = 1024 * 1024
-"""Bytes of answers after which no further request is handled before they have been sent."""
+_UNLIMITED: Final = 1 << 62
 
 # plain numbers: every request is looked at with these, and an enum's operators are slow
 _RESPONSE: Final = int(CommandFlag.RESPONSE)
@@ -73,7 +79,16 @@ NOTHING: Final = Outcome()
 class _Work:
     """What has come of some bytes so far."""
 
-    __slots__ = ("commands", "happened", "persist_config", "persist_kv", "send", "size")
+    __slots__ = (
+        "close_connections",
+        "commands",
+        "happened",
+        "pause",
+        "persist_config",
+        "persist_kv",
+        "send",
+        "size",
+    )
 
     def __init__(self) -> None:
         self.send: list[bytes] = []
@@ -81,6 +96,8 @@ class _Work:
         self.happened: list[Occurrence] = []
         self.persist_kv = self.persist_config = False
         self.commands = 0
+        self.pause = False
+        self.close_connections: tuple[int, ...] = ()
 
 
 class Session:
@@ -95,7 +112,10 @@ class Session:
         "_began",
         "_begun",
         "_decoder",
+        "_held",
+        "_in_flight",
         "_limit",
+        "_most_unsent",
         "_paused",
         "_peer",
         "_request",
@@ -106,7 +126,11 @@ class Session:
     def __init__(self, state: State, peer: Peer) -> None:
         self._state = state
         self._peer = peer
-        self._limit = state.config.frame_max_length
+        config = state.config
+        self._limit = config.frame_max_length
+        self._most_unsent = _or_unlimited(config.max_unsent_bytes)
+        self._in_flight = _or_unlimited(config.max_requests_in_flight)
+        self._held = 0  # bytes, as ``State.holdings`` has them
         self._decoder: CommandDecoder | None = None
         self._paused = False
         self._request: RemotingCommand | None = None  # the one that takes several steps
@@ -141,7 +165,7 @@ class Session:
         if self._decoder is not None or not self._state.reads_are_plain(now):
             return None
         parts, end, commands = self._state.reads.answer(
-            data, max_frame_length=self._limit, most=MOST_UNSENT
+            data, max_frame_length=self._limit, most=self._most_unsent
         )
         if end != len(data):
             return None
@@ -162,7 +186,7 @@ class Session:
         if self._decoder is None:
             if self._state.reads_are_plain(now):
                 answered = self._state.reads.answer(
-                    data, max_frame_length=self._limit, most=MOST_UNSENT
+                    data, max_frame_length=self._limit, most=self._most_unsent
                 )
                 work.send, end, work.commands = answered
                 answers = b"".join(work.send)
@@ -172,8 +196,12 @@ class Session:
                 if end == len(data):
                     return Outcome(send=answers, commands=work.commands)
                 work.send, work.size = [answers], len(answers)
+                work.pause = work.size >= self._most_unsent
                 data = data[end:]
-            self._decoder = CommandDecoder(max_frame_length=self._limit)
+            self._decoder = CommandDecoder(
+                max_frame_length=self._limit,
+                max_header_length=_or_unlimited(self._state.config.header_max_length),
+            )
         self._decoder.feed(data)
         return self._handle_all(work, now)
 
@@ -223,19 +251,21 @@ class Session:
             self._steps.close()
         self._steps = self._request = None
         self._paused = False
+        self._state.holdings.note(self._peer.connection_id, 0)
 
     def _handle_all(self, work: _Work, now: float) -> Outcome:
         """Handles the commands that are whole, as long as nothing takes several steps."""
         close: DecodeError | None = None
         self._paused = False
         while self._decoder is not None and self._steps is None:
-            if work.size >= MOST_UNSENT:
+            if work.pause and self._decoder.frame_started:
                 self._paused = True
                 break
             try:
                 command = self._decoder.next_command()
             except DecodeError as error:
                 close = error
+                work.happened += _refused_frames(error)
                 break
             if command is None:
                 if not self._decoder.frame_started:
@@ -248,6 +278,7 @@ class Session:
                 )
                 continue
             self._handle(work, command, now)
+        self._note_held(work)
         happened = work.happened
         return Outcome(
             send=b"".join(work.send),
@@ -256,8 +287,27 @@ class Session:
             persist_kv=work.persist_kv,
             persist_config=work.persist_config,
             close=close,
+            close_connections=work.close_connections,
             commands=work.commands,
         )
+
+    def _note_held(self, work: _Work) -> None:
+        """Keeps the account of what requests hold that are not whole, or wait for their turn."""
+        held = 0 if self._decoder is None else self._decoder.buffered
+        if self._request is not None:
+            held += len(self._request.body or b"")
+        if held == self._held:
+            return
+        self._held = held
+        holdings = self._state.holdings
+        holdings.note(self._peer.connection_id, held)
+        limit = self._state.config.max_buffered_bytes
+        for number, size in holdings.relieved(limit):
+            work.close_connections += (number,)
+            what = f"requests that are not whole; connection {number} with {size} bytes is closed"
+            work.happened.append(
+                LimitExceeded(limit=Limit.BUFFERED_BYTES, allowed=limit, what=what)
+            )
 
     def _handle(self, work: _Work, request: RemotingCommand, now: float) -> None:
         whole = self._state.cluster_test or self._sent_away(request)
@@ -285,6 +335,12 @@ class Session:
             work.size += size
         kind = Kind(int(request.code) if request.code in _KNOWN else UNKNOWN, response)
         self._state.counters.answered(kind, len(request.body or b""), size, self._began)
+        if (
+            request.code in SCANS
+            or work.size >= self._most_unsent
+            or work.commands >= self._in_flight
+        ):
+            work.pause = True
 
     def _sent_away(self, request: RemotingCommand) -> bool:
         return self._state.shutting_down and request.version > _GO_AWAY_ABOVE
@@ -299,6 +355,10 @@ class Session:
             remark = f" request type {int(request.code)} not supported"
             return Answer(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark)
         try:
+            limit = self._state.config.body_max_length
+            if exceeds(len(request.body or b""), limit):
+                what = f"a body of {len(request.body or b'')} bytes for code {int(request.code)}"
+                raise LimitReachedError(Limit.BODY_LENGTH, limit, what)
             return handler(self._state, request, self._peer, now)
         except Exception as error:  # noqa: BLE001 - one request must not end the server
             return self._failed(request, error)
@@ -319,6 +379,8 @@ class Session:
             self._state.stepping = False
 
     def _failed(self, request: RemotingCommand, error: Exception) -> Answer:
+        if isinstance(error, LimitReachedError):
+            return Answer(ResponseCode.SYSTEM_ERROR, str(error), occurrences=(error.occurrence,))
         if isinstance(error, DecodeError):
             remark = text = str(error)
         else:
@@ -348,3 +410,19 @@ def _response(answer: Answer, opaque: int, serialize_type: SerializeType) -> Rem
         body=answer.body,
         serialize_type=serialize_type,
     )
+
+
+def _or_unlimited(limit: int) -> int:
+    return limit if limit > 0 else _UNLIMITED
+
+
+def _refused_frames(error: DecodeError) -> tuple[Occurrence, ...]:
+    """What a frame was refused for, if it was its size."""
+    if isinstance(error, FrameTooLargeError):
+        limit, what = Limit.FRAME_LENGTH, "frame"
+    elif isinstance(error, HeaderTooLargeError):
+        limit, what = Limit.HEADER_LENGTH, "header"
+    else:
+        return ()
+    text = f"a {what} of {error.declared} bytes"
+    return (FrameRefused(limit=limit, allowed=error.limit, what=text),)

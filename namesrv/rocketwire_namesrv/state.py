@@ -17,6 +17,7 @@ from rocketwire.messages.registration import NotifyMinBrokerIdChangeRequestHeade
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_namesrv.counters import Counters
 from rocketwire_namesrv.kv import KVConfig
+from rocketwire_namesrv.limits import Holdings
 from rocketwire_namesrv.occurrences import MinBrokerIdChanged, Occurrence, PartsOverdue
 from rocketwire_namesrv.parts import SplitRegistrations
 from rocketwire_namesrv.reads import PlainAnswer, RouteReads
@@ -54,6 +55,7 @@ class State:
         reads: the short way from route requests to their answers.
         counters: how many requests there were, and how they went.
         stepping: whether a request that takes several steps has begun and not ended.
+        holdings: what is held of requests that are not whole yet.
     """
 
     def __init__(
@@ -81,6 +83,7 @@ class State:
         self.cluster_test = config.cluster_test
         self.shutting_down = False
         self.stepping = False
+        self.holdings = Holdings()
         self._opaque = 0
 
     def wall_ms(self, now: float) -> int:

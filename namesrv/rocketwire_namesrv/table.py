@@ -280,6 +280,10 @@ class RouteTable:
             return known.settings == self.topics.touched.get(group.name, 0)
         return known.presence == self.topics.lost.get(group.name, 0)
 
+    def came_over(self, connection_id: int) -> int:
+        """How many brokers have registered over a connection, those included that have left."""
+        return len(self._came_over.get(connection_id, ()))
+
     # ---------------------------------------- signs of life
 
     def refresh(self, cluster: str, address: str, now: float) -> None:

@@ -9,11 +9,11 @@ Java: ``NamesrvController.startScheduleService``, ``IdleStateHandler``.
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
 
+from rocketwire_namesrv.connections import Deadlines
 from rocketwire_namesrv.logs import LOGGER
 from rocketwire_namesrv.occurrences import Reason
 
@@ -62,14 +62,13 @@ def _sweep(server: Timed) -> float:
     """End the connections whose time is up; returns seconds until the next look."""
     now = trio.current_time()
     _complete_parts(server, now)
-    limit = server.state.config.frame_deadline_seconds
-    frame_limit = limit if limit > 0 else math.inf
-    shortest = frame_limit
+    deadlines = Deadlines.of(server.state.config)
+    shortest = min(deadlines)
     for connection in list(server.connections.values()):
         shortest = min(shortest, connection.idle_limit)
-        if (why := connection.overdue(now, frame_limit)) is not None:
-            LOGGER.info("connection of %s closed: %s", connection.peer.address, why)
-            connection.close(why, Reason.IDLE)
+        if (why := connection.overdue(now, deadlines)) is not None:
+            server.happened((why,), None)
+            connection.close(why.what, Reason.IDLE)
     return min(SWEEP_SECONDS, shortest / 8)
 
 

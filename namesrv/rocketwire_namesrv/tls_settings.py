@@ -16,10 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["SECRETS", "ClientAuth", "TlsMode", "TlsSettings"]
-
-SECRETS: Final = frozenset({"tls.server.keyPassword", "tls.client.keyPassword"})
-"""Keys whose values nobody is shown."""
+__all__ = ["ClientAuth", "TlsMode", "TlsSettings"]
 
 CONFIG_FILE: Final = "/etc/rocketmq/tls.properties"
 

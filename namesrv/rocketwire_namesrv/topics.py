@@ -185,6 +185,7 @@ class TopicTable:
         revision: grows whenever ``entries`` changes.
         touched: broker name -> number of the latest change to its queues in any topic.
         lost: broker name -> number of the latest loss of a topic.
+        mapped: what ``mappings`` takes, in queues.
     """
 
     def __init__(self) -> None:
@@ -194,7 +195,23 @@ class TopicTable:
         self.revision = 0
         self.touched: dict[str | None, int] = {}
         self.lost: dict[str | None, int] = {}
+        self.mapped = 0
         self._changes = 0
+        self._at_most: dict[str | None, int] = {}
+
+    def at_most_at(self, broker_name: str) -> int:
+        """A bound for the number of topics with queues at a broker, cheaply."""
+        return self._at_most.get(broker_name, 0)
+
+    def count_at(self, broker_name: str) -> int:
+        """The number of topics with queues at a broker; looks at all topics."""
+        shapes = frozenset(self.shapes.of_broker(broker_name))
+        count = sum(map(shapes.__contains__, self.entries.values())) if shapes else 0
+        self._at_most[broker_name] = count
+        return count
+
+    def _more_at(self, broker_name: str | None, count: int) -> None:
+        self._at_most[broker_name] = self._at_most.get(broker_name, 0) + count
 
     def register(
         self,
@@ -230,6 +247,7 @@ class TopicTable:
             alone = self.touched.get(name, 0) == touched
             if work.created or work.changed:
                 self._touch_held(name)
+                self._more_at(name, len(work.created) + len(work.changed))
         settings = self.touched.get(name, 0) if alone else None
         return Applied(work.occurrences(), settings, presence)
 
@@ -259,9 +277,17 @@ class TopicTable:
         """Takes the static mappings of a registration."""
         for topic, info in mappings.items():
             known = self.mappings.get(topic)
+            self.mapped += self.growth_by((topic, info))
             if known is None:
                 known = self.mappings[topic] = HashMap()
             known[info.bname or ""] = info
+
+    def growth_by(self, mapping: tuple[str, TopicQueueMappingInfo]) -> int:
+        """By how much ``mapped`` grows with the static mapping of a topic."""
+        topic, info = mapping
+        known = self.mappings.get(topic)
+        former = None if known is None else known.get(info.bname or "")
+        return _weight(info) - (0 if former is None else _weight(former))
 
     def remove_others(self, broker_name: str, keys: Container[str]) -> list[Occurrence]:
         """Takes a broker from all topics that are not among ``keys``."""
@@ -290,6 +316,7 @@ class TopicTable:
         self.shapes.drop(broker_name)
         self.touched.pop(broker_name, None)
         self.lost.pop(broker_name, None)
+        self._at_most.pop(broker_name, None)
         return count
 
     def change_perm(self, broker_name: str, perm: Callable[[int], int]) -> int:
@@ -340,6 +367,7 @@ class TopicTable:
         for queue in queues:
             shape = self.shapes.joined(shape, queue)
             self._touch(queue.broker_name)
+            self._more_at(queue.broker_name, 1)
         if queues:
             self._place(topic, shape)
             names = tuple(queue.broker_name or "" for queue in queues[:EXAMPLES])
@@ -364,3 +392,10 @@ class TopicTable:
             del self.entries[topic]
         else:
             self.entries[topic] = shape
+
+
+def _weight(info: TopicQueueMappingInfo) -> int:
+    """What a static mapping takes: its queues, and its texts at the price of one for 64
+    characters."""
+    texts = len(info.bname or "") + len(info.scope or "") + len(info.topic or "")
+    return 1 + len(info.curr_id_map or ()) + texts // 64

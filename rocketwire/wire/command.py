@@ -133,8 +133,12 @@ class CommandDecoder:
 
     __slots__ = ("_frames",)
 
-    def __init__(self, *, max_frame_length: int = MAX_FRAME_LENGTH) -> None:
-        self._frames = FrameDecoder(max_frame_length=max_frame_length)
+    def __init__(
+        self, *, max_frame_length: int = MAX_FRAME_LENGTH, max_header_length: int = MAX_FRAME_LENGTH
+    ) -> None:
+        self._frames = FrameDecoder(
+            max_frame_length=max_frame_length, max_header_length=max_header_length
+        )
 
     @property
     def buffered(self) -> int:

@@ -15,6 +15,7 @@ from rocketwire.codes import SerializeType
 from rocketwire.errors import (
     DecodeError,
     FrameTooLargeError,
+    HeaderTooLargeError,
     TruncatedError,
     UnknownHeaderTypeError,
 )
@@ -72,6 +73,13 @@ def _check_prefix(length: int, header_type: int, header_length: int) -> None:
     if header_length > length - _MIN_LENGTH:
         message = f"a header of {header_length} bytes does not fit a frame length of {length}"
         raise DecodeError(message, path="header_length", offset=LENGTH_SIZE)
+
+
+def _header_too_large(length: int, limit: int) -> HeaderTooLargeError:
+    message = f"a header of {length} bytes exceeds the limit of {limit}"
+    return HeaderTooLargeError(
+        message, declared=length, limit=limit, path="header_length", offset=LENGTH_SIZE
+    )
 
 
 def split_frame(data: bytes, *, max_frame_length: int = MAX_FRAME_LENGTH) -> RawFrame:
@@ -153,6 +161,7 @@ class FrameDecoder:
 
     Attributes:
         max_frame_length: limit for a whole frame, in bytes.
+        max_header_length: limit for its header, in bytes.
     """
 
     __slots__ = (
@@ -163,10 +172,14 @@ class FrameDecoder:
         "_needed",
         "_start",
         "max_frame_length",
+        "max_header_length",
     )
 
-    def __init__(self, *, max_frame_length: int = MAX_FRAME_LENGTH) -> None:
+    def __init__(
+        self, *, max_frame_length: int = MAX_FRAME_LENGTH, max_header_length: int = MAX_FRAME_LENGTH
+    ) -> None:
         self.max_frame_length = max_frame_length
+        self.max_header_length = max_header_length
         self._buffer: bytes | bytearray = b""
         self._start = 0
         self._needed = LENGTH_SIZE  # bytes that the next step wants to see, from _start
@@ -210,6 +223,7 @@ class FrameDecoder:
 
         Raises:
             FrameTooLargeError: the next frame declares more than the limit.
+            HeaderTooLargeError: its header does.
             UnknownHeaderTypeError: its header is neither JSON nor ROCKETMQ.
             DecodeError: another length of it cannot be.  The stream has no further frames: each of
                 these is raised again by every later call.
@@ -272,6 +286,8 @@ class FrameDecoder:
                 length, header_type, header_length = parse_prefix(self._buffer, self._start)[0]
                 _frame_size(length, limit)
                 _check_prefix(length, header_type, header_length)
+                if header_length > self.max_header_length:
+                    raise _header_too_large(header_length, self.max_header_length)
                 self._needed, self._approved = length + LENGTH_SIZE, True
         except DecodeError as error:
             self._error = error

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import trio
+import math
+
 from trio.testing import memory_stream_pair
 
 from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.connections import Connection
+from rocketwire_namesrv.connections import Connection, Deadlines
 from rocketwire_namesrv.handlers import Peer
 from rocketwire_namesrv.occurrences import Reason
 from rocketwire_namesrv.session import Session
@@ -39,11 +40,54 @@ async def test_what_is_not_reading_is_left_to_finish() -> None:
     assert other.scope.cancel_called
 
 
-async def test_it_is_overdue_when_idle_or_in_the_middle_of_a_frame_for_too_long() -> None:
-    now = trio.current_time()
-    one = connection(idle_limit=120)
-    one.heard, one.frame_since = now, now + 10
+def reason(one: Connection, seconds: float, deadlines: Deadlines) -> str | None:
+    overdue = one.overdue(one.since + seconds, deadlines)
+    return None if overdue is None else overdue.what
 
-    assert one.overdue(now + 69, 60) is None
-    assert one.overdue(now + 70, 60) == "a frame took longer than 60 s"
-    assert one.overdue(now + 120, 60) == "idle for 120 s"
+
+async def test_it_is_overdue_when_idle_or_in_the_middle_of_a_frame_for_too_long() -> None:
+    one = connection(idle_limit=120)
+    one.frame_since = one.since + 10
+    deadlines = Deadlines(frame=60)
+
+    assert reason(one, 69, deadlines) is None
+    assert reason(one, 70, deadlines) == "a frame took longer than 60 s"
+    assert reason(one, 120, deadlines) == "idle for 120 s"
+
+
+async def test_it_is_overdue_when_its_answers_are_not_taken() -> None:
+    one = connection(idle_limit=120)
+    one.heard += 10
+    one.sending = True
+
+    assert reason(one, 40, Deadlines(send=30)) == "answers were not taken for 30 s"
+    assert reason(one, 39, Deadlines(send=30)) is None
+    assert reason(one, 40, Deadlines()) is None
+    one.sending = False
+    assert reason(one, 40, Deadlines(send=30)) is None
+
+
+async def test_it_is_overdue_when_it_does_not_begin() -> None:
+    one = connection(idle_limit=120)
+
+    assert reason(one, 10, Deadlines(first_frame=10)) == "without a frame for 10 s"
+    assert reason(one, 9, Deadlines(first_frame=10)) is None
+    one.heard += 1
+    assert reason(one, 10, Deadlines(first_frame=10)) is None
+
+
+async def test_an_end_that_is_overdue_names_the_setting_and_the_client() -> None:
+    one = connection(idle_limit=120)
+    overdue = one.overdue(one.since + 120, Deadlines())
+
+    assert overdue is not None
+    assert overdue.limit == "serverChannelMaxIdleTimeSeconds"
+    assert overdue.text == f"connection of {one.peer.address} closed: idle for 120 s"
+
+
+def test_deadlines_come_from_the_settings() -> None:
+    assert Deadlines.of(Config()) == (60, 60, math.inf)
+    config = Config(
+        frame_deadline_seconds=0, send_deadline_seconds=-1, first_frame_deadline_seconds=5
+    )
+    assert Deadlines.of(config) == (math.inf, math.inf, 5)

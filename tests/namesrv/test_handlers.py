@@ -539,7 +539,10 @@ def test_an_allowed_update_is_in_effect_at_once_and_is_stored() -> None:
 
     assert outcome.persist_config
     assert outcome.occurrences == (
-        ConfigUpdated(client="127.0.0.1:50001", keys=("enableTopicList", "supportActingMaster")),
+        ConfigUpdated(
+            client="127.0.0.1:50001",
+            changes=("enableTopicList: true -> false", "supportActingMaster: false -> true"),
+        ),
     )
     assert server.ask(311).remark == "disable"
     assert server.state.views.support_acting_master

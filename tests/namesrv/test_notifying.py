@@ -8,29 +8,57 @@ import trio
 
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_namesrv.config import Config
+from rocketwire_namesrv.limits import LimitExceeded
 from rocketwire_namesrv.notifying import Notifier
+from rocketwire_namesrv.occurrences import Occurrence
 from rocketwire_namesrv.state import State
 from rocketwire_namesrv.tls import TlsContexts
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     import pytest
 
+
 COMMAND = RemotingCommand(code=905)
+
+
+def notifier(state: State, happened: list[Occurrence] | None = None) -> Notifier:
+    def note(occurrences: Iterable[Occurrence], _: str | None) -> None:
+        (happened if happened is not None else list[Occurrence]()).extend(occurrences)
+
+    return Notifier(state, TlsContexts(state.config.tls), note)
 
 
 async def test_nobody_is_told_before_the_server_runs_and_after_it_has_stopped() -> None:
     state = State(Config())
 
-    Notifier(state, TlsContexts(state.config.tls)).send([("127.0.0.1:1", COMMAND)])
+    notifier(state).send([("127.0.0.1:1", COMMAND)])
 
 
 async def test_an_address_that_is_none_is_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     state = State(Config())
-    notifier = Notifier(state, TlsContexts(state.config.tls))
+    one = notifier(state)
     async with trio.open_nursery() as nursery:
-        notifier.tasks = nursery
-        notifier.send([("nowhere", COMMAND)])
+        one.tasks = nursery
+        one.send([("nowhere", COMMAND)])
 
     assert ["broker nowhere is not told"] == [
         record.getMessage().partition(" of the")[0] for record in caplog.records
     ]
+
+
+async def test_beyond_the_limit_brokers_are_not_told(caplog: pytest.LogCaptureFixture) -> None:
+    happened: list[Occurrence] = []
+    one = notifier(State(Config(max_notifications=2)), happened)
+    async with trio.open_nursery() as nursery:
+        one.tasks = nursery
+        one.send([("nowhere", COMMAND)] * 3)
+    async with trio.open_nursery() as nursery:
+        one.tasks = nursery
+        one.send([("nowhere", COMMAND)])
+
+    assert len(caplog.records) == 3
+    (refused,) = happened
+    assert isinstance(refused, LimitExceeded)
+    assert refused.limit == "rocketwire.maxNotifications"

@@ -223,9 +223,8 @@ def test_an_answer_that_fits_no_frame_is_not_short(monkeypatch: pytest.MonkeyPat
     assert short(server, route()) is None
 
 
-def test_after_a_megabyte_of_answers_the_rest_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rocketwire_namesrv.session.MOST_UNSENT", 1000)
-    server = serving()
+def test_after_a_megabyte_of_answers_the_rest_waits() -> None:
+    server = serving(Config(max_unsent_bytes=1000))
     data = b"".join(route(opaque=opaque) for opaque in range(20))
     outcome = server.session.receive(data, server.now)
     assert server.session.busy

@@ -676,7 +676,8 @@ async def test_beyond_the_limit_connections_wait_for_a_free_place(
             await second.aclose()
             assert (await Client(third).ask(CLUSTER_INFO)).code == 0
     warnings = [record.getMessage() for record in caplog.records]
-    assert warnings == ["1 connections are the limit, others have to wait"]
+    line = "limit rocketwire.maxConnections=1 exceeded: 1 connections, others have to wait"
+    assert warnings == [line]
 
 
 async def test_the_lack_of_file_descriptors_is_survived(

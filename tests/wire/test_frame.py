@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from rocketwire.errors import (
     DecodeError,
     FrameTooLargeError,
+    HeaderTooLargeError,
     TruncatedError,
     UnknownHeaderTypeError,
 )
@@ -135,6 +136,19 @@ def test_one_byte_over_the_limit_is_refused() -> None:
     assert (refusal.value.declared, refusal.value.limit) == (20, 19)
     with pytest.raises(FrameTooLargeError):
         split_frame(data, max_frame_length=19)
+
+
+def test_a_header_over_its_limit_is_refused_before_it_comes() -> None:
+    data = written(RawFrame(0, b"{}" + b" " * 8, bytes(10)))
+    decoder = FrameDecoder(max_header_length=10)
+    decoder.feed(data)
+    assert decoder.next_frame() == split_frame(data)
+    decoder = FrameDecoder(max_header_length=9)
+    decoder.feed(data[:8])
+    with pytest.raises(HeaderTooLargeError) as refusal:
+        decoder.next_frame()
+    assert (refusal.value.declared, refusal.value.limit) == (10, 9)
+    assert decoder.buffered == 0
 
 
 def test_the_largest_frame_of_java_is_not_refused() -> None:
