@@ -7,6 +7,8 @@ BIN    := $(VENV)/bin
 ARGS   ?=
 # Arguments of pytest: make test PYTEST="-k route"
 PYTEST ?=
+# Arguments of the name server's benchmark: make bench BENCH="--scenario closed"
+BENCH  ?=
 # Of make fuzz: seconds for each atheris target, cases for each format beside Java
 FUZZ_SECONDS ?= 60
 FUZZ_CASES   ?= 100000
@@ -17,7 +19,8 @@ FUZZ_CASES   ?= 100000
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
 	@echo "make test   set up and run every check and every test       (PYTEST=\"-k WORD\")"
-	@echo "make bench  the codec against hand-written code, construct and Java"
+	@echo "make bench  the name server beside Java's and a C floor, the codec beside hand-written code, construct and Java;"
+	@echo "            writes docs/performance.md, takes half an hour   (BENCH=\"--quick\")"
 	@echo "make lint   the checks alone: ruff, mypy, pyright, import-linter"
 	@echo "make fuzz   set up and look for bytes that break it, alone and beside Java"
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
@@ -41,7 +44,7 @@ PURE := $(addprefix namesrv/rocketwire_namesrv/,admission.py answers.py brokers.
         shapes.py state.py status.py steps.py table.py tls_settings.py topics.py updates.py views.py warm_start.py)
 
 bench: $(VENV)/.installed-test
-	$(BIN)/python -m bench.codec
+	$(BIN)/python -m bench --write docs/performance.md $(BENCH)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

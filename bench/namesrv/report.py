@@ -105,12 +105,16 @@ def _aim(row: Row, target: Target) -> str:
     return f"{whose}{'>=' if row.higher else '<='} {bound}{of}"
 
 
+def is_held(target: Target, row: Row, found: float) -> bool:
+    """Whether a figure is as good as was aimed at."""
+    return found >= target.bound if row.higher else found <= target.bound
+
+
 def _verdict(results: Results, row: Row, target: Target) -> str:
     found = measured(results, row, target)
     if found is None:
-        return "?"
-    met = found >= target.bound if row.higher else found <= target.bound
-    return "met" if met else "NOT met"
+        return "not measured"
+    return f"{_number(found)} {'held' if is_held(target, row, found) else '**MISSED**'}"
 
 
 def _spread(results: Results, row: Row, candidates: Sequence[str]) -> str:
@@ -146,9 +150,27 @@ def _line(results: Results, row: Row, candidates: Sequence[str]) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
+def _summary(results: Results) -> Iterator[str]:
+    """How many targets are held, and each that is not."""
+    held, missed = 0, list[str]()
+    aims = [(row, target) for rows in SECTIONS.values() for row in rows for target in row.targets]
+    for row, target in aims:
+        found = measured(results, row, target)
+        if found is not None and is_held(target, row, found):
+            held += 1
+        elif found is not None:
+            missed.append(f"- MISSED: {row.text}: {_number(found)}, aimed at {_aim(row, target)}")
+    yield f"**{held} of {held + len(missed)} targets held.**"
+    yield ""
+    yield from missed
+    if missed:
+        yield ""
+
+
 NOTES: Final = (
     "`ours` is the reactor where it was measured, else the portable driver.  Java's reference is, for reads, Java pinned to "
-    "the same one CPU as ours, for everything else the better of that and Java on all CPUs.",
+    "the same one CPU as ours, for everything else Java on all CPUs, which is the better of the two there (a run that measures "
+    "both takes the better one).  A dash was not measured: without `--candidate` a run measures what the targets need.",
     "Spread: (largest - smallest round) / median, of the candidate where it is worst.  Noisy: samples during which other "
     f"processes used more than {machine.NOISY:.0%} of a CPU.",
     "The C floor answers the same bytes from memory; it reads registrations and drops them.",
@@ -169,7 +191,8 @@ def markdown(results: Results, candidates: Sequence[str], about: Sequence[str]) 
     noisy, count = results.noise()
     yield f"- {noisy} of {count} samples noisy"
     yield ""
-    head = [*(LABELS[name] for name in candidates), "ours/Java", "portable/Java", "ours/C", "target", "", "spread", "noisy"]  # fmt: skip
+    yield from _summary(results)
+    head = [*(LABELS[name] for name in candidates), "ours/Java", "portable/Java", "ours/C", "target", "measured", "spread", "noisy"]  # fmt: skip
     for title, rows in SECTIONS.items():
         shown = [row for row in rows if any(results.values(row, name) for name in candidates)]
         if not shown:

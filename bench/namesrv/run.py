@@ -2,7 +2,8 @@
 
 ``python -m bench.namesrv`` takes everything, ``--quick`` the same with short windows and two rounds, ``--scenario`` what it names
 (``closed``, ``open:5000``, ``idle`` ...: all whose name begins so).  Every round samples every candidate of a scenario once, in an
-order that moves on by one each round; figures are medians of the rounds.
+order that moves on by one each round; figures are medians of the rounds.  Without ``--candidate`` a scenario is measured with
+those that its targets need, which takes some 20 minutes; with it, with all that it names.
 """
 
 from __future__ import annotations
@@ -96,6 +97,21 @@ def _candidates(wanted: Sequence[str] | None) -> list[str]:
     return names
 
 
+def _plan(
+    names: Sequence[str], wanted: Sequence[str], chosen: Sequence[str] | None
+) -> dict[str, list[str]]:
+    """The candidates of each scenario."""
+    best = next((name for name in candidates.OURS if name in names), "")
+    return {
+        scenario: [name for name in names if chosen or scenarios.concerns(scenario, name, best)]
+        for scenario in wanted
+    }
+
+
+def _taking_part(plan: dict[str, list[str]], names: Sequence[str]) -> list[str]:
+    return [name for name in names if any(name in each for each in plan.values())]
+
+
 def _say(text: str) -> None:
     print(text, file=sys.stderr, flush=True)
 
@@ -157,11 +173,12 @@ def _sorted(body: bytes) -> str:
     return f"{json.dumps(route, sort_keys=True)} {len(route['brokerDatas'])} brokers"
 
 
-def _warm_up(bench: Bench, seconds: float) -> None:
+def _warm_up(bench: Bench, plan: dict[str, list[str]], seconds: float) -> None:
     """Give everything to do that it will be measured with, above all to Java's compiler."""
+    fed = {name for each, names in plan.items() if not each.startswith("closed") for name in names}
     for name, server in bench.servers.items():
         wanted = seconds if name in candidates.JAVAS else 1.0
-        for change in scenarios.CHANGES:
+        for change in scenarios.CHANGES if name in fed else ():
             kind, form = change.split(":")
             how = {
                 "server": name,
@@ -183,12 +200,16 @@ def _warm_up(bench: Bench, seconds: float) -> None:
 # ---- sampling
 
 
-def _sample_all(bench: Bench, wanted: Sequence[str], rounds: int, results: Results) -> None:
-    names = list(bench.servers)
+def _turned(names: Sequence[str], turn: int) -> list[str]:
+    """The candidates in the order of a round."""
+    shift = turn % max(1, len(names))
+    return [*names[shift:], *names[:shift]]
+
+
+def _sample_all(bench: Bench, plan: dict[str, list[str]], rounds: int, results: Results) -> None:
     for turn in range(rounds):
-        shift = turn % len(names)
-        for scenario in wanted:
-            for name in names[shift:] + names[:shift]:
+        for scenario, names in plan.items():
+            for name in _turned(names, turn):
                 try:
                     bench.feeder.keep_alive()
                     sample = scenarios.sample(bench, scenario, bench.servers[name])
@@ -201,8 +222,7 @@ def _sample_all(bench: Bench, wanted: Sequence[str], rounds: int, results: Resul
 
 
 def _live_all(
-    names: Sequence[str],
-    wanted: Sequence[str],
+    plan: dict[str, list[str]],
     folder: Path,
     cpus: Cpus,
     feeder: FeederProcess,
@@ -210,9 +230,8 @@ def _live_all(
     results: Results,
 ) -> None:
     for turn in range(arguments.rounds):
-        shift = turn % len(names)
-        for life in wanted:
-            for name in [*names[shift:], *names[:shift]]:
+        for life, names in plan.items():
+            for name in _turned(names, turn):
                 place = folder / f"{life}-{name}-{turn}"
                 try:
                     sample = lives.live(life, name, place, cpus, feeder, quick=arguments.quick)
@@ -232,19 +251,22 @@ def run(arguments: Options) -> tuple[list[str], Results]:
     if not names or not wanted:
         return ["nothing to measure"], results
     os.sched_setaffinity(0, {int(cpus.feeder)})
-    steady = [each for each in wanted if each in STEADY]
-    life = [each for each in wanted if each in lives.LIVES]
+    plan = _plan(names, wanted, arguments.candidate)
+    steady = {each: plan[each] for each in wanted if each in STEADY}
+    life = {each: plan[each] for each in wanted if each in lives.LIVES}
+    began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="rocketwire-bench-") as scratch:
         folder = Path(scratch)
         with FeederProcess(cpus.feeder) as feeder:
             if life:
-                _live_all(names, life, folder, cpus, feeder, arguments, results)
+                _live_all(life, folder, cpus, feeder, arguments, results)
             if steady:
-                with _running(names, folder, cpus, feeder) as servers:
+                with _running(_taking_part(steady, names), folder, cpus, feeder) as servers:
                     bench = Bench(servers, feeder, cpus, quick=arguments.quick)
-                    _warm_up(bench, QUICK_WARM_SECONDS if arguments.quick else WARM_SECONDS)
+                    _warm_up(bench, steady, QUICK_WARM_SECONDS if arguments.quick else WARM_SECONDS)
                     _sample_all(bench, steady, arguments.rounds, results)
-    return list(report.markdown(results, names, _about(arguments, cpus))), results
+    about = [*_about(arguments, cpus), f"took {(time.monotonic() - began) / 60:.0f} minutes"]
+    return list(report.markdown(results, names, about)), results
 
 
 def _about(arguments: Options, cpus: Cpus) -> list[str]:

@@ -32,13 +32,15 @@ CLOSED: Final = (
 """The reads that have targets."""  # fmt: skip
 VARIANTS: Final = ("closed:50x1:1:binary", "closed:50x1:16:binary", "closed:50x1:16:v373")
 """Other forms of request; for information."""
+PORTABLE: Final = CLOSED[0]
+"""With the target of the portable driver."""
 CHANGES: Final = tuple(f"{change}:{form}" for change in ("same", "bump", "all") for form in ("json", "zip"))  # fmt: skip
 OPEN: Final = ("open:5000", *(f"open:5000:10:{change}" for change in CHANGES))
 OVERLOAD: Final = ("overload:5000:bump:json", "overload:5000:bump:zip")
 REGISTER: Final = tuple(f"register:{change}" for change in CHANGES)
 STEADY: Final = (*CLOSED, *VARIANTS, *OPEN, *OVERLOAD, *REGISTER)
 
-OPEN_SECONDS: Final = 3.0
+OPEN_SECONDS: Final = 2.5
 QUICK_OPEN_SECONDS: Final = 1.0
 REGISTER_BROKERS: Final = 2
 ALL_CHANGED_RATE: Final = 5.0
@@ -47,6 +49,29 @@ MAX_OVERLOAD: Final = 400.0
 
 Metrics = dict[str, float]
 """What a sample gave, by metric; ``others`` is always there: CPUs busy with anything else."""
+
+
+def concerns(scenario: str, candidate: str, ours: str) -> bool:
+    """Whether a scenario is measured with a candidate unless somebody asks for it: where a target or the floor needs it.
+
+    Java's rates count on one CPU, the one that we have too; its latencies, its CPU time for registrations and its start count
+    on all CPUs, where they are better (``docs/performance.md`` says so).
+
+    Args:
+        scenario: its name, or one of ``lives``.
+        candidate: the candidate.
+        ours: our best driver.
+    """
+    kind = scenario.partition(":")[0]
+    if candidate == ours:
+        return True
+    if candidate == "c":
+        return kind == "closed" or scenario == "open:5000"
+    if candidate == "java":
+        return kind == "closed"
+    if candidate == "java-free":
+        return kind not in {"closed", "overload"}
+    return scenario == PORTABLE
 
 
 def sample(bench: Bench, scenario: str, server: Server) -> Metrics:

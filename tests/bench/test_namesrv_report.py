@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from bench.namesrv import report
+from bench.namesrv import report, scenarios
+from bench.namesrv.candidates import ALL
 from bench.namesrv.report import Key, Results
-from bench.namesrv.targets import ITSELF, JAVA, C, Row, Target
+from bench.namesrv.targets import ITSELF, JAVA, SECTIONS, C, Row, Target
 
 READ = Row("closed:50x1:1", "rate", "k/s", "reads", higher=True, pinned=True)
 COST = Row("register:same:zip", "cpu", "ms", "registrations")
@@ -50,11 +51,24 @@ def test_a_row_shows_ratios_verdicts_and_noise() -> None:
 
     text = "\n".join(report.markdown(found, ["c", "java", "portable"], []))
 
-    row = next(line for line in text.splitlines() if "50 x 1, 1 broker" in line)
+    row = next(line for line in text.splitlines() if line.startswith("| 50 x 1, 1 broker"))
     assert [cell.strip() for cell in row.split("|")[2:-1]] == [
         *("100", "10.0", "30.0", "3.00", "3.00", "0.30"),
         ">= 2.2 x Java<br>>= 0.33 x C<br>portable >= 1 x Java",
-        "met<br>NOT met<br>met",
+        "3.00 held<br>0.30 **MISSED**<br>3.00 held",
         *("0%", "3/4"),
     ]
     assert "- 3 of 4 samples noisy" in text
+    assert "**2 of 3 targets held.**" in text
+    assert "- MISSED: 50 x 1, 1 broker: 0.30, aimed at >= 0.33 x C" in text
+
+
+def test_what_a_target_needs_is_measured_with_the_candidates_that_it_names() -> None:
+    for row in (row for rows in SECTIONS.values() for row in rows):
+        who = [name for name in ALL if scenarios.concerns(row.scenario, name, "reactor")]
+        for target in row.targets:
+            assert "reactor" in who
+            assert target.of != C or "c" in who
+            assert not target.portable or "portable" in who
+            if target.of == JAVA:
+                assert "java" in who if row.pinned else "java-free" in who

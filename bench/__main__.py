@@ -1,0 +1,35 @@
+"""Everything that is measured here: ``python -m bench [--write FILE]`` runs ``bench.namesrv`` and ``bench.codec``."""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+
+def main() -> None:
+    """Run both, one after the other, and write one report."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the report there as well")
+    options, others = parser.parse_known_args()
+    codec = _lines("bench.codec")
+    server = _lines("bench.namesrv", *others)
+    report = "\n".join(
+        [*server, "", "# Performance of the codec", "", "`python -m bench.codec`", "", "```text", *codec, "```", ""]
+    )  # fmt: skip
+    print(report)
+    if options.write is not None:
+        options.write.write_text(report)
+
+
+def _lines(module: str, *options: str) -> list[str]:
+    """What a benchmark prints; what it says on the way goes to the terminal."""
+    done = subprocess.run(
+        [sys.executable, "-m", module, *options], stdout=subprocess.PIPE, text=True, check=True
+    )
+    return done.stdout.rstrip("\n").split("\n")
+
+
+if __name__ == "__main__":
+    main()
