@@ -55,7 +55,8 @@ def value(pattern: object, got: object, names: Names, at: str = "") -> str | Non
     wanted = names.text(pattern) if isinstance(pattern, str) else pattern
     if type(wanted) is type(got) and wanted == got:
         return None
-    if isinstance(wanted, (int, float)) and wanted == got and not isinstance(got, bool | str):
+    numbers = isinstance(wanted, (int, float)) and isinstance(got, (int, float))
+    if numbers and wanted == got and not isinstance(wanted, bool) and not isinstance(got, bool):
         return None
     return f"{at or 'value'}: {shown(got)} instead of {shown(wanted)}"
 

@@ -7,6 +7,7 @@ Braces around anything else are left alone, so JSON needs no escaping.
 from __future__ import annotations
 
 import re
+import string
 from typing import TYPE_CHECKING, Final, cast
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ KINDS: Final = (
 does; the others words."""
 
 _PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(KINDS) + r")([0-9A-Za-z]*)\}")
+_HOSTS: Final = f" {string.digits}{string.ascii_letters}"
+"""Their places are the hosts of suffixes of one character; no suffix is the first."""
 _PORTS: Final = {"address": 10911, "listener": 10911, "ha": 10912}
 
 
@@ -38,10 +41,13 @@ class Names:
     def name(self, kind: str, suffix: str = "") -> str:
         """The name that ``{kindsuffix}`` stands for."""
         if kind in _PORTS:
-            host = self._hosts.setdefault(suffix, len(self._hosts) + 1)
+            host = _HOSTS.find(suffix) + 1 if len(suffix) < 2 else self._long(suffix)
             network = f"127.{self._network[4:]}" if kind == "listener" else self._network
             return f"{network}{host}:{_PORTS[kind]}"
         return f"{kind}{suffix}{self._mark}"
+
+    def _long(self, suffix: str) -> int:
+        return self._hosts.setdefault(suffix, 100 + len(self._hosts))
 
     def mentioned(self, text: str) -> bool:
         """Whether a text has a name of this case in it."""

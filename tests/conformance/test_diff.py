@@ -1,0 +1,147 @@
+"""What counts as a difference between two servers."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire_tools.conformance.case import Case, VerdictKind
+from rocketwire_tools.conformance.diff import Known, compare, judge, read_known
+from rocketwire_tools.conformance.link import Arrival
+from rocketwire_tools.conformance.names import Names
+from rocketwire_tools.conformance.verdict import Observation, Verdict
+
+CASE = Case(id="ns/1/1", requirement="", evidence="", steps=())
+NAMES = Names("run", 0)
+OWN = NAMES.text("{topic}")
+
+
+def response(
+    *,
+    code: int = 0,
+    remark: str | None = None,
+    body: bytes | None = None,
+    flag: int = 1,
+    ext: dict[str, str] | None = None,
+) -> Arrival:
+    command = RemotingCommand(code=code, remark=remark, body=body, flag=flag, ext_fields=ext)
+    return Arrival("response", encode(command), command)
+
+
+def verdict(*seen: Observation, kind: VerdictKind = VerdictKind.PASS) -> Verdict:
+    return Verdict(case=CASE, kind=kind, observations=list(seen))
+
+
+def observed(
+    arrival: Arrival | None, *, exact: bool = False, request_code: int | None = None
+) -> Verdict:
+    return verdict(
+        Observation(step="1 Ask", arrival=arrival, exact=exact, request_code=request_code)
+    )
+
+
+def fields(first: Verdict, second: Verdict) -> list[str]:
+    return [one.field for one in compare(first, second, NAMES)]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "found"),
+    [
+        (response(), response(), []),
+        (response(code=1), response(code=2), ["code"]),
+        (response(remark="a"), response(), ["remark"]),
+        (response(ext={}), response(), ["ext"]),
+        (response(flag=1), response(flag=3), ["flag"]),
+        (response(body=b"x"), response(), ["body"]),
+        (response(body=b'{"a":[1,2]}'), response(body=b'{"a":[2,1]}'), []),
+        (response(body=b'{0:"a"}'), response(body=b'{"0":"a"}'), []),
+        (response(), None, ["what"]),
+        (None, None, []),
+        (Arrival("end", reason="closed"), response(), ["what"]),
+        (Arrival("end", reason="closed"), Arrival("end", reason="reset"), []),
+        (Arrival("rubbish", b"a"), Arrival("rubbish", b"b"), ["bytes"]),
+    ],
+)
+def test_what_two_servers_did_is_compared(
+    first: Arrival | None, second: Arrival | None, found: list[str]
+) -> None:
+    assert fields(observed(first), observed(second)) == found
+
+
+def test_bytes_of_equal_bodies_are_compared_where_they_matter() -> None:
+    bodies = response(body=b'{0:"a"}'), response(body=b'{"0":"a"}')
+
+    assert fields(*(observed(one, exact=True) for one in bodies)) == ["bytes"]
+
+
+def test_of_everybodys_lists_only_the_own_part_is_compared() -> None:
+    mine = f'{{"topicList":["{OWN}","theirs"]}}'.encode()
+    other = f'{{"topicList":["{OWN}"]}}'.encode()
+
+    assert fields(*(observed(response(body=one), request_code=206) for one in (mine, other))) == []
+    assert fields(*(observed(response(body=one), request_code=105) for one in (mine, other))) == [
+        "body"
+    ]
+
+
+def test_a_case_that_only_one_server_got_through_is_a_difference() -> None:
+    done = verdict(Observation(step="1", arrival=None), Observation(step="2", arrival=None))
+    stopped = verdict(Observation(step="1", arrival=None))
+    broken = verdict(kind=VerdictKind.ERROR)
+
+    assert fields(done, stopped) == ["course"]
+    assert fields(done, broken) == ["course"]
+    assert fields(broken, broken) == []
+
+
+def test_known_differences_explain_and_are_told_when_they_were_not_seen() -> None:
+    known = read_known(
+        """
+        [[difference]]
+        case = "ns/1"
+        fields = ["remark"]
+        first = "^java"
+        reason = "texts"
+        [[difference]]
+        case = "*"
+        fields = ["code"]
+        reason = "never"
+        [[difference]]
+        case = "ns/2"
+        fields = ["code"]
+        reason = "not played"
+        """
+    )
+    first = observed(response(remark="java.lang", body=b"1"))
+    second = observed(response(remark="ours", body=b"2"))
+
+    found = judge([first], [second], "run", {CASE.id: 0}, known)
+
+    assert [one.field for one in found.unexplained] == ["body"]
+    assert [reason.reason for _, reason in found.explained] == ["texts"]
+    assert [entry.reason for entry in found.unused] == ["never"]
+    assert found.played == 1
+    assert "ns/1/1 (1 Ask) body: 1 / 2" == str(found.unexplained[0])
+
+
+def test_what_was_skipped_or_played_once_is_not_compared() -> None:
+    skipped = verdict(kind=VerdictKind.SKIP)
+
+    assert judge([skipped], [verdict()], "run", {CASE.id: 0}).played == 0
+    assert judge([verdict()], [], "run", {CASE.id: 0}).played == 0
+
+
+def test_a_known_difference_can_ask_for_the_second_value() -> None:
+    entry = Known(case="*", fields=("code",), reason="", second="^2$")
+    (difference,) = compare(observed(response(code=1)), observed(response(code=2)), NAMES)
+    (another,) = compare(observed(response(code=1)), observed(response(code=3)), NAMES)
+
+    assert entry.explains(difference)
+    assert not entry.explains(another)
+
+
+def test_a_file_of_known_differences_that_lacks_something_is_refused() -> None:
+    with pytest.raises(ValueError, match="reason"):
+        read_known('[[difference]]\ncase = "a"\nfields = []')
+    with pytest.raises(ValueError, match="Invalid"):
+        read_known("[[")

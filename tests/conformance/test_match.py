@@ -1,0 +1,164 @@
+"""Patterns of what may come: what they accept, and where they say that something differs."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire_tools.conformance import match
+from rocketwire_tools.conformance.names import Names
+from rocketwire_tools.conformance.outcomes import (
+    ANY,
+    NO_BODY,
+    NO_EXT,
+    AllOf,
+    Body,
+    Bytes,
+    Check,
+    Contains,
+    Has,
+    Json,
+    Lacks,
+    Like,
+    Ordered,
+    Text,
+)
+
+NAMES = Names("run", 7)
+TOPIC = NAMES.text("{topic}")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "got"),
+    [
+        (ANY, None),
+        ("a", "a"),
+        ("{topic}", TOPIC),
+        ('{"table":{}}', '{"table":{}}'),
+        (Like("topic .*{topic}"), f"topic x {TOPIC}"),
+        ({"{topic}": ANY}, {TOPIC: 1}),
+        ({0: "a"}, {"0": "a"}),
+        ([1, 2], [2, 1]),
+        ((1, 1), [1, 1]),
+        (Ordered((1, 2)), [1, 2]),
+        (Has({"a": 1}), {"a": 1, "b": 2}),
+        (Contains((2,)), [1, 2, 3]),
+        (Lacks(("a",)), {"b": 1}),
+        (Lacks((1,)), [2]),
+        (AllOf((Has({"a": 1}), Lacks(("b",)))), {"a": 1}),
+        (1, 1.0),
+        (None, None),
+        (True, True),
+    ],
+)
+def test_a_pattern_accepts(pattern: object, got: object) -> None:
+    assert match.value(pattern, got, NAMES) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "got", "told"),
+    [
+        ("a", "b", "value: 'b' instead of 'a'"),
+        (1, "1", "value: '1' instead of 1"),
+        (1, True, "value: True instead of 1"),
+        (True, 1, "value: 1 instead of True"),
+        ({"a": {"b": 1}}, {"a": {"b": 2}}, ".a.b: 2 instead of 1"),
+        ({"a": 1}, {"a": 1, "c": 1}, "map: also has ['c']"),
+        ({"a": 1}, {}, ".a: missing; there are []"),
+        ({}, [], "value: [] is no map"),
+        ([1], [1, 2], "list: also has [2]"),
+        ([1, 2], [1], "list: [] lacks 2"),
+        ([1, 1], [1, 2], "list: [2] lacks 1 (value: 2 instead of 1)"),
+        ([], {}, "value: {} is no list"),
+        (Ordered((1, 2)), [2, 1], "[0]: 2 instead of 1"),
+        (Ordered((1,)), [], "list: 0 values instead of 1: []"),
+        (Ordered((1,)), 1, "value: 1 is no list"),
+        (Contains((1,)), 1, "value: 1 is no list"),
+        (Lacks(("a",)), {"a": 1}, "value: has 'a'"),
+        (Lacks(("a",)), 3, "value: 3 is neither map nor list"),
+        (Like("a+"), "ab", "text: 'ab' is not like 'a+'"),
+        (Like("a"), None, "text: None is not like 'a'"),
+    ],
+)
+def test_a_pattern_says_where_something_differs(pattern: object, got: object, told: str) -> None:
+    assert match.value(pattern, got, NAMES) == told
+
+
+@pytest.mark.parametrize(
+    ("pattern", "got"),
+    [
+        (ANY, b"x"),
+        (NO_BODY, None),
+        (NO_BODY, b""),
+        (Json({"0": "a"}), b'{0:"a"}'),
+        (Text('{"{topic}":1}'), f'{{"{TOPIC}":1}}'.encode()),
+        (Bytes(b"\xff"), b"\xff"),
+        (Check("has-text", ("b",)), b"abc"),
+        (Check("lacks-text", ("d",)), b"abc"),
+        (Check("in-order", ("a", "c")), b"abc"),
+    ],
+)
+def test_a_body_is_accepted(pattern: Body, got: bytes | None) -> None:
+    assert match.body(pattern, got, NAMES) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "got", "told"),
+    [
+        (NO_BODY, b"x", "body: b'x' instead of none"),
+        (Json({}), None, "body: there is none"),
+        (Json({}), b"{", "body: no JSON"),
+        (Json({"a": 1}), b'{"a":2}', "body.a: 2 instead of 1"),
+        (Text('{"0":1}'), b"{0:1}", "body: '{0:1}' instead of"),
+        (Text("x"), b"\xff", "body: no UTF-8"),
+        (Bytes(b"a"), b"b", "body: b'b' instead of b'a'"),
+        (Check("in-order", ("c", "a")), b"abc", "body: lacks 'a' after byte 3"),
+        (Check("has-text", ("d",)), b"abc", "body: lacks 'd'"),
+        (Check("lacks-text", ("a",)), b"abc", "body: has 'a'"),
+    ],
+)
+def test_a_body_is_refused_with_a_reason(pattern: Body, got: bytes | None, told: str) -> None:
+    assert (match.body(pattern, got, NAMES) or "").startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "got", "accepted"),
+    [
+        (ANY, {"a": "b"}, True),
+        (NO_EXT, None, True),
+        (NO_EXT, {}, True),
+        (NO_EXT, {"a": "b"}, False),
+        (None, None, True),
+        (None, {}, False),
+        ({}, {}, True),
+        ({}, None, False),
+        ({"a": "b"}, {"a": "b"}, True),
+    ],
+)
+def test_no_ext_fields_and_empty_ones_are_told_apart_where_a_case_wants_that(
+    pattern: object, got: dict[str, str] | None, accepted: bool
+) -> None:
+    assert (match.ext(pattern, got, NAMES) is None) == accepted
+
+
+def test_long_values_are_cut_in_messages() -> None:
+    assert match.shown("x" * 1000).endswith("... (1002 characters)")
+
+
+def test_names_are_the_same_in_the_same_run_and_different_in_others() -> None:
+    kinds = ("{topic}", "{topicB}", "{address}", "{addressB}", "{ha}")
+    mine = [Names("run", 7).text(kind) for kind in kinds]
+
+    assert mine == [Names("run", 7).text(kind) for kind in kinds]
+    assert not set(mine) & {Names("run", 8).text(kind) for kind in kinds}
+    assert not set(mine[:2]) & {Names("two", 7).text(kind) for kind in kinds}
+    assert len(set(mine)) == len(kinds)
+
+
+def test_a_case_knows_its_own_names_in_a_text() -> None:
+    assert NAMES.mentioned(f"x{TOPIC}y")
+    assert NAMES.mentioned(NAMES.text("{address}"))
+    assert not NAMES.mentioned(Names("run", 77).text("{topic} {address}"))
+
+
+def test_braces_around_anything_else_are_left_alone() -> None:
+    assert NAMES.text('{"a":{}} {other} {1}') == '{"a":{}} {other} {1}'
