@@ -1,0 +1,113 @@
+"""Names that peers choose: they make no file, no line of the log and no series of the metrics."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.request
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.namesrv.security import real
+from tests.namesrv.talk import registration_body, topic
+from tests.support.rawcall import ask
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = (
+    "../../x",
+    "/etc/passwd",
+    "..",
+    "a\x00b",
+    "x" * 200,
+    "x" * 2000,
+    "a\r\nb",
+    "a\n2026-01-31 12:00:00 WARN main - forged",
+    "a\u2028b",
+    "a\u0085b",
+    '"} 1\nrocketmq_namesrv_forged{a="',
+    "\x1b[31mred",
+    "%s%n{}{0}",
+    "<script>alert(1)</script>",
+)
+LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (DEBUG|INFO|WARN|ERROR) \S+ - ")
+BOOT = ("load config", "The Name Server boot")
+
+
+def spread(port: int, name: str) -> None:
+    """Puts a name wherever a request takes one."""
+    broker = {
+        "brokerAddr": "127.0.0.1:1",
+        "brokerId": "0",
+        "brokerName": "b1",
+        "clusterName": "C",
+        "haServerAddr": "",
+    }
+    table = {key: topic(key) for key in (name, "TA")}
+    for field in ("", "brokerAddr", "brokerName", "clusterName", "haServerAddr", "__ZONE_NAME"):
+        fields = {**broker, field: name} if field else broker
+        topics = table if not field else {"TA": topic("TA"), "TB": topic("TB")}
+        ask(port, 103, fields, registration_body(topics))
+    queue = {
+        "brokerName": "b1",
+        "perm": 6,
+        "readQueueNums": 1,
+        "topicSysFlag": 0,
+        "writeQueueNums": 1,
+    }
+    ask(port, 217, {"topic": name}, json.dumps({"queueDatas": [queue]}).encode())
+    ask(port, 100, {"namespace": name, "key": name, "value": name})
+    everything = {
+        "topic": name,
+        "cluster": name,
+        "clusterName": name,
+        "brokerName": name,
+        "brokerAddr": name,
+        "brokerId": "0",
+        "namespace": name,
+        "key": name,
+    }
+    for code in real.CODES:
+        if code not in {100, 103, 217}:
+            ask(port, code, everything, f"{name}=1".encode("utf-8", "replace"))
+
+
+def series(server_log: str) -> set[str]:
+    """Names and labels of all metrics."""
+    found = re.search(r"http://127\.0\.0\.1:(\d+)|127\.0\.0\.1:(\d+)/? .*operators", server_log)
+    assert found is not None, server_log
+    port = found[1] or found[2]
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as page:
+        text: str = page.read().decode()
+    lines = (line for line in text.splitlines() if line and not line.startswith("#"))
+    return {line.rpartition(" ")[0] for line in lines}
+
+
+def quiet(all_series: set[str]) -> set[str]:
+    """Those whose labels are not values of the protocol or of this server."""
+    return {re.sub(r'"[A-Za-z0-9_+.]*"', '"*"', each) for each in all_series}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("driver", ["portable", "reactor"])
+def test_T_names_leave_no_trace_but_in_answers(tmp_path: Path, driver: str) -> None:
+    server = real.server(tmp_path, driver, rocketwire__allowConfigUpdate="true")
+    with server:
+        spread(server.port, "plain")
+        before, names = real.files(tmp_path), quiet(series(server.log))
+        for name in NAMES:
+            spread(server.port, name)
+        after = real.files(tmp_path)
+        labels = quiet(series(server.log))
+        stored = json.loads((tmp_path / "namesrv" / "kvConfig.json").read_bytes())
+
+    assert after.keys() == before.keys()
+    assert not (tmp_path.parent / "x").exists()
+    assert set(stored["configTable"]) <= {"plain", *NAMES}
+    odd = [line for line in server.log.splitlines() if not LINE.match(line)]
+    assert [line for line in odd if not line.startswith(BOOT)] == []
+    assert not [line for line in server.log.splitlines() if line.startswith("2026-01-31")]
+    assert {each.partition("{")[0] for each in labels} == {each.partition("{")[0] for each in names}
+    assert all(re.fullmatch(r'\w+(\{(\w+="[\w.+*]*",?)*\})?', each) for each in labels)
