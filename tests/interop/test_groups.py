@@ -1,0 +1,108 @@
+"""Groups of brokers whose master dies: the slave acts for it until it is back.
+
+The brokers are of 5.3.3: a master of 5.5.0 does not come back once its slave has served a consumer, whatever the name server,
+because it cannot read the offsets that the slave then hands over (integer keys inside a member that it wants to skip).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from tests.support import rawcall
+from tests.support.javapeers import MIDDLE, JavaBroker
+from tests.support.nameservers import DEFAULT_KIND, name_server, started
+from tests.support.processes import PeerFailedError, wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.javapeers import JavaPeer
+
+pytestmark = pytest.mark.java
+
+WRITE = 2
+TOPIC = "Replicated"
+
+
+class View(NamedTuple):
+    """What the route of the topic says of the group: id -> address, and whether it can be written to."""
+
+    members: dict[str, str]
+    writable: bool
+
+
+def view(port: int) -> View | None:
+    """Ask for the route as clients do; None where there is none."""
+    answer = rawcall.ask(port, rawcall.GET_ROUTEINFO_BY_TOPIC, {"topic": TOPIC})
+    if answer.header["code"] != 0:
+        return None
+    route = json.loads(answer.body)
+    (group,), (queues,) = route["brokerDatas"], route["queueDatas"]
+    return View(group["brokerAddrs"], bool(queues["perm"] & WRITE))
+
+
+def stored(peer: JavaPeer, server: str, broker: JavaBroker) -> str | None:
+    """Where the broker's log ends, by mqadmin."""
+    status = peer.admin(server, f"brokerStatus -b {broker.address}").out
+    found = re.search(r"commitLogMaxOffset\s*: (\d+)", status)
+    return found[1] if found else None
+
+
+def names(file: Path, topic: str) -> bool:
+    """Whether there is such a file and it has that topic."""
+    return file.is_file() and f'"{topic}"' in file.read_text("utf-8")
+
+
+def test_a_slave_acts_for_its_killed_master_and_gives_way_to_it(
+    peer: JavaPeer, tmp_path: Path
+) -> None:
+    options = {"supportActingMaster": "true", "notifyMinBrokerIdChanged": "true"}
+    server = name_server(DEFAULT_KIND, tmp_path / "namesrv", options)
+    group = {
+        "enableSlaveActingMaster": "true",
+        "totalReplicas": 2,
+        "slaveReadEnable": "true",
+        "registerNameServerPeriod": 10_000,
+    }
+    as_slave = {**group, "brokerRole": "SLAVE", "brokerId": 1}
+    master = JavaBroker(tmp_path / "master", [server.address], group, version=MIDDLE)
+    slave = JavaBroker(tmp_path / "slave", [server.address], as_slave, version=MIDDLE)
+    slaves_topics = tmp_path / "slave" / "store" / "config" / "topics.json"
+
+    def shows(expected: View) -> bool:
+        return view(server.port) == expected
+
+    with server, started(master, slave):
+        for broker in (master, slave):
+            broker.wait_registered(server.port)
+        peer.admin(server.address, f"updateTopic -b {master.address} -t {TOPIC} -r 2 -w 2")
+        whole = View({"0": master.address, "1": slave.address}, writable=True)
+        wait_until(partial(shows, whole), "the route of both", 30)
+        peer.send(server.address, TOPIC, "group-producers", range(20))
+        wait_until(partial(names, slaves_topics, TOPIC), "the slave knows the topic", 60)
+        ends = stored(peer, server.address, master)
+        wait_until(lambda: stored(peer, server.address, slave) == ends, "replication", 20)
+
+        master.kill()
+        acting = View({"0": slave.address}, writable=False)
+        wait_until(partial(shows, acting), "the slave acts as master", 30)
+        peer.consume(server.address, TOPIC, "group-consumers")
+        from_slave = sorted(set(peer.received("group-consumers", 20, 40)), key=int)
+        with pytest.raises(PeerFailedError):
+            peer.send(server.address, TOPIC, "late-producers", range(1))
+
+        master.start()
+        wait_until(partial(shows, whole), "the master is back", 60)
+        peer.send(server.address, TOPIC, "new-producers", range(20, 40))
+        everything = sorted(set(peer.received("group-consumers", 40, 40)), key=int)
+        for clients in ("group-producers", "late-producers", "new-producers", "group-consumers"):
+            peer.close(clients)
+
+    assert ends is not None
+    assert from_slave == list(map(str, range(20)))
+    assert everything == list(map(str, range(40)))
