@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import socket
 import ssl
 from typing import TYPE_CHECKING
@@ -10,13 +12,13 @@ import pytest
 
 from rocketwire.codes import RequestCode
 from rocketwire.wire.command import RemotingCommand, encode
-from tests.support.javapeers import CURRENT, JavaBroker, JavaPeer
+from tests.support.javapeers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
 from tests.support.nameservers import DEFAULT_KIND, name_server, started
 from tests.support.processes import LOOPBACK, wait_until
 from tests.support.tap import tapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 pytestmark = pytest.mark.java
 
@@ -29,10 +31,18 @@ CLUSTER_INFO = encode(RemotingCommand(code=RequestCode.GET_BROKER_CLUSTER_INFO, 
 
 
 @pytest.fixture(scope="module")
-def secret(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaPeer]:
-    """Clients and mqadmin that speak TLS to everybody."""
-    with JavaPeer(tmp_path_factory.mktemp("secret"), jvm=TLS) as running:
-        yield running
+def secret(
+    java: None, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[[str], JavaPeer]]:
+    """Release -> clients and mqadmin that speak TLS to everybody; a JVM is started when it is first asked for."""
+    with contextlib.ExitStack() as stack:
+
+        @functools.cache
+        def of(release: str) -> JavaPeer:
+            folder = tmp_path_factory.mktemp("secret")
+            return stack.enter_context(JavaPeer(folder, version=release, jvm=TLS))
+
+        yield of
 
 
 def plain_answer(port: int) -> bytes:
@@ -46,7 +56,7 @@ def plain_answer(port: int) -> bytes:
 
 
 def test_java_finds_the_one_cipher_suite_that_is_left(
-    secret: JavaPeer, tmp_path_factory: pytest.TempPathFactory
+    secret: Callable[[str], JavaPeer], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     jvm = ["-Dtls.server.mode=enforcing", "-Dtls.ciphers=TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"]
     with name_server(DEFAULT_KIND, tmp_path_factory.mktemp("cipher"), jvm=jvm) as server:
@@ -57,28 +67,40 @@ def test_java_finds_the_one_cipher_suite_that_is_left(
             client.wrap_socket(plain) as connection,
         ):
             suite = connection.cipher()
-        listed = secret.admin(server.address, "topicList")
+        listed = secret(CURRENT).admin(server.address, "topicList")
 
     assert suite is not None
     assert suite[0] == "ECDHE-RSA-AES128-GCM-SHA256"
     assert "Exception" not in listed.out + listed.err
 
 
-@pytest.mark.parametrize("mode", ["permissive", "enforcing"])
+@pytest.mark.parametrize(
+    ("release", "mode"),
+    [
+        (CURRENT, "permissive"),
+        (CURRENT, "enforcing"),
+        (MIDDLE, "enforcing"),
+        (OLD, "enforcing"),
+    ],
+)
 def test_a_broker_and_its_clients_live_on_tls_alone(
-    mode: str, secret: JavaPeer, tmp_path_factory: pytest.TempPathFactory
+    release: str,
+    mode: str,
+    secret: Callable[[str], JavaPeer],
+    tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     folder = tmp_path_factory.mktemp(mode)
     server = name_server(DEFAULT_KIND, folder / "namesrv", jvm=[f"-Dtls.server.mode={mode}"])
-    broker = JavaBroker(folder / "broker", [server.address], jvm=TLS)
+    broker = JavaBroker(folder / "broker", [server.address], version=release, jvm=TLS)
+    clients = secret(release)
     with server, started(broker):
-        table = secret.cluster_table(server.address, CURRENT.replace(".", "_"))
-        secret.admin(server.address, "updateTopic -c DefaultCluster -t Secret -r 4 -w 4")
-        secret.send(server.address, "Secret", f"{mode}-producers", range(100))
-        secret.consume(server.address, "Secret", f"{mode}-consumers")
-        keys = secret.received(f"{mode}-consumers", 100)
-        secret.close(f"{mode}-producers")
-        secret.close(f"{mode}-consumers")
+        table = clients.cluster_table(server.address, release.replace(".", "_"))
+        clients.admin(server.address, "updateTopic -c DefaultCluster -t Secret -r 4 -w 4")
+        clients.send(server.address, "Secret", f"{mode}-producers", range(100))
+        clients.consume(server.address, "Secret", f"{mode}-consumers")
+        keys = clients.received(f"{mode}-consumers", 100)
+        clients.close(f"{mode}-producers")
+        clients.close(f"{mode}-consumers")
         plain = plain_answer(server.port)
 
     assert broker.address in table
