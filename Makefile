@@ -13,8 +13,11 @@ BENCH  ?=
 FUZZ_SECONDS ?= 60
 FUZZ_CASES   ?= 100000
 
+# Arguments of the soak
+SOAK         ?=
+
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench fuzz chaos clean
+.PHONY: help run test lint bench fuzz chaos soak clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -25,6 +28,8 @@ help:
 	@echo "make fuzz   set up and look for bytes that break it, alone and beside Java"
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
 	@echo "make chaos  the name server beside a plain model and under faults, long (some minutes)"
+	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
+	@echo "            (SOAK=\"--seconds 600 --driver portable\")"
 	@echo "make clean  remove what the other targets made"
 
 run: $(VENV)/.installed-run
@@ -62,6 +67,9 @@ fuzz: $(VENV)/.installed-fuzz
 
 chaos: $(VENV)/.installed-test
 	ROCKETWIRE_CHAOS=long $(BIN)/python -m pytest -m chaos $(PYTEST)
+
+soak: $(VENV)/.installed-test
+	$(BIN)/python -m bench.soak $(SOAK)
 
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocketwire needs Python 3.11 or newer; try: make PYTHON=python3.12")'

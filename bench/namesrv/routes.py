@@ -155,7 +155,7 @@ def registration(broker: Broker, body: bytes, opaque: int) -> bytes:
         "compressed": "true" if body[:1] == b"x" else "false",
         "haServerAddr": broker.address,
     }
-    return _request(RequestCode.REGISTER_BROKER, fields, opaque, body)
+    return request(RequestCode.REGISTER_BROKER, fields, opaque, body)
 
 
 def heartbeat(broker: Broker, opaque: int) -> bytes:
@@ -165,15 +165,16 @@ def heartbeat(broker: Broker, opaque: int) -> bytes:
         "brokerName": broker.name,
         "clusterName": CLUSTER,
     }
-    return _request(RequestCode.BROKER_HEARTBEAT, fields, opaque)
+    return request(RequestCode.BROKER_HEARTBEAT, fields, opaque)
 
 
 def route_request(topic: str, opaque: int = 1, body: bytes | None = None) -> bytes:
     """A frame with code 105; a body means nothing there, but fills a frame."""
-    return _request(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}, opaque, body)
+    return request(RequestCode.GET_ROUTEINFO_BY_TOPIC, {"topic": topic}, opaque, body)
 
 
-def _request(code: int, fields: dict[str, str], opaque: int, body: bytes | None = None) -> bytes:
+def request(code: int, fields: dict[str, str], opaque: int, body: bytes | None = None) -> bytes:
+    """A frame with any code."""
     command = RemotingCommand(
         code=code, language=LanguageCode.JAVA, opaque=opaque, ext_fields=fields, body=body
     )

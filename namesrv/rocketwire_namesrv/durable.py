@@ -1,7 +1,7 @@
 """Bringing what is in memory to disk without holding the server up: one writer, one file at a time.
 
 ``DurableFile.save`` returns when the content of that moment, or a later one, is on disk or the
-attempt has failed.  Callers that come while a save runs share the next one.
+attempt has failed, and says which.  Callers that come while a save runs share the next one.
 """
 
 from __future__ import annotations
@@ -34,14 +34,18 @@ class DurableFile:
         self._content = content
         self._wanted = 0
         self._done = 0
+        self._kept = 0
         self._lock = trio.Lock()
         self._one_writer = trio.CapacityLimiter(1)
 
-    async def save(self) -> None:
+    async def save(self) -> bool:
         """Bring the present content to disk.
 
-        A failure is logged and no more: as in Java, the request is then answered as if the file had
-        been written, and memory holds the new value.
+        A failure is logged.  Memory holds the new value all the same, and the next save that
+        succeeds brings it to disk.
+
+        Returns:
+            Whether it is on disk.
 
         Cancellation: waits for the disk first; a save once promised is not given up.
         """
@@ -49,18 +53,21 @@ class DurableFile:
         mine = self._wanted
         with trio.CancelScope(shield=True):
             async with self._lock:
-                if self._done >= mine:
-                    return
-                reached = self._wanted
-                await self._write()
-                self._done = reached
+                if self._done < mine:
+                    reached = self._wanted
+                    if await self._write():
+                        self._kept = reached
+                    self._done = reached
+        return self._kept >= mine
 
-    async def _write(self) -> None:
+    async def _write(self) -> bool:
         path = self._path()
         if not path:
-            return
+            return True  # nothing is to be kept
         try:
             content = self._content()
             await trio.to_thread.run_sync(storage.save, path, content, limiter=self._one_writer)
         except OSError as error:
             LOGGER.error("%s is not saved: %s", self._name, error)
+            return False
+        return True

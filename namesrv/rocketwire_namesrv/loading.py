@@ -1,4 +1,4 @@
-"""What a server knows when it starts: its settings, and what is on disk."""
+"""What a server knows when it starts: its settings, and what is on disk; and what it brings there."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from rocketwire_namesrv.warm_start import WarmStart
 if TYPE_CHECKING:
     from rocketwire_namesrv.config import Config
 
-__all__ = ["load_state"]
+__all__ = ["kv_content", "load_state"]
 
 
 def load_state(config: Config) -> State:
@@ -23,17 +23,32 @@ def load_state(config: Config) -> State:
         StorageError: the KV file is there and makes no sense.
     """
     table = {}
+    unread = False
     if config.kv_config_path:
         try:
             table = storage.load_kv(config.kv_config_path)
         except OSError as error:
             LOGGER.warning("load KV config table exception, it starts empty: %s", error)
-    return State(
+            unread = True
+    state = State(
         config,
         kv=KVConfig(table),
         allow_config_update=config.allow_config_update,
         warm_start=_warm_start(config),
     )
+    state.kv_unread = unread
+    return state
+
+
+def kv_content(state: State) -> bytes:
+    """The bytes of the KV file at this moment.
+
+    Raises:
+        OSError: what is in the file could not be read, and must not be lost.
+    """
+    if state.kv_unread:
+        raise OSError("the file could not be read at the start, it is not overwritten")
+    return storage.kv_document(state.kv.document())
 
 
 def _warm_start(config: Config) -> WarmStart:

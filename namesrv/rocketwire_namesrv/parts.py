@@ -59,13 +59,23 @@ class _Collected:
         self.missing = missing
         self.limit = limit
 
-    def take(self, part: Registration, now: float) -> None:
-        """Adds a part."""
-        if self.parts:
+    def take(self, part: Registration, now: float) -> bool:
+        """Adds a part, in the place of those that had no other topics: these are of an earlier
+        registration, for the parts of one have none in common.
+
+        Returns:
+            False if there were parts and none of them is left.
+        """
+        keys = set(part.topic_keys)
+        kept = [each for each in self.parts if not keys.issuperset(each.topic_keys)]
+        repeated = bool(self.parts) and not kept
+        if kept:
             self.limit = NEXT_PART_SECONDS
-        self.parts.append(part)
-        self.since = now
-        self.missing.difference_update(part.topic_keys)
+        if not repeated:
+            self.since = now
+        self.parts = [*kept, part]
+        self.missing.difference_update(keys)
+        return not repeated
 
     def overdue(self, now: float) -> bool:
         """Whether the next part does not come any more."""
@@ -110,7 +120,11 @@ class SplitRegistrations:
                 return registration
             limit = FIRST_PART_SECONDS if is_full else MISSING_PART_SECONDS
             collected = self._collected[sender] = _Collected(missing, limit)
-        collected.take(registration, now)
+        if not collected.take(registration, now) and not is_full:
+            # said again, it is all that the broker has to say
+            del self._collected[sender]
+            self._whole.add(sender)
+            return registration
         if (is_full or collected.missing) and len(collected.parts) < MOST_PARTS:
             return None
         del self._collected[sender]

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire_namesrv import reactor, storage
+from rocketwire_namesrv import reactor
 from rocketwire_namesrv.accepting import Door
 from rocketwire_namesrv.connections import Connection, Served
 from rocketwire_namesrv.durable import DurableFile
 from rocketwire_namesrv.handlers import Peer
 from rocketwire_namesrv.journal import Journal
-from rocketwire_namesrv.loading import load_state
+from rocketwire_namesrv.loading import kv_content, load_state
 from rocketwire_namesrv.logs import LOGGER
 from rocketwire_namesrv.notifying import Notifier
 from rocketwire_namesrv.observing import Observation
@@ -127,7 +127,7 @@ class NameServer:
         self._kv_file = DurableFile(
             "the KV configuration",
             lambda: state.config.kv_config_path,
-            lambda: storage.kv_document(state.kv.document()),
+            lambda: kv_content(state),
         )
         self._config_file = DurableFile(
             "the configuration",
@@ -293,13 +293,10 @@ class NameServer:
         """Do what a session wants done, and let it go on until it waits for bytes."""
         while True:
             self.report(connection, outcome)
-            if outcome.persist_kv:
-                await self._kv_file.save()
-            if outcome.persist_config:
-                await self._config_file.save()
-            if outcome.send:
+            send = outcome.send if await self._saved(outcome) else outcome.send_unsaved
+            if send:
                 connection.sending = True
-                await connection.stream.send_all(outcome.send)
+                await connection.stream.send_all(send)
                 connection.sending = False
                 connection.heard = trio.current_time()
             if outcome.close is not None:
@@ -307,6 +304,12 @@ class NameServer:
             if not connection.session.busy:
                 return
             outcome = await self._proceed(connection)
+
+    async def _saved(self, outcome: Outcome) -> bool:
+        """Bring to disk what is acknowledged; False where something of it cannot be written."""
+        kv = not outcome.persist_kv or await self._kv_file.save()
+        config = not outcome.persist_config or await self._config_file.save()
+        return kv and config
 
     async def _proceed(self, connection: Served) -> Outcome:
         """Let a session go on; in small steps and by turns, if it says so."""

@@ -42,6 +42,11 @@ if TYPE_CHECKING:
 
 _UNLIMITED: Final = 1 << 62
 
+NOT_SAVED: Final = Answer(
+    ResponseCode.SYSTEM_ERROR, "in effect, but not saved: the file cannot be written"
+)
+"""The answer to what should have been brought to disk and is not."""
+
 # plain numbers: every request is looked at with these, and an enum's operators are slow
 _RESPONSE: Final = int(CommandFlag.RESPONSE)
 _ONEWAY: Final = int(CommandFlag.ONEWAY)
@@ -58,6 +63,7 @@ class Outcome(NamedTuple):
         notify: commands to send to other addresses, one attempt each, unanswered.
         persist_kv: the key/value file has to be written before ``send`` goes out.
         persist_config: likewise the configuration file.
+        send_unsaved: takes the place of ``send`` where that file could not be written.
         close: why the connection has to be closed after ``send``; None to go on.
         close_connections: ids of other connections to close.
         commands: how many have been handled, answered or not.
@@ -68,6 +74,7 @@ class Outcome(NamedTuple):
     notify: tuple[Notification, ...] = ()
     persist_kv: bool = False
     persist_config: bool = False
+    send_unsaved: bytes = b""
     close: DecodeError | None = None
     close_connections: tuple[int, ...] = ()
     commands: int = 0
@@ -88,6 +95,7 @@ class _Work:
         "persist_kv",
         "send",
         "size",
+        "unsaved",
     )
 
     def __init__(self) -> None:
@@ -95,9 +103,16 @@ class _Work:
         self.size = 0
         self.happened: list[Occurrence] = []
         self.persist_kv = self.persist_config = False
+        self.unsaved: dict[int, bytes] = {}  # what is sent instead if a file cannot be written
         self.commands = 0
         self.pause = False
         self.close_connections: tuple[int, ...] = ()
+
+    def sent_unsaved(self) -> bytes:
+        """The answers in the case that what they acknowledge is not on disk."""
+        if not self.unsaved:
+            return b""
+        return b"".join(self.unsaved.get(at, frame) for at, frame in enumerate(self.send))
 
 
 class Session:
@@ -286,6 +301,7 @@ class Session:
             notify=self._state.notifications(happened) if happened else (),
             persist_kv=work.persist_kv,
             persist_config=work.persist_config,
+            send_unsaved=work.sent_unsaved(),
             close=close,
             close_connections=work.close_connections,
             commands=work.commands,
@@ -330,6 +346,8 @@ class Session:
         size, response = 0, ONEWAY
         if not request.flag & _ONEWAY:
             frame = self._encoded(answer, request.opaque)
+            if answer.persist_kv or answer.persist_config:
+                work.unsaved[len(work.send)] = self._encoded(NOT_SAVED, request.opaque)
             work.send.append(frame)
             size, response = len(frame), int(answer.code)
             work.size += size

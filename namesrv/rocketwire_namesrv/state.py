@@ -42,6 +42,7 @@ class State:
         config: replaced as a whole by ``configure``.
         table: the routes.
         kv: the key/value configuration.
+        kv_unread: whether there is a file of it that could not be read, and must not be overwritten.
         parts: registrations that are not complete yet.
         views: encoded answers.
         warm_start: the wait for the brokers that were there before.
@@ -71,6 +72,7 @@ class State:
         self.config = config
         self.table = RouteTable()
         self.kv = KVConfig() if kv is None else kv
+        self.kv_unread = False
         self.parts = SplitRegistrations()
         self.views = Views(self.table, support_acting_master=config.support_acting_master)
         self.plain_answer = PlainAnswer(config.serialize_type)

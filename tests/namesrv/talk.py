@@ -95,6 +95,7 @@ class Server:
                 notify=outcome.notify + more.notify,
                 persist_kv=outcome.persist_kv or more.persist_kv,
                 persist_config=outcome.persist_config or more.persist_config,
+                send_unsaved=outcome.send_unsaved + more.send_unsaved,
                 close=more.close,
                 commands=outcome.commands + more.commands,
             )

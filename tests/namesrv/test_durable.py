@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import threading
 from typing import TYPE_CHECKING
 
@@ -29,16 +30,16 @@ async def test_the_content_of_the_moment_is_saved(tmp_path: Path) -> None:
 
 
 async def test_without_a_path_nothing_is_saved() -> None:
-    await DurableFile("it", lambda: "", lambda: pytest.fail("not needed")).save()
+    assert await DurableFile("it", lambda: "", lambda: pytest.fail("not needed")).save()
 
 
-async def test_a_failure_is_logged_and_the_caller_goes_on(
+async def test_a_failure_is_logged_and_the_caller_is_told(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "folder").write_text("in the way")
     file = DurableFile("the table", lambda: str(tmp_path / "folder" / "file"), lambda: b"one")
 
-    await file.save()
+    assert not await file.save()
 
     (record,) = caplog.records
     assert record.levelname == "ERROR"
@@ -75,6 +76,41 @@ async def test_callers_that_wait_share_one_write(monkeypatch: pytest.MonkeyPatch
 
     assert written == [b"1", b"4"]
     assert sorted(saved) == [1, 2, 3, 4]
+
+
+async def test_each_caller_is_told_of_the_write_that_was_its_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    go_on = [threading.Event() for _ in range(3)]
+    attempts: list[bytes] = []
+
+    def slow(_: str, content: bytes) -> None:
+        attempts.append(content)
+        go_on[len(attempts) - 1].wait(10)
+        if len(attempts) == 2:
+            raise OSError(errno.ENOSPC, "the disk is full")
+
+    monkeypatch.setattr(storage, "save", slow)
+    value = [0]
+    file = DurableFile("it", lambda: "path", lambda: b"%d" % value[0])
+    told: dict[int, bool] = {}
+
+    async def change(number: int) -> None:
+        value[0] = number
+        told[number] = await file.save()
+
+    with trio.fail_after(10):
+        async with trio.open_nursery() as nursery:
+            for number in (1, 2, 3):
+                nursery.start_soon(change, number)
+                await wait_all_tasks_blocked()
+            go_on[0].set()
+            go_on[1].set()
+        go_on[2].set()
+        await change(4)
+
+    assert attempts == [b"1", b"3", b"4"]
+    assert told == {1: True, 2: False, 3: False, 4: True}
 
 
 async def test_a_save_is_finished_even_when_its_caller_is_cancelled(

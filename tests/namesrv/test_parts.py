@@ -278,3 +278,39 @@ def test_there_is_an_end_to_the_parts_of_one_broker(
     server.register(topics=SECOND)
 
     assert known_topics(server) == [*FIRST, *SECOND]
+
+
+def test_who_says_the_same_again_has_said_all(server: Server) -> None:
+    register_as_java(server, ("T1", "T2"))
+    assert known_topics(server) == []
+
+    server.now += 1
+    register_as_java(server, ("T1", "T2"))
+
+    assert known_topics(server) == ["T1", "T2"]
+    assert len(server.state.parts) == 0
+
+
+def test_a_first_part_that_comes_again_and_again_is_kept_once_and_not_for_ever(
+    server: Server,
+) -> None:
+    for _ in range(4):
+        server.register(topics=FIRST)
+        server.now += 1
+        assert server.state.parts.topics == 3
+        assert known_topics(server) == []
+
+    server.state.complete_parts(server.now)
+
+    assert known_topics(server) == [*FIRST]
+
+
+def test_the_parts_of_an_attempt_that_was_broken_off_are_replaced_by_those_of_the_next_one(
+    server: Server,
+) -> None:
+    for part in (FIRST, SECOND, FIRST, SECOND, LAST):
+        assert known_topics(server) == []
+        server.register(topics=part)
+
+    assert known_topics(server) == [*FIRST, *SECOND, *LAST]
+    assert len(server.state.parts) == 0

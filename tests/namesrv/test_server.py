@@ -21,7 +21,7 @@ from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_namesrv import accepting, reactor, sockets, storage
 from rocketwire_namesrv.config import Config
 from rocketwire_namesrv.server import NameServer, load_state, serve, serve_until_signal
-from rocketwire_namesrv.session import Outcome, Session
+from rocketwire_namesrv.session import NOT_SAVED, Outcome, Session
 from rocketwire_namesrv.sockets import BindError, Listening
 from rocketwire_namesrv.state import State
 from rocketwire_namesrv.tls import TlsContexts
@@ -608,19 +608,26 @@ async def test_kv_items_survive_a_restart(tmp_path: Path) -> None:
         assert (await site.connect().ask(get)).ext_fields == {"value": "v"}
 
 
-async def test_a_kv_item_that_cannot_be_saved_is_answered_all_the_same(
+async def test_a_kv_item_that_cannot_be_saved_is_an_error_and_in_effect_and_saved_by_the_next_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_text("in the way")
-    config = settings(kv_config_path=str(tmp_path / "file" / "kvConfig.json"))
+    path = tmp_path / "file" / "kvConfig.json"
+    config = settings(kv_config_path=str(path))
     async with running(config) as site:
         client = site.connect()
         put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
         get = request(RequestCode.GET_KV_CONFIG, namespace="ns", key="k")
 
-        assert (await client.ask(put)).code == 0
+        reply = await client.ask(put)
+        assert (reply.code, reply.remark) == (1, NOT_SAVED.remark)
         assert (await client.ask(get)).ext_fields == {"value": "v"}
         assert "the KV configuration is not saved" in caplog.text
+
+        (tmp_path / "file").unlink()
+        other = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="other", value="w")
+        assert (await client.ask(other)).code == 0
+        assert storage.load_kv(str(path)) == {"ns": {"k": "v", "other": "w"}}
 
 
 async def test_an_update_of_the_configuration_is_stored_before_it_is_acknowledged(
@@ -643,6 +650,25 @@ def test_a_kv_file_that_cannot_be_read_is_an_empty_table(
 
     assert state.kv.document() == {}
     assert "it starts empty" in caplog.text
+
+
+async def test_a_kv_file_that_could_not_be_read_at_the_start_is_not_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "kvConfig.json"
+    path.write_bytes(b'{"configTable":{"ns":{"old":"v"}}}')
+
+    def unreadable(_: str) -> dict[str, dict[str, str | None]]:
+        raise OSError(errno.EIO, "the disk is tired")
+
+    monkeypatch.setattr(storage, "load_kv", unreadable)
+    async with running(settings(kv_config_path=str(path))) as site:
+        put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
+
+        assert (await site.connect().ask(put)).code == 1
+
+    assert path.read_bytes() == b'{"configTable":{"ns":{"old":"v"}}}'
+    assert "could not be read at the start" in caplog.text
 
 
 # ---- listening, limits, stopping

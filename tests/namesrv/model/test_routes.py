@@ -18,7 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from rocketwire_namesrv import registrations, session, topics
+from rocketwire_namesrv import json_bodies, packed_bodies, registrations, session, topics
 from rocketwire_namesrv.config import Config
 from tests.namesrv.model import speech
 from tests.namesrv.model.routes import OurRoutes, Queue, Registering, Version
@@ -281,8 +281,8 @@ def pieces(request: pytest.FixtureRequest) -> Iterator[None]:
         if request.param == "in small pieces":
             patch.setattr(registrations, "MANY_BYTES", 120)
             patch.setattr(session, "MANY_BYTES", 120)
-            patch.setattr(registrations, "PIECE_BYTES", 200)
-            patch.setattr(registrations, "TOPICS_PER_RUN", 2)
+            patch.setattr(json_bodies, "PIECE_BYTES", 200)
+            patch.setattr(packed_bodies, "PIECE_BYTES", 40)
             patch.setattr(topics, "TOPICS_PER_STEP", 2)
         yield
 

@@ -17,7 +17,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from rocketwire_namesrv import registrations, session, topics
+from rocketwire_namesrv import json_bodies, packed_bodies, registrations, session, topics
 from tests.namesrv.model import speech
 from tests.namesrv.model.routes import Queue, Registering, Version
 from tests.namesrv.talk import Server, replies, request
@@ -211,8 +211,8 @@ def small_pieces() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registrations, "MANY_BYTES", 1)
         patch.setattr(session, "MANY_BYTES", 1)
-        patch.setattr(registrations, "PIECE_BYTES", 150)
-        patch.setattr(registrations, "TOPICS_PER_RUN", 2)
+        patch.setattr(json_bodies, "PIECE_BYTES", 150)
+        patch.setattr(packed_bodies, "PIECE_BYTES", 40)
         patch.setattr(topics, "TOPICS_PER_STEP", 2)
         yield
 
