@@ -35,7 +35,9 @@ def test_the_python_examples_of_a_page_run_from_top_to_bottom(page: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    "page", [*PAGES, *sorted((ROOT / "docs").glob("*.md"))], ids=lambda page: page.name
+    "page",
+    [*PAGES, *sorted((ROOT / "docs").glob("*.md")), ROOT / "docs/deploy/README.md"],
+    ids=lambda page: page.name,
 )
 def test_links_between_pages_lead_somewhere(page: Path) -> None:
     targets = re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8"))
