@@ -20,6 +20,7 @@ from rocketwire_namesrv.occurrences import (
     ConfigUpdated,
     ConfigUpdateRefused,
     GroupRemoved,
+    Level,
     MinBrokerIdChanged,
     NamespaceCreated,
     RegistrationConflict,
@@ -51,6 +52,8 @@ ENDINGS: Final = {
     "broken": "broken",
     "idle for": "idle",
     "a frame took longer": "slow_frame",
+    "answers were not taken": "slow_reader",
+    "without a frame": "no_frame",
     "bytes that are no command": "bad_bytes",
     "refused before its first frame": "refused",
     "closed at the request": "on_request",
@@ -61,7 +64,8 @@ ENDINGS: Final = {
 """How the reason of a connection's end begins -> what it is counted as; anything else is
 ``other``."""
 
-_ROUTINE: Final = frozenset({"peer", "server_stop"})
+_TOLD: Final = frozenset({"peer", "server_stop", "idle", "slow_frame", "slow_reader", "no_frame"})
+"""Ends that are everyday, or follow an occurrence that is told of."""
 _NEWS: Final[frozenset[type[Occurrence]]] = frozenset(
     {
         BrokerExpired,
@@ -166,7 +170,7 @@ class Observer:
             self.departures[occurrence.reason] += 1
         elif isinstance(occurrence, WritePermChanged):
             self._permission(occurrence)
-        if kind not in _UNTOLD:
+        if kind not in _UNTOLD and occurrence.level >= Level.INFO:
             events = self.news if kind in _NEWS else self.troubles
             end = "" if address is None else f" [{address}]"
             events.append(Event(self._wall(), f"{occurrence.text[:EVENT_LENGTH]}{end}"))
@@ -176,7 +180,7 @@ class Observer:
         why = connection.closing or ""
         ending = ending_of(why)
         self.endings[ending] += 1
-        if ending not in _ROUTINE:
+        if ending not in _TOLD:
             text = f"connection of {connection.peer.address} ended: {shown(why)[:EVENT_LENGTH]}"
             self.troubles.append(Event(self._wall(), text))
 

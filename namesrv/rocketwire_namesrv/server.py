@@ -266,7 +266,7 @@ class NameServer:
             return await open_connection(connection, self.tls, self.state, received)
         except RefusedError as refused:
             LOGGER.warning("connection of %s closed: %s", connection.peer.address, refused)
-            connection.finish("refused before its first frame")
+            connection.finish(f"refused before its first frame: {refused}")
             return b""
 
     async def _converse(self, connection: Connection, data: bytes) -> None:
@@ -343,7 +343,7 @@ class NameServer:
         opening = connection.opening or error.excerpt
         looks = f"; it looks like {describe(opening)}" if opening else ""
         LOGGER.warning("connection of %s closed: %s%s", connection.peer.address, error, looks)
-        connection.finish("bytes that are no command")
+        connection.finish(f"bytes that are no command: {error}{looks}")
 
     def forget(self, connection: Served) -> None:
         """Drop a connection that has ended, and give its place to another one."""

@@ -37,6 +37,13 @@ class LimitMet(Occurrence):
     template = "limit {limit} met"
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Repeated(LimitMet):
+    """The same again."""
+
+    level = Level.DEBUG
+
+
 class Ended:
     def __init__(self, closing: str | None) -> None:
         self.peer = Peer(1, "1.2.3.4:5")
@@ -112,7 +119,10 @@ def test_permissions_are_kept_of_so_many_brokers_only(observer: Observer) -> Non
     assert "b0" not in observer.permissions
 
 
-@pytest.mark.parametrize("ending", sorted({*ENDINGS.values()} - {"peer", "server_stop"}))
+TOLD_OTHERWISE = {"peer", "server_stop", "idle", "slow_frame", "slow_reader", "no_frame"}
+
+
+@pytest.mark.parametrize("ending", sorted({*ENDINGS.values()} - TOLD_OTHERWISE))
 def test_an_end_that_is_not_everyday_is_an_event(observer: Observer, ending: str) -> None:
     why = next(begin for begin, name in ENDINGS.items() if name == ending)
     observer.ended(Ended(f"{why} and more"))
@@ -123,11 +133,20 @@ def test_an_end_that_is_not_everyday_is_an_event(observer: Observer, ending: str
     ]
 
 
-def test_everyday_ends_are_counted_only(observer: Observer) -> None:
-    observer.ended(Ended("closed by the peer"))
-    observer.ended(Ended("the server stops"))
+@pytest.mark.parametrize("ending", sorted(TOLD_OTHERWISE))
+def test_ends_that_are_everyday_or_told_of_otherwise_are_counted_only(
+    observer: Observer, ending: str
+) -> None:
+    observer.ended(Ended(next(begin for begin, name in ENDINGS.items() if name == ending)))
 
-    assert observer.endings == {"peer": 1, "server_stop": 1}
+    assert observer.endings == {ending: 1}
+    assert not observer.troubles
+
+
+def test_what_the_log_is_not_troubled_with_is_counted_only(observer: Observer) -> None:
+    observer.occurred(Repeated(limit="connections"), None)
+
+    assert observer.limits == {"connections": 1}
     assert not observer.troubles
 
 

@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 import trio.lowlevel
+from trio.testing import memory_stream_pair
 
 from rocketwire.codes import RequestCode
 from rocketwire_namesrv import observing, sockets
+from rocketwire_namesrv.config import Config
+from rocketwire_namesrv.observer import Observer
 from rocketwire_namesrv.pages import Pages
 from rocketwire_namesrv.server import NameServer, serve
 from rocketwire_namesrv.sockets import BindError
@@ -28,6 +31,8 @@ from tests.namesrv.test_server import (
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
+
+    from trio.testing import MockClock
 
 __all__ = ["driver_name"]  # the fixture that runs each test on both drivers
 
@@ -116,8 +121,7 @@ async def test_what_clients_do_is_counted_and_shown() -> None:
 async def test_the_reason_of_a_connections_end_is_counted_and_shown() -> None:
     async with running() as server:
         client = Client(await trio.open_tcp_stream(*server.listening))
-        await client.send(CLUSTER_INFO + b"GET / HTTP/1.1\r\n\r\n")
-        await client.reply()
+        await client.send(b"GET / HTTP/1.1\r\n\r\n")
         assert await client.is_closed()
         await client.stream.aclose()
         series = 'rocketmq_namesrv_connection_events_total{event="closed",reason="bad_bytes"}'
@@ -125,7 +129,35 @@ async def test_the_reason_of_a_connections_end_is_counted_and_shown() -> None:
             await trio.sleep(0.001)
         shown = (await get(server, "/"))[1]
 
-    assert "ended: bytes that are no command" in shown
+    assert "ended: bytes that are no command: length: a frame of 1195725860 bytes" in shown
+    assert "it looks like an HTTP request: GET /" in shown
+
+
+async def test_a_limit_that_is_met_is_counted_under_the_name_of_its_setting() -> None:
+    async with running(max_name_length=8) as server:
+        client = Client(await trio.open_tcp_stream(*server.listening))
+        assert (await client.ask(registration("broker-of-a-long-name"))).code == 1
+        await client.stream.aclose()
+        metrics = (await get(server, "/metrics"))[1]
+
+    assert 'rocketmq_namesrv_limit_hits_total{limit="rocketwire.maxNameLength"} 1.0' in metrics
+
+
+async def test_a_connection_that_is_too_slow_is_told_of_once(autojump_clock: MockClock) -> None:
+    config = Config(bind_address=LOOPBACK, listen_port=0, server_channel_max_idle_time_seconds=5)
+    async with trio.open_nursery() as nursery:
+        server: NameServer = await nursery.start(serve, config)
+        observer = Observer(lambda: 17.0)
+        server.journal.listeners.append(observer)
+        stream, theirs = memory_stream_pair()
+        await server.serve_stream(theirs, "1.2.3.4:5")
+        await stream.aclose()
+        nursery.cancel_scope.cancel()
+
+    assert observer.endings == {"idle": 1}
+    assert [event.text for event in observer.troubles] == [
+        "connection of 1.2.3.4:5 closed: idle for 5 s"
+    ]
 
 
 async def test_a_server_that_gives_no_routes_out_yet_is_not_ready() -> None:
