@@ -77,7 +77,8 @@ def play(settings: Settings, cases: Sequence[Case] = ALL) -> Played:
 
 def ours(driver: str) -> Settings:
     """Our name server on one of its drivers."""
-    return Settings(start=OURS, options=(("rocketwire.driver", driver),), run=NAMES, patience=2.0)
+    options = (("rocketwire.driver", driver), ("rocketwire.allowConfigUpdate", "true"))
+    return Settings(start=OURS, options=options, run=NAMES, patience=2.0)
 
 
 def javas(folder: Path, version: str = CURRENT) -> Settings:

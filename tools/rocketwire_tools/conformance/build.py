@@ -13,6 +13,21 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.outcomes import Body, Outcome
     from rocketwire_tools.conformance.packed import Packed
 
+ONE_SETTING = {
+    "enableAllTopicList": "false",
+    "orderMessageEnable": "true",
+    "returnOrderTopicConfigToBroker": "false",
+}
+"""Options for cases that each want one of them and mind no other: they share a server."""
+OTHER_SETTING = {
+    "enableTopicList": "false",
+    "notifyMinBrokerIdChanged": "false",
+    "orderMessageEnable": "false",
+    "returnOrderTopicConfigToBroker": "false",
+    "supportActingMaster": "false",
+}
+"""Likewise."""
+
 OK = Answer(code=0)
 """Success without remark and body, with any ext fields."""
 OK_BARE = Answer(code=0, ext=NO_EXT)
@@ -48,6 +63,12 @@ def found(body: Body = ANY, **more: Any) -> Answer:
 
 NO_ROUTE = Answer(code=17, remark=ANY, body=ANY)
 """105 for a topic that is not there."""
+
+
+def no_entry(*, opaque: int | None = None) -> Answer:
+    """The answer to 101 without ext fields: the same on every server, and whoever else is there."""
+    remark = "No config item, Namespace: null Key: null"
+    return Answer(code=22, remark=remark, ext=NO_EXT, opaque=opaque)
 
 
 def unsupported(code: int, *, opaque: int | None = None, binary: bool | None = None) -> Answer:

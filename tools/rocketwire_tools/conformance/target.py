@@ -145,6 +145,8 @@ class StartedTarget(Target):
         self.folder = folder
         self._command = command
         self._demands = demands or Demands()
+        self._home = home
+        self._launched = 0
         self._process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
         if home is not None:
@@ -198,9 +200,10 @@ class StartedTarget(Target):
         without: Sequence[str] = (),
         options: Mapping[str, str] | None = None,
         kv: str | None = None,
-        seconds: float = 20.0,
+        until: str | None = None,
+        seconds: float = 60.0,
     ) -> Finished:
-        """Run the command to see it end by itself.
+        """Run the command once more, in a folder of its own and with the same port, to see it end by itself.
 
         Args:
             arguments: replace all words from ``-c`` on; None to leave them.
@@ -208,17 +211,31 @@ class StartedTarget(Target):
             without: variables that must not be there.
             options: additional properties.
             kv: content of the KV file; None to leave it.
-            seconds: after which it is ended (status None).
+            until: text after which it is ended, if it prints it.
+            seconds: after which it is ended in any case (status None).
         """
+        self._launched += 1
+        folder = self.folder / f"launch{self._launched}"
+        twin = StartedTarget(self._command, folder, self._demands, self._home)
+        twin.address = self.address
         if kv is not None:
-            self.write_kv(kv)
-        self._write_config(options or {})
-        before = len(self.output)
-        process = self._spawn(self.words(arguments), environment or {}, without)
-        status = await _wait(process, seconds)
+            twin.write_kv(kv)
+        twin._write_config(options or {})
+        process = twin._spawn(twin.words(arguments), environment or {}, without)
+        status = None
+        with trio.move_on_after(seconds):
+            status = await twin._end_or(process, until)
         if status is None:
             await _end(process, signal.SIGKILL)
-        return Finished(status=status, out=self.output[before:])
+        return Finished(status=status, out=twin.output)
+
+    async def _end_or(self, process: subprocess.Popen[bytes], until: str | None) -> int | None:
+        """Wait for the end of the process, or until it has printed a text."""
+        while (status := process.poll()) is None:
+            if until is not None and until in self.output:
+                return None
+            await trio.sleep(0.05)
+        return status
 
     def words(self, arguments: Sequence[str] | None = None) -> list[str]:
         """The words of the command, with everything put in."""

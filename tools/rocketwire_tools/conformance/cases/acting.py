@@ -6,6 +6,7 @@ from typing import Final
 
 from rocketwire_tools.conformance.build import (
     NO_ROUTE,
+    OTHER_SETTING,
     ask,
     broker_ext,
     found,
@@ -145,7 +146,7 @@ CASES: Final = (
         requirement="Without supportActingMaster a group without master MUST be shown as it is.",
         evidence=PICKUP,
         profiles=SINCE_5_3,
-        options={"supportActingMaster": "false"},
+        options=OTHER_SETTING,
         items=(100,),
         steps=(register(member(1)), ask(105, ROUTE, routed({"1": "{address1}"}, 4))),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import ask, found, unsupported
+from rocketwire_tools.conformance.build import ask, no_entry, unsupported
 from rocketwire_tools.conformance.case import (
     ALL_PROFILES,
     ONLY_5_5,
@@ -19,7 +19,7 @@ from rocketwire_tools.conformance.steps import Expect, Frame, Send
 DECODE: Final = "RemotingCommand.decode, RemotingSerializable.decode @ 5.5.0"
 
 
-INFO: Final = found(opaque=7)
+NOTHING: Final = no_entry(opaque=7)
 NUMBERED: Final = '"flag":0,"language":"JAVA","opaque":7,"version":479'
 
 
@@ -69,18 +69,18 @@ JSON_CASES: Final = (
     _closes(4, "null           ", 8),
     _closes(5, "               ", 8),
     _answers(6, "{}             ", unsupported(0, opaque=None), 8, ONLY_5_5),
-    _closes(7, '{"code":106,"opaque":7} x', 9),
-    _closes(8, '{"code":106,"opaque":7}{}', 9),
-    _closes(9, '{"code":106,"opaque":7', 9),
-    _answers(10, "{'code':106,'opaque':7}", INFO, 10),
-    _answers(11, '{"code":106,"opaque":7,}', INFO, 10, severity=Severity.SHOULD),
-    _answers(12, '{/*c*/"code":106,"opaque":7}', INFO, 10, severity=Severity.SHOULD),
-    _answers(13, '  \n\t{"code":106,"opaque":7}', INFO, 10),
-    _closes(14, "{code:106,opaque:7}", 10, ONLY_5_5, Severity.NOTE),
-    _closes(15, b'\xef\xbb\xbf{"code":106,"opaque":7}', 10, ONLY_5_5, Severity.NOTE),
-    _answers(16, '{"CODE":106,"Opaque":7}', unsupported(0, opaque=None), 10, ONLY_5_5),
-    _answers(17, f'{{"code":"106",{NUMBERED}}}', INFO, 11),
-    _answers(18, f'{{"code":106.0,{NUMBERED}}}', INFO, 11),
+    _closes(7, '{"code":101,"opaque":7} x', 9),
+    _closes(8, '{"code":101,"opaque":7}{}', 9),
+    _closes(9, '{"code":101,"opaque":7', 9),
+    _answers(10, "{'code':101,'opaque':7}", NOTHING, 10),
+    _answers(11, '{"code":101,"opaque":7,}', NOTHING, 10, severity=Severity.SHOULD),
+    _answers(12, '{/*c*/"code":101,"opaque":7}', NOTHING, 10, severity=Severity.SHOULD),
+    _answers(13, '  \n\t{"code":101,"opaque":7}', NOTHING, 10),
+    _closes(14, "{code:101,opaque:7}", 10, ONLY_5_5, Severity.NOTE),
+    _closes(15, b'\xef\xbb\xbf{"code":101,"opaque":7}', 10, ONLY_5_5, Severity.NOTE),
+    _answers(16, '{"CODE":101,"Opaque":7}', unsupported(0, opaque=None), 10, ONLY_5_5),
+    _answers(17, f'{{"code":"101",{NUMBERED}}}', NOTHING, 11),
+    _answers(18, f'{{"code":101.0,{NUMBERED}}}', NOTHING, 11),
     _closes(19, f'{{"code":"abc",{NUMBERED}}}', 11),
     _answers(20, f'{{"code":true,{NUMBERED}}}', unsupported(1, opaque=7), 11, ONLY_5_5),
     _answers(21, f'{{"code":null,{NUMBERED}}}', unsupported(0, opaque=7), 11, ONLY_5_5),
@@ -88,26 +88,26 @@ JSON_CASES: Final = (
         22, f'{{"code":{{}},{NUMBERED}}}', unsupported(0, opaque=7), 11, ONLY_5_5, Severity.NOTE
     ),
     _answers(23, f"{{{NUMBERED}}}", unsupported(0, opaque=7), 11, ONLY_5_5),
-    _answers(24, '{"code":106,"language":"KLINGON","opaque":7}', INFO, 12),
-    _closes(25, '{"code":106,"language":99,"opaque":7}', 12),
-    _answers(26, '{"code":106,"language":3,"opaque":7}', INFO, 12),
-    _answers(27, '{"code":106,"language":null,"opaque":7}', INFO, 12),
-    _closes(28, '{"code":106,"extFields":["a"],"opaque":7}', 13),
-    _closes(29, '{"code":106,"extFields":"a","opaque":7}', 13),
-    _answers(30, '{"code":106,"extFields":null,"opaque":7}', INFO, 13),
-    _answers(31, '{"code":106,"extFields":{},"opaque":7}', INFO, 13),
-    _closes(32, b'{"code":106,"remark":"\xff\xfe","opaque":7}', 14, SINCE_5_3),
-    _answers(33, '{"code":106,"flag":0,"version":479}', found(opaque=None), 15),
-    _answers(34, '{"code":106,"opaque":-7}', found(opaque=-7), 16),
-    _answers(35, '{"code":106,"opaque":2147483647}', found(opaque=2**31 - 1), 16),
-    _answers(36, '{"code":106,"opaque":-2147483648}', found(opaque=-(2**31)), 16),
-    _closes(37, '{"code":106,"opaque":2147483648}', 16, ONLY_5_5),
+    _answers(24, '{"code":101,"language":"KLINGON","opaque":7}', NOTHING, 12),
+    _closes(25, '{"code":101,"language":99,"opaque":7}', 12),
+    _answers(26, '{"code":101,"language":3,"opaque":7}', NOTHING, 12),
+    _answers(27, '{"code":101,"language":null,"opaque":7}', NOTHING, 12),
+    _closes(28, '{"code":101,"extFields":["a"],"opaque":7}', 13),
+    _closes(29, '{"code":101,"extFields":"a","opaque":7}', 13),
+    _answers(30, '{"code":101,"extFields":null,"opaque":7}', NOTHING, 13),
+    _answers(31, '{"code":101,"extFields":{},"opaque":7}', NOTHING, 13),
+    _closes(32, b'{"code":101,"remark":"\xff\xfe","opaque":7}', 14, SINCE_5_3),
+    _answers(33, '{"code":101,"flag":0,"version":479}', no_entry(), 15),
+    _answers(34, '{"code":101,"opaque":-7}', no_entry(opaque=-7), 16),
+    _answers(35, '{"code":101,"opaque":2147483647}', no_entry(opaque=2**31 - 1), 16),
+    _answers(36, '{"code":101,"opaque":-2147483648}', no_entry(opaque=-(2**31)), 16),
+    _closes(37, '{"code":101,"opaque":2147483648}', 16, ONLY_5_5),
     _closes(38, '{"code":5000000000,"opaque":7}', 16, ONLY_5_5),
-    _answers(39, '{"code":106,"opaque":7,"unknown":{"a":[1,2,{}]}}', INFO, 10),
-    _answers(40, '{"code":106,"opaque":7,"serializeTypeCurrentRPC":"ROCKETMQ"}', INFO, 17),
-    _answers(41, '{"code":106,"opaque":7,"version":-1}', INFO, 16),
-    _answers(42, '{"code":106,"opaque":7,"version":2147483647}', INFO, 16),
-    _answers(43, '{"code":106,"opaque":7,"remark":"told to a server"}', INFO, 10),
+    _answers(39, '{"code":101,"opaque":7,"unknown":{"a":[1,2,{}]}}', NOTHING, 10),
+    _answers(40, '{"code":101,"opaque":7,"serializeTypeCurrentRPC":"ROCKETMQ"}', NOTHING, 17),
+    _answers(41, '{"code":101,"opaque":7,"version":-1}', NOTHING, 16),
+    _answers(42, '{"code":101,"opaque":7,"version":2147483647}', NOTHING, 16),
+    _answers(43, '{"code":101,"opaque":7,"remark":"told to a server"}', NOTHING, 10),
     _answers(44, '{"code":-1,"opaque":7}', unsupported(-1, opaque=7), 23, SINCE_5_3),
 )
 

@@ -225,11 +225,17 @@ CASES: Final = (
     ),
     _loaded(50, "is empty", "", None),
     _loaded(51, "is null", "null", None),
-    _loaded(52, "has an entry", '{"configTable":{"n":{"k":"v"}}}', "v"),
-    _loaded(
-        53, "has members that nobody knows", '{"a":1,"configTable":{"n":{"k":"v"}},"b":[]}', "v"
+    Case(
+        id="ns/100/52",
+        requirement="Of a KV file the entries MUST be read; blanks, members that nobody knows and numbers for texts do no harm.",
+        evidence=LOAD,
+        items=(46,),
+        kv='{\n "a":1, "configTable" : { "n" : {"k":"v", "one":1, "nil":null}, "empty":{} }, "b":[]}\n',
+        steps=(
+            ask(101, {"namespace": "n", "key": "k"}, Answer(ext={"value": "v"})),
+            ask(101, {"namespace": "n", "key": "one"}, Answer(ext={"value": "1"})),
+            ask(101, {"namespace": "n", "key": "nil"}, Answer(code=22, ext={}, remark=ANY)),
+            ask(219, {"namespace": "empty"}, EMPTY),
+        ),
     ),
-    _loaded(54, "has a number for a text", '{"configTable":{"n":{"k":1}}}', "1"),
-    _loaded(55, "has a null for a text", '{"configTable":{"n":{"k":null}}}', None),
-    _loaded(56, "has blanks and lines", '{\n "configTable" : {\n  "n" : { "k" : "v" } } }\n', "v"),
 )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from rocketwire_tools.conformance.build import (
+    ONE_SETTING,
+    OTHER_SETTING,
     ask,
     broker_ext,
     found,
@@ -69,23 +71,25 @@ def _flags(number: int, code: int, flags: tuple[int, ...], what: str) -> Case:
 CASES: Final = (
     Case(
         id="ns/106/1",
-        requirement="106 of a server without brokers MUST show two empty tables.",
-        evidence="RouteInfoManager.getAllClusterInfo @ 5.5.0",
+        requirement="A server without brokers MUST show empty tables and lists.",
+        evidence="RouteInfoManager.getAllClusterInfo, getAllTopicList, getSystemTopicList @ 5.5.0",
         fresh=True,
-        items=(1,),
+        items=(1, 106, 113),
         steps=(
             ask(106, None, found(Text('{"brokerAddrTable":{},"clusterAddrTable":{}}'), ext=None)),
+            ask(206, None, NO_TOPICS),
+            ask(304, None, NO_TOPICS),
         ),
     ),
     Case(
         id="ns/106/2",
-        requirement="106 MUST show each group with its cluster and addresses, with bare integer keys for everybody.",
-        evidence="RouteInfoManager.getAllClusterInfo @ 5.5.0",
+        requirement="A server MUST list its brokers and topics once each; 106 has bare integer keys for everybody.",
+        evidence="RouteInfoManager.getAllClusterInfo, getAllTopicList, getSystemTopicList @ 5.5.0",
         profiles=SINCE_5_3,
         fresh=True,
-        items=(48, 93),
+        items=(48, 50, 93, 106, 113),
         steps=(
-            register(),
+            register(on="a"),
             ask(
                 106,
                 {"acceptStandardJsonOnly": "true"},
@@ -99,6 +103,16 @@ CASES: Final = (
                 ),
                 version=513,
             ),
+            ask(
+                304,
+                None,
+                found(
+                    Json({"brokerAddr": "{address}", "topicList": ["{cluster}", "{broker}"]}),
+                    ext=None,
+                ),
+            ),
+            register(SECOND, None, on="b"),
+            ask(206, None, exactly("{topic}", "{topicB}")),
         ),
     ),
     Case(
@@ -113,33 +127,13 @@ CASES: Final = (
         ),
     ),
     Case(
-        id="ns/206/2",
-        requirement="206 of a server without topics MUST be an empty list.",
-        evidence=LISTS,
-        fresh=True,
-        items=(106,),
-        steps=(ask(206, None, NO_TOPICS),),
-    ),
-    Case(
         id="ns/206/3",
         requirement="With enableAllTopicList=false 206 MUST be refused.",
         evidence=GATE,
         profiles=SINCE_5_3,
-        options={"enableAllTopicList": "false"},
+        options=ONE_SETTING,
         items=(106,),
         steps=(ask(206, None, DISABLED), ask(224, {"cluster": "{cluster}"}, NO_TOPICS)),
-    ),
-    Case(
-        id="ns/206/4",
-        requirement="A topic of two brokers MUST be listed once.",
-        evidence=LISTS,
-        fresh=True,
-        items=(106,),
-        steps=(
-            register(on="a"),
-            register(SECOND, None, on="b"),
-            ask(206, None, exactly("{topic}", "{topicB}")),
-        ),
     ),
     Case(
         id="ns/224/1",
@@ -169,7 +163,7 @@ CASES: Final = (
         requirement="With enableTopicList=false 224, 311, 312 and 313 MUST be refused, and 206 and 304 not.",
         evidence=GATE,
         profiles=SINCE_5_3,
-        options={"enableTopicList": "false"},
+        options=OTHER_SETTING,
         items=(107,),
         steps=(
             ask(224, {"cluster": "{cluster}"}, DISABLED),
@@ -178,32 +172,6 @@ CASES: Final = (
             ask(313, None, DISABLED),
             ask(206, None, found()),
             ask(304, None, found()),
-        ),
-    ),
-    Case(
-        id="ns/304/1",
-        requirement="304 of a server without brokers MUST be an empty list without an address.",
-        evidence="RouteInfoManager.getSystemTopicList @ 5.5.0",
-        fresh=True,
-        items=(113,),
-        steps=(ask(304, None, NO_TOPICS),),
-    ),
-    Case(
-        id="ns/304/2",
-        requirement="304 MUST list the names of clusters and brokers, and an address.",
-        evidence="RouteInfoManager.getSystemTopicList @ 5.5.0",
-        fresh=True,
-        items=(50, 113),
-        steps=(
-            register(),
-            ask(
-                304,
-                None,
-                found(
-                    Json({"brokerAddr": "{address}", "topicList": ["{cluster}", "{broker}"]}),
-                    ext=None,
-                ),
-            ),
         ),
     ),
     _flags(1, 311, (1, 3), "311 MUST list the topics with the unit flag."),

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import ask, broker_ext, found, register, unregister
+from rocketwire_tools.conformance.build import (
+    OTHER_SETTING,
+    ask,
+    broker_ext,
+    found,
+    register,
+    unregister,
+)
 from rocketwire_tools.conformance.case import SINCE_5_3, Case
 from rocketwire_tools.conformance.outcomes import Has, Incoming, Json, Silence
 from rocketwire_tools.conformance.steps import Close, Expect, Listen
@@ -145,7 +152,7 @@ CASES: Final = (
         requirement="Without notifyMinBrokerIdChanged nobody MUST be told anything.",
         evidence=NOTIFY,
         profiles=SINCE_5_3,
-        options={"notifyMinBrokerIdChanged": "false"},
+        options=OTHER_SETTING,
         items=(102,),
         steps=(
             *listen(2),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from rocketwire_tools.conformance.build import (
+    ONE_SETTING,
+    OTHER_SETTING,
     ask,
     found,
     register,
@@ -35,7 +37,7 @@ CASES: Final = (
         id="ns/105/15",
         requirement="With orderMessageEnable a route MUST carry the topic's order configuration.",
         evidence=ANSWER,
-        options={"orderMessageEnable": "true"},
+        options=ONE_SETTING,
         items=(95,),
         steps=(
             register(),
@@ -60,7 +62,7 @@ CASES: Final = (
         id="ns/105/16",
         requirement="Without orderMessageEnable a route MUST carry no order configuration.",
         evidence=ANSWER,
-        options={"orderMessageEnable": "false"},
+        options=OTHER_SETTING,
         items=(95,),
         steps=(
             register(),

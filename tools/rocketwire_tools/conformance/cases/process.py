@@ -110,8 +110,8 @@ async def _kv_file(play: Play) -> None:
 
 
 async def _ephemeral_port(play: Play) -> None:
-    finished = await play.server().launch(options={"listenPort": "0"}, seconds=6.0)
     begin = "The Name Server boot success. serializeType=JSON, address 127.0.0.1:"
+    finished = await play.server().launch(options={"listenPort": "0"}, until=begin)
     ports = [line[len(begin) :] for line in finished.out.splitlines() if line.startswith(begin)]
     if finished.status is not None or not ports or ports[-1] == "0":
         play.fail(f"status {finished.status}, ports {ports}: {finished.out[-400:]!r}")
@@ -125,6 +125,8 @@ def _case(
     item: int,
     severity: Severity = Severity.MUST,
     profiles: frozenset[Profile] = SINCE_5_3,
+    *,
+    fresh: bool = False,
 ) -> Case:
     return Case(
         id=f"process/{number}",
@@ -132,7 +134,8 @@ def _case(
         evidence=evidence,
         severity=severity,
         profiles=profiles,
-        fresh=True,
+        options=None if fresh else {"conformance.key": "process"},
+        fresh=fresh,
         items=(item,),
         tags=SLOW,
         steps=(function,),
@@ -153,6 +156,7 @@ CASES: Final = (
         Call(_ends_with_143),
         "Runtime.addShutdownHook in NamesrvStartup.start @ 5.5.0",
         123,
+        fresh=True,
     ),
     _case(
         3,
@@ -211,6 +215,7 @@ CASES: Final = (
         Call(_kv_file),
         PERSIST,
         37,
+        fresh=True,
     ),
     _case(
         11,
@@ -223,7 +228,10 @@ CASES: Final = (
         id="process/12",
         requirement="Where the KV file cannot be written, changes MUST be answered and be seen.",
         evidence=PERSIST,
-        options={"kvConfigPath": "/proc/none/kvConfig.json"},
+        options={
+            "deleteTopicWithBrokerRegistration": "true",
+            "kvConfigPath": "/proc/none/kvConfig.json",
+        },
         items=(47,),
         steps=(
             ask(100, {"namespace": "{namespace}", "key": "{key}", "value": "v"}),

@@ -6,6 +6,7 @@ from typing import Final
 
 from rocketwire_tools.conformance.build import (
     NO_ROUTE,
+    ONE_SETTING,
     ask,
     broker_ext,
     data_version,
@@ -171,7 +172,10 @@ CASES: Final = (
         requirement="With deleteTopicWithBrokerRegistration a topic that a broker no longer names MUST be gone.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
-        options={"deleteTopicWithBrokerRegistration": "true"},
+        options={
+            "deleteTopicWithBrokerRegistration": "true",
+            "kvConfigPath": "/proc/none/kvConfig.json",  # of another case
+        },
         items=(73,),
         steps=(
             register(None, registration(("{topic}", "{topicB}", "{topicC}")), on="a"),
@@ -218,7 +222,7 @@ CASES: Final = (
         requirement="With returnOrderTopicConfigToBroker=false a broker's answer MUST have no body.",
         evidence=HANDLER,
         profiles=SINCE_5_3,
-        options={"returnOrderTopicConfigToBroker": "false"},
+        options=ONE_SETTING,
         items=(78,),
         steps=(
             ask(100, {"namespace": "ORDER_TOPIC_CONFIG", "key": "{topic}", "value": "{broker}:8"}),
