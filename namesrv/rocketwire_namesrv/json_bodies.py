@@ -214,21 +214,21 @@ class _Topics:
         """Reads a piece; False where it is not a piece or holds a topic that is not ordinary."""
         if b"\\" in text or b"$ref" in text:
             return False
-        count = self._take_alike(text) or self._take_each(text)
-        marks = text.count(b",") + text.count(b"{") + text.count(b"[") + 1
+        count, marks = self._take_alike(text) or self._take_each(text)
         with memoryview(text) as view:
             self.pieces.append(Piece(len(text), digest_of(view), count, marks))
         return count > 0
 
-    def _take_each(self, text: bytes) -> int:
-        """Reads a piece of any topics; returns how many, 0 where one is not ordinary."""
+    def _take_each(self, text: bytes) -> tuple[int, int]:
+        """Reads a piece of any topics; returns how many, 0 where one is not ordinary, and the
+        marks in them."""
         try:
             members: Any = strict_loads(b"{%b}" % text)
             for key, value in members.items():
                 self.table[key] = self._topic(value)
         except (StrictError, KeyError, TypeError):
-            return 0
-        return len(members)
+            return 0, 0
+        return len(members), text.count(b",") + text.count(b"{") + text.count(b"[") + 1
 
     def _topic(self, value: Any) -> tuple[str, QueueSettings]:
         name, numbers = _ordinary(value)
@@ -239,32 +239,33 @@ class _Topics:
             settings = self.known[numbers] = settings_of(_typed(value))
         return name, settings
 
-    def _take_alike(self, piece: bytes) -> int:
-        """Reads a piece of topics that differ in their name alone; returns how many, 0 where they
-        do not."""
+    def _take_alike(self, piece: bytes) -> tuple[int, int] | None:
+        """Reads a piece of topics that differ in their name alone; returns how many and the marks
+        in them, None where they do not."""
         try:
             text = piece.decode()
         except UnicodeDecodeError:
-            return 0
+            return None
         # a topic is: "name" middle name" end
         name = text[1 : text.find('"', 1)]
         again = text.find(f'"{name}"', len(name) + 2)
         middle = text[len(name) + 1 : again + 1]
         end = text[again + 1 + len(name) : text.find("}", again) + 1]
         if again < 0 or not end or not text.startswith('"') or not text.endswith(end):
-            return 0
+            return None
         items = text[1 : -len(end)].split(f'{end},"')
         names = [item[: (len(item) - len(middle)) >> 1] for item in items]
         if [f"{name}{middle}{name}" for name in names] != items:
-            return 0
+            return None
         together = "".join(names)
         if '"' in together or not together.isprintable():
-            return 0
+            return None
         settings = self._alike(middle, end)
         if settings is None:
-            return 0
+            return None
         self.table.update(zip(names, zip(names, repeat(settings)), strict=False))
-        return len(set(names))
+        marks = len(items) * (1 + _marks(middle + end)) + 2 * _marks(together)
+        return len(set(names)), marks
 
     def _alike(self, middle: str, end: str) -> QueueSettings | None:
         """The settings of all topics that are written so; None where they are not ordinary."""
@@ -285,6 +286,11 @@ class _Topics:
         except (StrictError, KeyError, TypeError, ValueError):
             return None
         return found.pop() if len(found) == 1 else None
+
+
+def _marks(text: str) -> int:
+    """What ``JsonLimits`` counts in a text."""
+    return text.count(",") + text.count("{") + text.count("[")
 
 
 def _read_pieces(body: bytes, at: int, stop: int) -> Generator[None, None, _Topics | None]:

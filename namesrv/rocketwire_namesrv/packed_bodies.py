@@ -12,6 +12,7 @@ Java: ``RegisterBrokerBody``, ``TopicConfig``.
 
 from __future__ import annotations
 
+from itertools import repeat
 from operator import itemgetter, sub
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -47,6 +48,7 @@ PIECE_BYTES: Final = 16_384
 
 _SHORT: Final = bytes(ITEM_LENGTH_SIZE - 1)
 """What the length of a text below 256 bytes begins with."""
+_SHORT_TEXT: Final = _SHORT.decode()
 
 
 class PackedImage(NamedTuple):
@@ -165,14 +167,39 @@ class _Topics:
             DecodeError: there are not so many, or one of them cannot be read.
         """
         while count:
-            items, end = _short_items(plain, at, count) or _any_items(plain, at, count)
-            self.take(items)
+            read, end = self._take_alike(plain, at, count) or self._take_any(plain, at, count)
             with memoryview(plain) as view:
-                self.pieces.append(Piece(end - at, digest_of(view[at:end]), len(items)))
-            count -= len(items)
+                self.pieces.append(Piece(end - at, digest_of(view[at:end]), read))
+            count -= read
             at = end
             yield
         return at
+
+    def _take_alike(self, plain: bytes, at: int, count: int) -> tuple[int, int] | None:
+        """Reads a piece of short topics that differ in their name alone: how many, and the position
+        behind them; None where they do not."""
+        cut = plain.find(_SHORT, at + PIECE_BYTES)
+        chunk = plain[at:cut]
+        if cut < 0 or not chunk.isascii() or b" " not in chunk:
+            return None
+        text = chunk.decode()
+        rest = text[text.find(" ") : text.find(_SHORT_TEXT, 1)]
+        heads = text[len(_SHORT) : -len(rest)].split(rest + _SHORT_TEXT)
+        if not text.startswith(_SHORT_TEXT) or not text.endswith(rest) or "" in heads:
+            return None
+        lengths = set(map(sub, map(ord, map(itemgetter(0), heads)), map(len, heads)))
+        names = [head[1:] for head in heads]
+        if lengths != {len(rest) - 1} or len(names) > count or " " in "".join(names):
+            return None
+        settings = self.known[rest[1:].encode()]
+        self.table.update(zip(names, repeat(settings)))
+        return len(names), cut
+
+    def _take_any(self, plain: bytes, at: int, count: int) -> tuple[int, int]:
+        """Reads a piece of any topics."""
+        items, end = _short_items(plain, at, count) or _any_items(plain, at, count)
+        self.take(items)
+        return len(items), end
 
     def take(self, items: Sequence[bytes]) -> None:
         """Understands topics; raises ``DecodeError`` where that cannot be done."""
