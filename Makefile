@@ -25,7 +25,7 @@ help:
 	@echo "make bench  the name server beside Java's and a C floor, the codec beside hand-written code, construct and Java;"
 	@echo "            writes docs/performance.md, takes half an hour   (BENCH=\"--quick\")"
 	@echo "make lint   the checks alone: ruff, mypy, pyright, import-linter"
-	@echo "make fuzz   set up and look for bytes that break it, alone and beside Java"
+	@echo "make fuzz   set up and look for bytes that break it, alone, beside Java and under an audit hook"
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
 	@echo "make chaos  the name server beside a plain model and under faults, long (some minutes)"
 	@echo "make soak   ten minutes of everything at once; fails where memory, descriptors or tasks grow"
@@ -58,10 +58,11 @@ lint: $(VENV)/.installed-test
 	$(BIN)/pyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports
 
-# Both parts run, whatever the first one finds.
+# All parts run, whatever the first one finds.
 fuzz: $(VENV)/.installed-fuzz
 	@status=0; \
 	$(BIN)/python -m tests.fuzz.run --seconds $(FUZZ_SECONDS) || status=1; \
+	$(BIN)/python -m tests.fuzz.audit --seconds $(FUZZ_SECONDS) || status=1; \
 	$(BIN)/python -m tests.fuzz.differential --cases $(FUZZ_CASES) || status=1; \
 	exit $$status
 

@@ -14,6 +14,10 @@ _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 _REPLACEMENT = "\ufffd".encode()
 _PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
+for _codec in ("utf-16-be", "utf-16-le"):
+    # Python loads a codec when it is first used: now, not when a peer has sent what needs it
+    "".encode(_codec)
+
 
 def decode_utf8(data: bytes) -> str:
     """Text of ``data``; each damaged place becomes U+FFFD as often as in Java."""

@@ -53,7 +53,7 @@ def fuzz(name: str, seconds: int) -> None:
     atheris = cast("Any", importlib.import_module("atheris"))
     corpus = CACHE / name
     corpus.mkdir(parents=True, exist_ok=True)
-    with atheris.instrument_imports(include=["rocketwire"]):
+    with atheris.instrument_imports(include=["rocketwire", "rocketwire_namesrv"]):
         module = target(name)
     from rocketwire.errors import DecodeError
 

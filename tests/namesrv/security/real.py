@@ -65,4 +65,5 @@ def update(port: int, text: str | bytes) -> Answer:
 def shown(port: int) -> dict[str, str]:
     """The settings that GET_NAMESRV_CONFIG shows."""
     lines = ask(port, GET_NAMESRV_CONFIG).body.decode().split("\n")
-    return dict(line.partition("=")[::2] for line in lines if line)
+    pairs = (line.partition("=") for line in lines if line)
+    return {key: value for key, _, value in pairs}
