@@ -1,6 +1,6 @@
-"""Groups of brokers whose master dies: the slave acts for it until it is back.
+"""Groups of brokers whose master dies: the slave acts for it until it is back, or is elected in its place.
 
-The brokers are of 5.3.3: a master of 5.5.0 does not come back once its slave has served a consumer, whatever the name server,
+Where the master comes back, brokers are of 5.3.3: a master of 5.5.0 does not come back once its slave has served a consumer, whatever the name server,
 because it cannot read the offsets that the slave then hands over (integer keys inside a member that it wants to skip).
 """
 
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from tests.support import rawcall
+from tests.support.javacontroller import JavaController
 from tests.support.javapeers import MIDDLE, JavaBroker
 from tests.support.nameservers import DEFAULT_KIND, name_server, started
 from tests.support.processes import PeerFailedError, wait_until
@@ -106,3 +107,48 @@ def test_a_slave_acts_for_its_killed_master_and_gives_way_to_it(
     assert ends is not None
     assert from_slave == list(map(str, range(20)))
     assert everything == list(map(str, range(40)))
+
+
+def test_a_slave_that_a_controller_elects_is_the_master_of_the_route(
+    peer: JavaPeer, tmp_path: Path
+) -> None:
+    server = name_server(DEFAULT_KIND, tmp_path / "namesrv")
+    with server, JavaController(tmp_path / "controller") as controller:
+        options = {
+            "enableControllerMode": "true",
+            "controllerAddr": controller.address,
+            "brokerId": -1,
+            "registerNameServerPeriod": 10_000,
+        }
+        brokers = [JavaBroker(tmp_path / name, [server.address], options) for name in "ab"]
+
+        def shows_one_of_two() -> bool:
+            route = view(server.port)
+            return route is not None and len(route.members) == 2 and "0" in route.members
+
+        def shows_the_other_alone() -> bool:
+            return view(server.port) == View({"0": other.address}, writable=True)
+
+        with started(*brokers):
+            for broker in brokers:
+                broker.wait_registered(server.port)
+            peer.admin(server.address, f"updateTopic -c DefaultCluster -t {TOPIC} -r 2 -w 2")
+            wait_until(shows_one_of_two, "the route of master and slave", 60)
+            route = view(server.port)
+            assert route is not None
+            (master,) = (broker for broker in brokers if broker.address == route.members["0"])
+            (other,) = (broker for broker in brokers if broker is not master)
+            peer.send(server.address, TOPIC, "elected-producers", range(20))
+            ends = stored(peer, server.address, master)
+            wait_until(lambda: stored(peer, server.address, other) == ends, "replication", 30)
+
+            master.kill()
+            wait_until(shows_the_other_alone, "the other one is elected", 60)
+            # a new one: the first still knows the old route for up to a second
+            peer.send(server.address, TOPIC, "elected-producers-2", range(20, 40))
+            peer.consume(server.address, TOPIC, "elected-consumers")
+            keys = peer.received("elected-consumers", 40)
+            for clients in ("elected-producers", "elected-producers-2", "elected-consumers"):
+                peer.close(clients)
+
+    assert sorted(set(keys), key=int) == list(map(str, range(40)))
