@@ -20,9 +20,15 @@ from rocketwire.codes import LanguageCode, RequestCode, SerializeType
 from rocketwire.errors import DecodeError
 from rocketwire.flags import CommandFlag
 from rocketwire.versions import MQVersion
+from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
-from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE, PREFIX_STRUCT
+from rocketwire.wire.grammar import (
+    LENGTH_SIZE,
+    PREFIX_SIZE,
+    PREFIX_STRUCT,
+    build_binary_header,
+)
 from rocketwire.wire.json_header import decode_json_header
 
 if TYPE_CHECKING:
@@ -56,6 +62,10 @@ _HEAD = Struct(">II")
 _OPAQUE = Struct(">i")
 _MARK = 0x41424344
 """Stands for the opaque in the pattern of an answer; nothing else in a header looks like it."""
+_BINARY_OPAQUE_AT: Final = build_binary_header(0, 0, 0, _MARK, 0, "", None).index(
+    _OPAQUE.pack(_MARK)
+)
+_BINARY_OPAQUE_ENDS: Final = _BINARY_OPAQUE_AT + _OPAQUE.size
 
 
 def wants_standard_json(version: int, fields: Mapping[str, str]) -> bool:
@@ -151,16 +161,21 @@ class RouteReads:
             first = at + PREFIX_SIZE
             last = first + low
             stop = at + LENGTH_SIZE + length
-            if header_type or high or not last <= stop <= end or stop - at > max_frame_length:
+            if high or not last <= stop <= end or stop - at > max_frame_length:
                 break
-            number = data.find(_OPAQUE_NAME, first, last) + _OPAQUE_AFTER
-            comma = data.find(b",", number, last)
-            opaque = data[number:comma]
-            key = data[first:number] + data[comma:last]
-            known = learnt.get(key) or self._learn(data[first:last], key, opaque)
-            if known is None or not opaque.isdigit() or len(opaque) > _OPAQUE_DIGITS:
-                break
-            if opaque[0] == _ZERO and len(opaque) > 1:
+            if header_type:
+                known, opaque = self._binary(header_type, data[first:last])
+            else:
+                number = data.find(_OPAQUE_NAME, first, last) + _OPAQUE_AFTER
+                comma = data.find(b",", number, last)
+                opaque = data[number:comma]
+                key = data[first:number] + data[comma:last]
+                known = learnt.get(key) or self._learn(data[first:last], key, opaque)
+                if not opaque.isdigit() or len(opaque) > _OPAQUE_DIGITS:
+                    break
+                if opaque[0] == _ZERO and len(opaque) > 1:
+                    break
+            if known is None:
                 break
             body = self._route(*known)
             header = rest + len(opaque)
@@ -198,6 +213,30 @@ class RouteReads:
         same = fields._replace(opaque=0) == again._replace(opaque=0)
         if not same or (fields.opaque, again.opaque) != (int(opaque), int(other)):
             return None
+        return self._keep(key, fields)
+
+    def _binary(self, header_type: int, header: bytes) -> tuple[tuple[str, bool] | None, bytes]:
+        """What a binary header means, if it is an ordinary request for a route that there is, and
+        the digits of its opaque."""
+        if header_type != SerializeType.ROCKETMQ or len(header) < _BINARY_OPAQUE_ENDS:
+            return None, b""
+        # no JSON header begins so
+        key = b"\0" + header[:_BINARY_OPAQUE_AT] + header[_BINARY_OPAQUE_ENDS:]
+        known = self._learnt.get(key) or self._learn_binary(header, key)
+        return known, b"%d" % _OPAQUE.unpack_from(header, _BINARY_OPAQUE_AT)[0]
+
+    def _learn_binary(self, header: bytes, key: bytes) -> tuple[str, bool] | None:
+        if len(header) > LEARNT_SIZE or not self._plain.is_json:
+            return None
+        try:
+            fields, used = decode_binary_header(header)
+        except DecodeError:
+            return None
+        # what the entries do not take is the beginning of the body, which nobody reads here
+        return self._keep(key, fields) if used == len(header) else None
+
+    def _keep(self, key: bytes, fields: HeaderFields) -> tuple[str, bool] | None:
+        """Keeps what a header means, if it is an ordinary request for a route that there is."""
         meaning = _meaning(fields)
         if meaning is None or meaning[0] not in self._topics.entries:
             return None

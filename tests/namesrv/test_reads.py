@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from struct import pack
+from struct import pack, unpack
 from typing import Any
 
 import pytest
@@ -28,6 +28,24 @@ def serving(config: Config | None = None) -> Server:
 def route(topic: str | None = "TA", opaque: int = 7, **more: Any) -> bytes:
     ext = more.pop("ext", {}) if topic is None else {"topic": topic, **more.pop("ext", {})}
     return request(105, ext, opaque=opaque, **more)
+
+
+def binary(topic: str, opaque: int = 7, *, code: int = 105, flag: int = 0, more: str = "") -> bytes:
+    return encode(
+        RemotingCommand(
+            code=code,
+            opaque=opaque,
+            flag=flag,
+            ext_fields={"topic": topic, "x": more},
+            serialize_type=SerializeType.ROCKETMQ,
+        )
+    )
+
+
+def longer(frame: bytes) -> bytes:
+    """The same with a byte behind the entries of a binary header."""
+    length, header = unpack(">II", frame[:8])
+    return pack(">II", length + 1, header + 1) + frame[8:] + b"x"
 
 
 def registration(*topics: str) -> bytes:
@@ -68,6 +86,18 @@ def test_ordinary_requests_take_the_short_way_to_the_same_answer(
         assert short(server, data) == general(server, data, monkeypatch).send
 
 
+@pytest.mark.parametrize("topic", ["TA", "TB", "TC"])
+@pytest.mark.parametrize("version", [0, 513])
+def test_ordinary_binary_requests_take_it_too(
+    topic: str, version: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serving()
+    for opaque in (0, 1, -1, 7, 7, 2**31 - 1, -(2**31)):
+        data = binary(topic, opaque)
+        data = data[:11] + pack(">h", version) + data[13:]
+        assert short(server, data + data) == general(server, data + data, monkeypatch).send
+
+
 def test_many_requests_at_once_are_answered_in_their_order() -> None:
     server = serving()
     data = b"".join(route("TA" if opaque % 3 else "TB", opaque) for opaque in range(50))
@@ -90,11 +120,16 @@ def test_many_requests_at_once_are_answered_in_their_order() -> None:
         route("TA", ext={"x": "y" * 600}),
         request(106, {"topic": "TA"}),
         request(105),
-        encode(
-            RemotingCommand(
-                code=105, ext_fields={"topic": "TA"}, serialize_type=SerializeType.ROCKETMQ
-            )
-        ),
+        binary("unknown"),
+        binary("TA", code=106),
+        binary("TA", flag=2),
+        binary("TA", more="y" * 600),
+        binary("TA")[:-1],
+        pack(">II", 4, 1 << 24),
+        pack(">II", 14, (1 << 24) + 10) + bytes(10),
+        pack(">II", 13, (1 << 24) + 9) + bytes(9),
+        pack(">II", 4, 2 << 24),
+        longer(binary("TA")),
         route()[:-1],
         route() + b"\0",
         b"\0\0\0\x04\0\0\0\0" * 2,
@@ -287,3 +322,12 @@ def test_any_requests_have_the_outcome_of_the_general_way(
     assert len(mine.occurrences) == len(its.occurrences)
     assert isinstance(quick, Session)
     assert quick.frame_started == slow.frame_started
+
+
+@pytest.mark.parametrize("data", [route("TA"), binary("TA")])
+def test_a_topic_that_is_gone_is_left_alone(data: bytes) -> None:
+    server = serving()
+    assert short(server, data) is not None
+    server.ask(216, {"topic": "TA"})
+
+    assert short(server, data) is None

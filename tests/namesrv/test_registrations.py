@@ -363,10 +363,11 @@ def test_any_names_in_json_are_read_the_same_in_pieces(
     assert light.count == typed.count
 
 
-def test_a_name_that_occurs_elsewhere_is_not_taken_for_the_name() -> None:
+@pytest.mark.parametrize("more", [{"attributes": {"x": "T"}}, {"unknown": "T"}])
+def test_a_name_that_occurs_elsewhere_is_not_taken_for_the_name(more: dict[str, Any]) -> None:
     document = json.loads(body_of({"T": 8}))
     table = document["topicConfigSerializeWrapper"]["topicConfigTable"]
-    table["T"] |= {"attributes": {"x": "T"}, "topicName": "U"}
+    table["T"] |= {**more, "topicName": "U"}
     result = same_both_ways(json.dumps(document, separators=(",", ":")).encode())
 
     assert isinstance(result, RegisteredTopics)
