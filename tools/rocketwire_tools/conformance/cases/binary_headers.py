@@ -128,7 +128,7 @@ CASES: Final = (
     ),
     _binary_case(
         89,
-        "A language that is not listed SHOULD not matter in a binary header.",
+        "A language that is not listed MUST not matter in a binary header.",
         _binary(language=200),
         NOTHING,
         20,

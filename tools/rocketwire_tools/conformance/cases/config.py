@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rocketwire_tools.conformance.build import ask, found
 from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
 from rocketwire_tools.conformance.outcomes import Answer, Check
-
-if TYPE_CHECKING:
-    from rocketwire_tools.conformance.play import Play
 
 READ: Final = "DefaultRequestProcessor.getConfig, Configuration.getAllConfigsFormatString @ 5.5.0"
 MINE: Final = {"conformance.key": "mine"}
@@ -38,19 +35,6 @@ def _read(number: int, what: str, shown: str) -> Case:
         items=(120,),
         steps=(ask(319, None, shows(shown)),),
     )
-
-
-async def _file_is_kept(play: Play) -> None:
-    """The configuration's file has the new value in its place, and the old text is beside it."""
-    server = play.server()
-    new, old = server.read("namesrv.properties") or "", server.read("namesrv.properties.bak") or ""
-    lines = new.splitlines()
-    if "enableTopicList=false" not in lines or "foo.bar=1" not in lines:
-        play.fail(f"the file lacks what was set: {new!r}")
-    if lines != sorted(lines):
-        play.fail(f"the file is not sorted: {new!r}")
-    if "foo.bar=1" not in old or "enableTopicList" in old:
-        play.fail(f"the old text is not kept: {old!r}")
 
 
 CASES: Final = (

@@ -84,7 +84,7 @@ async def _file_is_kept(play: Play) -> None:
 CASES: Final = (
     Case(
         id="ns/318/1",
-        requirement="318 MUST change a property at once and keep it in the file, with the old text beside it.",
+        requirement="318 SHOULD change a property at once and keep it in the file, with the old text beside it.",
         evidence=f"{UPDATE}, Configuration.persist",
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
@@ -150,7 +150,7 @@ CASES: Final = (
     ),
     _updated(
         6,
-        "Letters beyond ASCII SHOULD be read as Java reads properties, byte by byte.",
+        "Letters beyond ASCII MAY be read as Java reads properties, byte by byte.",
         "productEnvName=é",
         "productEnvName=Ã©",
         Severity.NOTE,
@@ -165,7 +165,7 @@ CASES: Final = (
     ),
     _updated(
         8,
-        "The port MAY be changed; it is shown, and the server stays where it is.",
+        "A changed port SHOULD be shown, and the server stay where it is.",
         "listenPort=1",
         "listenPort=1",
         Severity.SHOULD,

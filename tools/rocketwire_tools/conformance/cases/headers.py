@@ -16,6 +16,7 @@ from rocketwire_tools.conformance.case import (
 from rocketwire_tools.conformance.outcomes import Answer, Closed
 from rocketwire_tools.conformance.steps import Expect, Frame, Send
 
+WORDS: Final = {Severity.MUST: "MUST", Severity.SHOULD: "SHOULD", Severity.NOTE: "MAY"}
 DECODE: Final = "RemotingCommand.decode, RemotingSerializable.decode @ 5.5.0"
 
 
@@ -33,7 +34,7 @@ def _closes(
     shown = header if isinstance(header, str) else header.decode("latin-1")
     return Case(
         id=f"header/{number}",
-        requirement=f"The header {shown.strip()!r} {severity.value} close the connection without an answer.",
+        requirement=f"The header {shown.strip()!r} {WORDS[severity]} close the connection without an answer.",
         evidence=DECODE,
         severity=severity,
         profiles=profiles,
@@ -53,7 +54,7 @@ def _answers(
     what = "success" if outcome.code == 0 else f"code {outcome.code}"
     return Case(
         id=f"header/{number}",
-        requirement=f"The header {header.strip()!r} {severity.value} be answered with {what}.",
+        requirement=f"The header {header.strip()!r} {WORDS[severity]} be answered with {what}.",
         evidence=DECODE,
         severity=severity,
         profiles=profiles,
@@ -118,7 +119,7 @@ def _text_of(number: int, written: str, kept: str, severity: Severity = Severity
     put = f'{{"code":100,"opaque":7,{NAMES},"value":{written}}}}}'
     return Case(
         id=f"header/{number}",
-        requirement=f"An ext field with the value {written} {severity.value} count as the text {kept}.",
+        requirement=f"An ext field with the value {written} {WORDS[severity]} count as the text {kept}.",
         evidence="RemotingSerializable.decode @ 5.5.0 (a map of texts)",
         severity=severity,
         items=(13,),

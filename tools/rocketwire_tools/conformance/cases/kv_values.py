@@ -44,7 +44,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/100/31",
-        requirement="Empty texts SHOULD be legal as namespace and key.",
+        requirement="Empty texts MAY be namespace and key.",
         evidence=PUT,
         severity=Severity.NOTE,
         tags=frozenset({"destructive"}),

@@ -12,7 +12,7 @@ from rocketwire_tools.conformance.build import (
     register,
     unregister,
 )
-from rocketwire_tools.conformance.case import SINCE_5_3, Case
+from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
 from rocketwire_tools.conformance.outcomes import Has, Incoming, Json, Silence
 from rocketwire_tools.conformance.steps import Close, Expect, Listen
 
@@ -202,6 +202,7 @@ CASES: Final = (
         id="ns/905/9",
         requirement="The only slave that becomes master at its address SHOULD be told of itself.",
         evidence=JOINED,
+        severity=Severity.SHOULD,
         profiles=SINCE_5_3,
         options=ENABLED,
         items=(102,),

@@ -13,7 +13,7 @@ from rocketwire_tools.conformance.build import (
     registration,
     topic_config,
 )
-from rocketwire_tools.conformance.case import Case, Severity
+from rocketwire_tools.conformance.case import Case
 from rocketwire_tools.conformance.outcomes import Answer, Has, Json
 
 CHANGE: Final = "RouteInfoManager.operateWritePermOfBroker @ 5.5.0"
@@ -115,7 +115,6 @@ CASES: Final = (
         id="ns/205/6",
         requirement="The name of a broker MUST be compared exactly.",
         evidence=CHANGE,
-        severity=Severity.SHOULD,
         items=(103,),
         steps=(
             register(),

@@ -167,7 +167,7 @@ CASES: Final = (
     ),
     Case(
         id="proxy/51",
-        requirement="TLS behind a PROXY line MUST be spoken.",
+        requirement="TLS behind a PROXY line SHOULD be spoken.",
         evidence=f"{DETECT}, TlsModeHandler",
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
@@ -177,7 +177,7 @@ CASES: Final = (
     ),
     Case(
         id="proxy/52",
-        requirement="TLS behind a header of version 2 MUST be spoken.",
+        requirement="TLS behind a header of version 2 SHOULD be spoken.",
         evidence=f"{DETECT}, TlsModeHandler",
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,

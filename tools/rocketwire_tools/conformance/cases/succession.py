@@ -81,7 +81,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/14",
-        requirement="A newcomer under the id of a master of another cluster MUST replace it, whatever its stateVersion.",
+        requirement="A newcomer under the id of a master of another cluster SHOULD replace it, whatever its stateVersion.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
         severity=Severity.SHOULD,

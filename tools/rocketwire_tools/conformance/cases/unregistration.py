@@ -205,9 +205,9 @@ CASES: Final = (
     ),
     Case(
         id="ns/104/11",
-        requirement="Unregistering under another cluster's name MUST leave the live entry of the right one.",
+        requirement="Unregistering under another cluster's name SHOULD leave the live entry of the right one.",
         evidence=UNREGISTER,
-        severity=Severity.NOTE,
+        severity=Severity.SHOULD,
         profiles=SINCE_5_3,
         steps=(
             register(on="a"),
@@ -220,7 +220,7 @@ CASES: Final = (
         id="ns/104/12",
         requirement="A brokerId that is no number SHOULD be a success.",
         evidence=HANDLER,
-        severity=Severity.NOTE,
+        severity=Severity.SHOULD,
         profiles=SINCE_5_3,
         items=(90,),
         steps=(unregister(broker_ext(broker_id="x"), DONE),),
