@@ -31,6 +31,7 @@ def _read(number: int, what: str, shown: str) -> Case:
         id=f"ns/319/{number}",
         requirement=what,
         evidence=FILE,
+        profiles=SINCE_5_3,
         options=ODD,
         items=(120,),
         steps=(ask(319, None, shows(shown)),),

@@ -62,6 +62,7 @@ CASES: Final = (
         id="ns/105/16",
         requirement="Without orderMessageEnable a route MUST carry no order configuration.",
         evidence=ANSWER,
+        profiles=SINCE_5_3,
         options=OTHER_SETTING,
         items=(95,),
         steps=(
