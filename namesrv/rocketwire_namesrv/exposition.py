@@ -10,6 +10,7 @@ The names that the name servers of others have too mean the same here.
 
 from __future__ import annotations
 
+import math
 import platform
 import re
 from itertools import islice
@@ -87,6 +88,7 @@ class Exposition(Collector):
         now: gives monotonic seconds.
         connections: gives the number of those open.
         opened: gives the number of all that ever were.
+        expiry: gives the time until when the certificate is valid, NaN without one.
         driver: how connections are served.
     """
 
@@ -98,6 +100,7 @@ class Exposition(Collector):
         now: Callable[[], float],
         connections: Callable[[], int],
         opened: Callable[[], int],
+        expiry: Callable[[], float],
         driver: str,
     ) -> None:
         self._state = state
@@ -105,6 +108,7 @@ class Exposition(Collector):
         self._now = now
         self._connections = connections
         self._opened = opened
+        self._expiry = expiry
         self._driver = driver
         self._registry = CollectorRegistry()
         self._registry.register(self)
@@ -151,6 +155,13 @@ class Exposition(Collector):
             "Connections that are open.",
             self._connections(),
         )
+        expiry = self._expiry()
+        if not math.isnan(expiry):
+            yield _gauge(
+                "rocketmq_namesrv_tls_certificate_expiry_timestamp_seconds",
+                "Until when the certificate is valid.",
+                expiry,
+            )
 
     # ---- the table
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.journal import Journal
     from rocketwire_namesrv.observer import Observer
     from rocketwire_namesrv.state import State
+    from rocketwire_namesrv.tls import TlsContexts
 
 __all__ = ["Observed", "Pages"]
 
@@ -43,6 +44,11 @@ class Observed(Protocol):
     @property
     def door(self) -> Door:
         """What lets them in."""
+        ...
+
+    @property
+    def tls(self) -> TlsContexts:
+        """Its certificates."""
         ...
 
     @property
@@ -75,6 +81,7 @@ class Pages:
             now=trio.current_time,
             connections=lambda: len(server.connections),
             opened=lambda: server.door.admitted,
+            expiry=lambda: server.tls.expiry,
             driver=server.driver_name,
         )
 

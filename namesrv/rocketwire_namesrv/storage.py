@@ -10,13 +10,17 @@ Java: ``KVConfigManager.load``/``persist`` and ``MixAll.string2File``, which ove
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import errno
+import math
 import os
+import re
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import DecodeError, RocketWireError
 from rocketwire.wire import fastjson
+from rocketwire_namesrv.certificate_dates import not_after
 from rocketwire_namesrv.properties import load_properties
 from rocketwire_namesrv.warm_start import read_brokers
 
@@ -27,6 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["StorageError", "kv_document", "load_brokers", "load_config", "load_kv", "save"]
 
+_CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----([^-]*)-----END")
 _PRIVATE: Final = 0o600  # of a new file; an existing one keeps its mode
 _NO_RENAME_HERE: Final = frozenset({errno.EACCES, errno.EBUSY, errno.EPERM, errno.EXDEV})
 _LIMITS: Final = fastjson.JsonLimits(max_size=1 << 30, max_count=10_000_000)  # our own file
@@ -97,6 +102,17 @@ def load_brokers(path: str) -> list[KnownBroker]:
         return []
     except DecodeError as error:
         raise StorageError(f"{path}: {error}") from error
+
+
+def certificate_expiry(path: str) -> float:
+    """Until when the first certificate of a PEM file is valid, in seconds since 1970; NaN where
+    that cannot be told, for OpenSSL has read the file already."""
+    try:
+        with open(path, "rb") as file:
+            found = _CERTIFICATE.search(file.read())
+        return math.nan if found is None else not_after(base64.b64decode(found[1]))
+    except (OSError, ValueError):
+        return math.nan
 
 
 def _items(path: str, namespace: str, items: fastjson.JsonValue) -> dict[str, str | None]:

@@ -9,6 +9,7 @@ Java: ``NettyRemotingServer.loadSslContext``, ``FileWatchService``.
 
 from __future__ import annotations
 
+import math
 import os
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
@@ -17,7 +18,7 @@ import trio
 from rocketwire_namesrv.certificates import TlsError, make_client_context, make_server_context
 from rocketwire_namesrv.ciphers import choose
 from rocketwire_namesrv.logs import LOGGER
-from rocketwire_namesrv.storage import StorageError, load_config
+from rocketwire_namesrv.storage import StorageError, certificate_expiry, load_config
 from rocketwire_namesrv.tls_settings import ClientAuth, TlsMode, TlsSettings
 from rocketwire_namesrv.tls_stream import TlsStream
 
@@ -41,6 +42,7 @@ class _Loaded(NamedTuple):
     settings: TlsSettings
     signature: _Signature
     context: ssl.SSLContext
+    expiry: float
 
 
 class TlsContexts:
@@ -48,10 +50,13 @@ class TlsContexts:
 
     Attributes:
         mode: whether connections may, must or must not begin with TLS; never changes.
+        expiry: until when the certificate from a file is valid, in seconds since 1970; NaN without
+            one.
     """
 
     def __init__(self, settings: TlsSettings) -> None:
         self.mode = settings.mode
+        self.expiry = math.nan
         self._given = settings
         self._settings = settings  # with what tls.config.file says
         self._signature: _Signature = ()
@@ -161,7 +166,7 @@ class TlsContexts:
                 self._missing = str(error)
                 LOGGER.error("%s: %s", failure, error)
                 return False
-            self._settings, self._signature, self._server = loaded
+            self._settings, self._signature, self._server, self.expiry = loaded
             self._client = None
             return True
 
@@ -173,7 +178,8 @@ async def _in_thread(work: Callable[[], T]) -> T:
 def _loaded(given: TlsSettings) -> _Loaded:
     settings = _with_file(given)
     signature = _signature_of(_paths(settings))
-    return _Loaded(settings, signature, make_server_context(settings))
+    context = make_server_context(settings)
+    return _Loaded(settings, signature, context, certificate_expiry(settings.cert_path))
 
 
 def _with_file(settings: TlsSettings) -> TlsSettings:

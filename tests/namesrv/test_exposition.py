@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -29,12 +30,14 @@ class Site:
     def __init__(self) -> None:
         self.server = Server(started=1000.0, epoch_ms=5_000_000)
         self.observer = Observer(lambda: 17.0)
+        self.expiry = math.nan
         self.exposition = Exposition(
             self.server.state,
             self.observer,
             now=lambda: self.server.now,
             connections=lambda: 2,
             opened=lambda: 5,
+            expiry=lambda: self.expiry,
             driver="portable",
         )
 
@@ -63,6 +66,7 @@ def test_an_empty_server_has_metrics_too(site: Site) -> None:
     assert site.series("rocketmq_namesrv_route_age_seconds") == {(): 0}
     assert site.series("rocketmq_namesrv_active_connections") == {(): 2}
     assert site.series("process_open_fds").keys() == {()}
+    assert site.series("rocketmq_namesrv_tls_certificate_expiry_timestamp_seconds") == {}
 
 
 def test_the_table_is_measured(site: Site) -> None:
@@ -184,6 +188,7 @@ def test_only_so_many_brokers_have_series(site: Site) -> None:
 def test_the_guide_has_each_metric_with_its_kind_and_labels(site: Site) -> None:
     """So that neither the page nor the server can change alone."""
     site.server.state.counters.clock = lambda: 0.0
+    site.expiry = 1.0
     site.server.register()
     site.server.ask(105, {"topic": "nowhere"})
     site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)

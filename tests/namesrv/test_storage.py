@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import math
 import os
 from pathlib import Path
 
@@ -211,3 +212,23 @@ def test_only_this_module_of_the_name_server_opens_files() -> None:
     openers = {path.name for path in folder.glob("*.py") if " open(" in path.read_text("utf-8")}
 
     assert openers == {"storage.py"}
+
+
+# ---- certificates
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"no certificate",
+        b"-----BEGIN CERTIFICATE-----\nMA==\n-----END CERTIFICATE-----\n",
+        b"-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
+    ],
+)
+def test_a_file_without_a_certificate_has_no_expiry(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "server.pem"
+    path.write_bytes(content)
+
+    assert math.isnan(storage.certificate_expiry(str(path)))
+    assert math.isnan(storage.certificate_expiry(str(tmp_path / "nowhere.pem")))

@@ -128,6 +128,7 @@ async def test_a_file_of_its_own_has_the_last_word(tmp_path: Path) -> None:
     await contexts.start()
 
     assert await shown(await contexts.server_context()) == pair.certificate
+    assert contexts.expiry == pair.certificate.not_valid_after_utc.timestamp()
 
 
 async def test_such_a_file_that_makes_no_sense_is_no_start(tmp_path: Path) -> None:
