@@ -8,7 +8,11 @@ translates a foreign exception keeps it as ``__cause__``.
 from __future__ import annotations
 
 __all__ = [
+    "ChannelBrokenError",
+    "ChannelClosedError",
+    "ChannelError",
     "CodecError",
+    "ConnectFailedError",
     "DecodeError",
     "EncodeError",
     "FrameTooLargeError",
@@ -126,3 +130,20 @@ class UnknownHeaderTypeError(DecodeError):
     def __init__(self, header_type: int, *, offset: int | None = None) -> None:
         super().__init__(f"unknown header type {header_type}", path="header_type", offset=offset)
         self.header_type = header_type
+
+
+class ChannelError(RocketWireError):
+    """A connection could not carry what it was asked to.  Never raised itself."""
+
+
+class ConnectFailedError(ChannelError):
+    """The connection was not made: nobody listens, no route, or the TLS handshake failed (``__cause__``)."""
+
+
+class ChannelClosedError(ChannelError):
+    """This side has closed the channel."""
+
+
+class ChannelBrokenError(ChannelError):
+    """The connection ended without this side wanting it: the peer closed or reset it, was silent too long or sent
+    what cannot be read, or a send was cancelled half-way."""

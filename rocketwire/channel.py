@@ -1,0 +1,379 @@
+"""``Channel``: one connection under trio, shared by whoever wants to ask something over it.
+
+Rules of this file:
+
+* One task reads, and it never waits for anybody: answers go to their waiters, requests of the peer to tasks of their own.
+* One at a time writes.  A send that is cancelled while it waits for its turn is as if it had not been made; cancelled later,
+  it may have sent half a frame, and the channel is broken.
+* Cancelling a caller leaves nothing behind: its number waits no longer, and an answer that still comes is dropped.
+* However the connection ends, every waiter is woken with the same error.
+* No time limits here: callers have them (``with trio.fail_after(3): await channel.request(command)``).
+
+Java: ``NettyRemotingAbstract``, ``NettyRemotingClient``.
+"""
+
+from __future__ import annotations
+
+import logging
+import ssl
+from collections.abc import Awaitable, Callable
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import trio
+
+from rocketwire.codes import ResponseCode
+from rocketwire.connection import DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_IN_FLIGHT, Connection
+from rocketwire.errors import (
+    ChannelBrokenError,
+    ChannelClosedError,
+    ChannelError,
+    ConnectFailedError,
+    DecodeError,
+    LocalProtocolError,
+)
+from rocketwire.events import (
+    ConnectionIdle,
+    Event,
+    PeerClosed,
+    RequestReceived,
+    ResponseReceived,
+)
+from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.frame import MAX_FRAME_LENGTH
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+_LOG: Final = logging.getLogger("rocketwire.channel")
+
+MAX_SERVED: Final = 256
+"""Requests of the peer that are worked on at once; more are answered with ``SYSTEM_BUSY``."""
+
+_READ: Final = 65_536
+
+Handler: TypeAlias = Callable[[RemotingCommand], Awaitable[RemotingCommand | None]]
+"""Answers a request of the peer; None for no answer.  One-way requests come here too, and nothing is answered to them."""
+
+
+class _Waiter:
+    """Somebody who waits for an answer."""
+
+    __slots__ = ("response", "woken")
+
+    def __init__(self) -> None:
+        self.woken = trio.Event()
+        self.response: RemotingCommand | None = None
+
+
+class Channel(trio.abc.AsyncResource):
+    """One connection; made by ``open_channel`` or, over any stream, by ``over``.
+
+    Attributes:
+        peer: who is on the other side, for messages.
+    """
+
+    def __init__(
+        self,
+        stream: trio.abc.Stream,
+        nursery: trio.Nursery,
+        *,
+        peer: str = "",
+        handler: Handler | None = None,
+        max_frame_length: int = MAX_FRAME_LENGTH,
+        max_in_flight: int = DEFAULT_MAX_IN_FLIGHT,
+        max_served: int = MAX_SERVED,
+        idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
+    ) -> None:
+        """A channel over a stream that is connected; ``over`` also starts its reader.
+
+        Args:
+            stream: what carries the bytes; the channel closes it.
+            nursery: for the reader and for the peer's requests.
+            peer: who is on the other side.
+            handler: answers the peer's requests; None to refuse them all as unsupported.
+            max_frame_length: most bytes of a frame.
+            max_in_flight: most requests of ours that may wait.
+            max_served: most requests of the peer that are worked on at once.
+            idle_timeout: seconds without any byte after which it is closed; None for never.
+        """
+        self.peer = peer
+        self._stream = stream
+        self._nursery = nursery
+        self._handler = handler
+        self._max_served = max_served
+        self._served = 0
+        self._sending = trio.StrictFIFOLock()
+        self._waiters: dict[int, _Waiter] = {}
+        self._error: ChannelError | None = None
+        self._connection = Connection(
+            now=trio.current_time(),
+            max_frame_length=max_frame_length,
+            max_in_flight=max_in_flight,
+            idle_timeout=idle_timeout,
+        )
+
+    @property
+    def is_open(self) -> bool:
+        """Whether requests can still be sent."""
+        return self._error is None
+
+    @property
+    def in_flight(self) -> int:
+        """Requests of ours that wait for an answer."""
+        return self._connection.in_flight
+
+    # ------------------------------------------------------------------ asking
+
+    async def request(self, command: RemotingCommand) -> RemotingCommand:
+        """Send a request and wait for its answer, whatever its code.
+
+        Args:
+            command: what to ask; it gets a number of its own.
+
+        Raises:
+            ChannelClosedError: closed by this side.
+            ChannelBrokenError: the connection ended before the answer came.
+            EncodeError: the command has no form on the wire.
+            LocalProtocolError: too many requests wait.
+
+        Cancellation: the request is forgotten; it may have been executed.
+        """
+        self._require_open()
+        sent = self._connection.send_request(command, now=trio.current_time())
+        waiter = self._waiters[sent.opaque] = _Waiter()
+        try:
+            await self._send(sent.data)
+            await waiter.woken.wait()
+        finally:
+            self._waiters.pop(sent.opaque, None)
+            self._connection.forget(sent.opaque)
+        if waiter.response is None:
+            raise self._ended()
+        return waiter.response
+
+    async def send_oneway(self, command: RemotingCommand) -> None:
+        """Send a request that wants no answer; returns when its bytes are with the system.
+
+        Raises:
+            ChannelClosedError: closed by this side.
+            ChannelBrokenError: the connection has ended.
+            EncodeError: the command has no form on the wire.
+        """
+        self._require_open()
+        await self._send(self._connection.send_oneway(command, now=trio.current_time()))
+
+    async def aclose(self) -> None:
+        """Close; waiters are woken with ``ChannelClosedError``.  Closing again does nothing."""
+        self._end(ChannelClosedError(f"the channel to {self.peer} was closed"))
+        await trio.aclose_forcefully(self._stream)
+
+    # ------------------------------------------------------------------ inside
+
+    def _require_open(self) -> None:
+        if self._error is not None:
+            raise self._ended()
+
+    def _ended(self) -> ChannelError:
+        """A fresh error for each who is told, caused by what ended the channel."""
+        error = self._error or ChannelBrokenError("the channel ended")
+        told = type(error)(*error.args)
+        told.__cause__ = error.__cause__
+        return told
+
+    async def _send(self, data: bytes) -> None:
+        async with self._sending:
+            self._require_open()
+            whole = False
+            try:
+                await self._stream.send_all(data)
+                whole = True
+            except (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError) as error:
+                self._break("could not send", error)
+                raise self._ended() from error
+            finally:
+                if not whole:
+                    self._break("a send was cancelled half-way")
+
+    def _break(self, why: str, cause: BaseException | None = None) -> None:
+        error = ChannelBrokenError(f"{self.peer}: {why}")
+        error.__cause__ = cause
+        self._end(error)
+
+    def _end(self, error: ChannelError) -> None:
+        """The channel is over; only the first reason counts."""
+        if self._error is not None:
+            return
+        self._error = error
+        self._connection.close()
+        for waiter in self._waiters.values():
+            waiter.woken.set()
+        self._nursery.cancel_scope.cancel()
+
+    async def read(self) -> None:
+        """Receive until the connection ends; the task of the reader, which ``over`` starts."""
+        while self._error is None:
+            data = None
+            deadline = self._connection.next_deadline()
+            with trio.move_on_at(float("inf") if deadline is None else deadline) as limit:
+                data = await self._receive()
+            now = trio.current_time()
+            if limit.cancelled_caught:
+                self._happened(self._connection.handle_deadline(now))
+            elif data is not None and self._error is None:
+                self._happened(self._connection.receive(data, now=now))
+
+    async def _receive(self) -> bytes | None:
+        try:
+            return bytes(await self._stream.receive_some(_READ))
+        except (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError) as error:
+            self._break("the connection was lost", error)
+            return None
+
+    def _happened(self, events: tuple[Event, ...]) -> None:
+        for event in events:
+            if isinstance(event, ResponseReceived):
+                waiter = self._waiters[event.opaque]
+                waiter.response = event.response
+                waiter.woken.set()
+            elif isinstance(event, RequestReceived):
+                self._nursery.start_soon(self._serve, event.request)
+            else:
+                self._over(event)
+
+    def _over(self, event: Event) -> None:
+        """What may end the channel."""
+        if isinstance(event, PeerClosed):
+            self._break("the peer closed the connection")
+        elif isinstance(event, ConnectionIdle):
+            self._break(f"nothing moved for {event.silence:.0f} s")
+        else:
+            error = getattr(event, "error", None)
+            if isinstance(error, DecodeError):
+                self._break(f"what came cannot be read: {error}", error)
+
+    async def _serve(self, request: RemotingCommand) -> None:
+        """Answer one request of the peer; a handler that fails is answered with ``SYSTEM_ERROR``."""
+        response = await self._response_to(request)
+        if response is None or request.is_oneway or self._error is not None:
+            return
+        try:
+            data = self._connection.send_response(request, response, now=trio.current_time())
+            await self._send(data)
+        except (ChannelError, LocalProtocolError) as error:
+            _LOG.info("%s: no answer to request %d: %s", self.peer, request.code, error)
+
+    async def _response_to(self, request: RemotingCommand) -> RemotingCommand | None:
+        if self._handler is None:
+            remark = f" request type {request.code} not supported"
+            return RemotingCommand(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
+        if self._served >= self._max_served:
+            return RemotingCommand(
+                code=ResponseCode.SYSTEM_BUSY, remark="too many requests at once"
+            )
+        self._served += 1
+        try:
+            return await self._handler(request)
+        except Exception as error:  # noqa: BLE001 - somebody else's code; the peer is told and the log has it
+            _LOG.exception("%s: request %d failed", self.peer, request.code)
+            remark = f"{type(error).__name__}: {error}"
+            return RemotingCommand(code=ResponseCode.SYSTEM_ERROR, remark=remark)
+        finally:
+            self._served -= 1
+
+
+@asynccontextmanager
+async def over(
+    stream: trio.abc.Stream,
+    *,
+    peer: str = "",
+    handler: Handler | None = None,
+    max_frame_length: int = MAX_FRAME_LENGTH,
+    max_in_flight: int = DEFAULT_MAX_IN_FLIGHT,
+    max_served: int = MAX_SERVED,
+    idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
+) -> AsyncGenerator[Channel]:
+    """A channel over a connected stream, for the length of the block; arguments as of ``Channel``.
+
+    Closing: at the end of the block the channel is closed and its handlers are cancelled.  When the connection ends earlier, the
+    block goes on: whoever uses the channel is told.
+    """
+
+    async def run(task_status: trio.TaskStatus[Channel]) -> None:
+        try:
+            async with trio.open_nursery() as nursery:
+                channel = Channel(
+                    stream,
+                    nursery,
+                    peer=peer,
+                    handler=handler,
+                    max_frame_length=max_frame_length,
+                    max_in_flight=max_in_flight,
+                    max_served=max_served,
+                    idle_timeout=idle_timeout,
+                )
+                nursery.start_soon(channel.read)
+                task_status.started(channel)
+        finally:
+            await trio.aclose_forcefully(stream)
+
+    async with trio.open_nursery() as outer:
+        channel = await outer.start(run)
+        try:
+            yield channel
+        finally:
+            await channel.aclose()
+
+
+@asynccontextmanager
+async def open_channel(
+    host: str,
+    port: int,
+    *,
+    tls: ssl.SSLContext | None = None,
+    server_hostname: str | None = None,
+    handler: Handler | None = None,
+    idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
+) -> AsyncGenerator[Channel]:
+    """Connect, for the length of the block.
+
+    Args:
+        host: name or address.
+        port: TCP port.
+        tls: context of a TLS connection; None for a plain one.
+        server_hostname: the name that the certificate has to have, if not ``host``.
+        handler: answers the peer's requests.
+        idle_timeout: seconds without any byte after which it is closed; None for never.
+
+    Raises:
+        ConnectFailedError: nobody listens there, or the handshake failed.
+
+    Closing: as ``over``.
+    """
+    peer = f"{host}:{port}"
+    stream = await _connected(host, port, tls, server_hostname or host)
+    async with over(stream, peer=peer, handler=handler, idle_timeout=idle_timeout) as channel:
+        yield channel
+
+
+async def _connected(
+    host: str, port: int, tls: ssl.SSLContext | None, server_hostname: str
+) -> trio.abc.Stream:
+    try:
+        socket = await trio.open_tcp_stream(host, port)
+    except OSError as error:
+        raise ConnectFailedError(f"{host}:{port}: {error}") from error
+    if tls is None:
+        return socket
+    stream = trio.SSLStream(socket, tls, server_hostname=server_hostname, https_compatible=True)
+    shaken = False
+    try:
+        await stream.do_handshake()
+        shaken = True
+    except (trio.BrokenResourceError, ssl.SSLError) as error:
+        cause = error.__cause__ or error
+        raise ConnectFailedError(f"{host}:{port}: no TLS handshake: {cause}") from error
+    finally:
+        if not shaken:
+            await trio.aclose_forcefully(socket)
+    return stream
