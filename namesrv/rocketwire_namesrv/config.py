@@ -225,6 +225,7 @@ class Config:
     send_deadline_seconds: int = _ours(60, Limit.SEND_DEADLINE)  # for answers to be taken
     max_requests_in_flight: int = _ours(256, Limit.REQUESTS_IN_FLIGHT)
     max_unsent_bytes: int = _ours(_MEGABYTE, Limit.UNSENT_BYTES)
+    max_all_unsent_bytes: int = _ours(1024 * _MEGABYTE, Limit.ALL_UNSENT_BYTES)
     max_buffered_bytes: int = _ours(1024 * _MEGABYTE, Limit.BUFFERED_BYTES)
     max_notifications: int = _ours(1_000, Limit.NOTIFICATIONS)  # waiting to be sent
     allow_config_update: bool = _ours(False, "rocketwire.allowConfigUpdate")  # 318; Java: always

@@ -58,6 +58,7 @@ class Limit(StrEnum):
     SEND_DEADLINE = "rocketwire.sendDeadlineSeconds"
     REQUESTS_IN_FLIGHT = "rocketwire.maxRequestsInFlight"
     UNSENT_BYTES = "rocketwire.maxUnsentBytes"
+    ALL_UNSENT_BYTES = "rocketwire.maxAllUnsentBytes"
     BUFFERED_BYTES = "rocketwire.maxBufferedBytes"
     NOTIFICATIONS = "rocketwire.maxNotifications"
 
@@ -124,8 +125,8 @@ def exceeds(amount: int, limit: int) -> bool:
 
 
 class Holdings:
-    """What is held of requests that are not whole yet, or wait for their turn, over all
-    connections.
+    """What is held for connections, over all of them: of requests that are not whole yet or wait for
+    their turn; of answers that are not taken.
 
     Attributes:
         total: in bytes.

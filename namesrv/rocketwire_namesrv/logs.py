@@ -80,7 +80,9 @@ def set_up(choice: str, home: str) -> None:
 
 def _add_file(path: str) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
-    handler = RotatingFileHandler(path, maxBytes=_FILE_SIZE, backupCount=_FILES, encoding="utf-8")
+    handler = RotatingFileHandler(
+        path, maxBytes=_FILE_SIZE, backupCount=_FILES, encoding="utf-8", errors="backslashreplace"
+    )
     handler.setFormatter(NamesrvFormatter())
     LOGGER.addHandler(handler)
 

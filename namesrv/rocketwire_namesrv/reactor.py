@@ -70,6 +70,9 @@ class Host(Protocol):
     def report(self, connection: Served, outcome: Outcome) -> None:
         """Log what happened, tell brokers, and end the connections that are to be ended."""
 
+    def note_unsent(self, connection: Served, size: int) -> None:
+        """Keep the account of answers that wait for their peer to take them."""
+
     def refuse(self, connection: Served, error: DecodeError) -> None:
         """End a connection whose bytes are no command."""
 
@@ -247,6 +250,7 @@ class Reactor:
             link.unsent = memoryview(answers)[sent:]
             link.sending = True
             self._epoll.modify(link.stream.socket.fileno(), select.EPOLLOUT)
+            self._host.note_unsent(link, len(answers))
 
     def _flush(self, link: Link, now: float) -> None:
         try:
@@ -261,6 +265,7 @@ class Reactor:
         link.unsent = rest or None
         if link.unsent is None:
             link.sending = False
+            self._host.note_unsent(link, 0)
             link.heard = now
             if link.closing is None:
                 self._epoll.modify(link.stream.socket.fileno(), select.EPOLLIN)

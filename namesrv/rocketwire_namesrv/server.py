@@ -25,6 +25,7 @@ from rocketwire_namesrv.connections import Connection, Served
 from rocketwire_namesrv.durable import DurableFile
 from rocketwire_namesrv.handlers import Peer
 from rocketwire_namesrv.journal import Journal
+from rocketwire_namesrv.limits import Limit, LimitExceeded
 from rocketwire_namesrv.loading import kv_content, load_state
 from rocketwire_namesrv.logs import LOGGER
 from rocketwire_namesrv.notifying import Notifier
@@ -58,6 +59,8 @@ FAREWELL_SECONDS: Final = 3.0
 """For answers that are under way when the server stops."""
 TIMED_BATCHES: Final = 64
 """Of so many batches of bytes received one is timed."""
+LARGE: Final = 16_384
+"""Bytes of answers that are worth an account as long as they are not sent."""
 STEPS_SECONDS: Final = 0.0003
 """For which a large registration goes on before others have their turn."""
 
@@ -296,7 +299,11 @@ class NameServer:
             send = outcome.send if await self._saved(outcome) else outcome.send_unsaved
             if send:
                 connection.sending = True
+                if len(send) >= LARGE:
+                    self.note_unsent(connection, len(send))
                 await connection.stream.send_all(send)
+                if len(send) >= LARGE:
+                    self.note_unsent(connection, 0)
                 connection.sending = False
                 connection.heard = trio.current_time()
             if outcome.close is not None:
@@ -304,6 +311,18 @@ class NameServer:
             if not connection.session.busy:
                 return
             outcome = await self._proceed(connection)
+
+    def note_unsent(self, connection: Served, size: int) -> None:
+        """Keep the account of answers that wait for their peer to take them; end who has most, when
+        it is too much."""
+        unsent, limit = self.state.unsent, self.state.config.max_all_unsent_bytes
+        unsent.note(connection.peer.connection_id, size if size >= LARGE else 0)
+        for number, most in unsent.relieved(limit):
+            what = f"answers that are not taken; connection {number} with {most} bytes is closed"
+            happened = LimitExceeded(limit=Limit.ALL_UNSENT_BYTES, allowed=limit, what=what)
+            self.happened((happened,), None)
+            if (other := self.connections.get(number)) is not None:
+                other.close("too many answers are not taken")
 
     async def _saved(self, outcome: Outcome) -> bool:
         """Bring to disk what is acknowledged; False where something of it cannot be written."""
@@ -357,6 +376,7 @@ class NameServer:
             self.happened(occurrences, connection.peer.address)
         else:
             connection.session.abandon()
+        self.state.unsent.note(connection.peer.connection_id, 0)
         self.journal.record_end(connection)
 
     # ---- what happened

@@ -57,6 +57,7 @@ class State:
         counters: how many requests there were, and how they went.
         stepping: whether a request that takes several steps has begun and not ended.
         holdings: what is held of requests that are not whole yet.
+        unsent: large answers that wait for their peers to take them.
     """
 
     def __init__(
@@ -86,6 +87,7 @@ class State:
         self.shutting_down = False
         self.stepping = False
         self.holdings = Holdings()
+        self.unsent = Holdings()
         self._opaque = 0
 
     def wall_ms(self, now: float) -> int:

@@ -40,6 +40,17 @@ def test_lines_go_to_javas_file_and_warnings_to_stderr_too(
     assert re.fullmatch(f"{TIME} WARN main - less so\n", capsys.readouterr().err)
 
 
+def test_half_a_character_of_a_peer_is_no_reason_to_lose_a_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    set_up("file", str(tmp_path))
+    LOGGER.info("half \ud800 a pair")
+
+    text = (tmp_path / "logs" / "rocketmqlogs" / "namesrv.log").read_text("utf-8")
+    assert text.endswith("INFO main - half \\ud800 a pair\n")
+    assert capsys.readouterr().err == ""
+
+
 def test_all_lines_may_go_to_stderr(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     set_up("stderr", str(tmp_path))
     LOGGER.info("all is well")

@@ -189,6 +189,32 @@ async def test_requests_in_flight_are_answered_before_more_are_handled() -> None
             assert [(await peer.reply()).opaque for _ in range(20)] == list(range(20))
 
 
+async def test_who_does_not_take_most_answers_is_closed_when_it_is_too_much() -> None:
+    listing = request(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
+    config = settings(server_socket_snd_buf_size=4096, max_all_unsent_bytes=250_000)
+    with trio.fail_after(20):
+        async with running(config) as (site, heard):
+            other = site.connect()
+            topics = tuple(f"Topic-with-a-long-name-{number:06}" for number in range(3000))
+            assert (await other.ask(register(topics))).code == 0
+            stalled: list[socket.socket] = []
+            for asked in (2, 1):
+                ours = socket.socket()
+                Driver.sockets.append(ours)
+                stalled.append(ours)
+                ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                ours.connect(tuple(site.server.listening))
+                ours.send(listing * asked)
+                while not site.server.state.unsent.total and not heard.all:
+                    await trio.sleep(0.001)
+                await wait_all_tasks_blocked()
+
+            assert heard.limits == [Limit.ALL_UNSENT_BYTES]
+            assert len(site.server.connections) == 2
+            assert (await other.ask(CLUSTER_INFO)).code == 0
+    assert site.server.state.unsent.total == 0
+
+
 async def test_answers_not_taken_in_time_end_their_connection(autojump_clock: MockClock) -> None:
     config = settings(server_socket_snd_buf_size=4096, send_deadline_seconds=30)
     listing = request(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
@@ -306,6 +332,7 @@ def test_every_limit_has_its_test_here_or_beside_its_part() -> None:
         Limit.FRAME_LENGTH,
         Limit.HEADER_LENGTH,
         Limit.BUFFERED_BYTES,
+        Limit.ALL_UNSENT_BYTES,
         Limit.REQUESTS_IN_FLIGHT,
         Limit.SEND_DEADLINE,
         Limit.FRAME_DEADLINE,
