@@ -214,6 +214,7 @@ def _run(config: Config) -> int:
     import trio
 
     from rocketwire_namesrv import logs
+    from rocketwire_namesrv.config_remarks import config_remarks
     from rocketwire_namesrv.server import serve_until_signal
     from rocketwire_namesrv.sockets import BindError
     from rocketwire_namesrv.storage import StorageError
@@ -238,6 +239,8 @@ def _run(config: Config) -> int:
     except ValueError as error:
         print(f"the name server cannot start: {error}", file=sys.stderr)
         return FAILED
+    for remark in config_remarks(config):
+        logs.LOGGER.warning("configuration: %s", remark)
     _allow_many_connections()
     status = FAILED
     try:

@@ -23,7 +23,7 @@ from rocketwire_namesrv.tls_settings import TlsSettings
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
 
-__all__ = ["Config", "ConfigError", "Owner", "system_properties"]
+__all__ = ["PROPERTIES", "Config", "ConfigError", "Owner", "Property", "system_properties"]
 
 _MEGABYTE: Final = 1024 * 1024
 
@@ -286,11 +286,11 @@ class Config:
             tls=TlsSettings.load(system, entries),
         )
         by_system = {
-            each.attribute: system[each.system] for each in _PROPERTIES if each.system in system
+            each.attribute: system[each.system] for each in PROPERTIES if each.system in system
         }
         ours = {
             each.attribute: system[each.key]
-            for each in _PROPERTIES
+            for each in PROPERTIES
             if each.owner is Owner.OURS and each.key in system
         }
         config = defaults._with_texts({**by_system, **ours})
@@ -355,7 +355,7 @@ class Config:
         """Names and values as texts, in declaration order; None where Java has null."""
         return [
             (each.name, _text(getattr(self, each.attribute)))
-            for each in _PROPERTIES
+            for each in PROPERTIES
             if each.owner in owners
         ]
 
@@ -363,7 +363,7 @@ class Config:
         """The values of these owners' properties under their keys; one key may set several."""
         texts = {
             each.attribute: entries[each.key]
-            for each in _PROPERTIES
+            for each in PROPERTIES
             if each.owner in owners and each.key in entries
         }
         return self._with_texts(texts)
@@ -371,7 +371,7 @@ class Config:
     def _with_texts(self, texts: Mapping[str, str]) -> Self:
         values = {
             each.attribute: each.value_of(texts[each.attribute])
-            for each in _PROPERTIES
+            for each in PROPERTIES
             if each.attribute in texts
         }
         changes: dict[str, Any] = {name: to for name, to in values.items() if to is not None}
@@ -388,8 +388,18 @@ def system_properties(environment: Mapping[str, str]) -> dict[str, str]:
     return {name: value for name, _, value in pairs}
 
 
-class _Property(NamedTuple):
-    """What a field's metadata says."""
+class Property(NamedTuple):
+    """What can be set: a field of ``Config``, and what its metadata says.
+
+    Attributes:
+        attribute: name of the field.
+        name: under which it is shown.
+        key: under which it is set.
+        owner: the Java class.
+        system: Java system property that gives its default, if any.
+        kind: ``str``, ``int`` or ``bool``.
+        bits: of an integer, without the sign.
+    """
 
     attribute: str
     name: str
@@ -422,14 +432,14 @@ def _camel(name: str) -> str:
     return head + "".join(word.capitalize() for word in rest)
 
 
-def _declared() -> tuple[_Property, ...]:
-    found: list[_Property] = []
+def _declared() -> tuple[Property, ...]:
+    found: list[Property] = []
     for each in fields(Config):
         if each.metadata:
             data = each.metadata
             name = data["name"] or _camel(each.name)
             found.append(
-                _Property(
+                Property(
                     attribute=each.name,
                     name=name,
                     key=data["key"] or name,
@@ -451,4 +461,5 @@ def _serialize_type(system: Mapping[str, str], environment: Mapping[str, str]) -
     return SerializeType[text]
 
 
-_PROPERTIES: Final = _declared()
+PROPERTIES: Final = _declared()
+"""All that can be set, in the order of declaration."""

@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from rocketwire.messages.registration import (
+    decode_register_broker_body,
+    encode_register_broker_body,
+)
 from rocketwire_namesrv import parts
 from rocketwire_namesrv.config import Config
 from tests.namesrv.talk import BROKER, SLAVE, Server, registration_body, topic, version
@@ -14,6 +18,13 @@ from tests.namesrv.talk import BROKER, SLAVE, Server, registration_body, topic, 
 FIRST = ("T1", "T2", "T3")
 SECOND = ("T4", "T5", "T6")
 LAST = ("T7",)
+HEADER = {
+    "brokerAddr": BROKER,
+    "brokerId": "0",
+    "brokerName": "b1",
+    "clusterName": "C",
+    "haServerAddr": "",
+}
 
 
 def split_server(**settings: Any) -> Server:
@@ -314,3 +325,20 @@ def test_the_parts_of_an_attempt_that_was_broken_off_are_replaced_by_those_of_th
 
     assert known_topics(server) == [*FIRST, *SECOND, *LAST]
     assert len(server.state.parts) == 0
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_parts_of_the_usual_size_are_read_in_the_fast_ways(packed: bool) -> None:
+    server = Server(Config())
+    names = [f"Topic{number:05}" for number in range(2000)]
+    for start in (0, 800, 1600):
+        body = registration_body(tuple(names[start : start + 800]))
+        if packed:
+            typed = decode_register_broker_body(body, compressed=False, version=513)
+            assert typed is not None
+            body = encode_register_broker_body(typed, compressed=True, version=513)
+        before = known_topics(server)
+        server.ask(103, {**HEADER, "compressed": str(packed).lower()}, body)
+
+    assert before == []
+    assert known_topics(server) == names
