@@ -84,6 +84,15 @@ def test_of_everybodys_lists_only_the_own_part_is_compared() -> None:
     ]
 
 
+def test_of_a_configuration_what_says_where_a_server_runs_is_not_compared() -> None:
+    bodies = b"a=1\nlistenPort=1\n", b"a=1\nlistenPort=2\nrocketwire.driver=auto\n", b"a=2\n"
+    first, second, other = (observed(response(body=one), request_code=319) for one in bodies)
+
+    assert fields(first, second) == []
+    assert fields(first, other) == ["body"]
+    assert fields(observed(response(), request_code=319), first) == ["body"]
+
+
 def test_a_case_that_only_one_server_got_through_is_a_difference() -> None:
     done = verdict(Observation(step="1", arrival=None), Observation(step="2", arrival=None))
     stopped = verdict(Observation(step="1", arrival=None))

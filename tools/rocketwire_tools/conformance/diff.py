@@ -34,6 +34,14 @@ _EVERYBODYS: Final = frozenset({106, 206, 224, 304, 311, 312, 313})
 """Request codes whose answers list what other cases have registered too."""
 
 
+_CONFIG: Final = 319
+_MOVING: Final = re.compile(
+    rb"^(listenPort|rocketmqHome|rocketwire\.[^=\n]*|conformance\.key|productEnvName|serverSelectorThreads)=.*\n",
+    re.MULTILINE,
+)
+"""Lines of the configuration that say where a server runs or are its own, and those that cases change at the same time."""
+
+
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One thing that two servers did differently.
@@ -139,6 +147,8 @@ def _fields(one: Observation, other: Observation, names: Names) -> dict[str, tup
         return {"bytes": (one.arrival.data, other.arrival.data)}
     own_view = one.request_code in _EVERYBODYS
     bodies = first.body, second.body
+    if one.request_code == _CONFIG:
+        bodies = _settled(bodies[0]), _settled(bodies[1])
     fields: dict[str, tuple[object, object]] = {
         "code": (first.code, second.code),
         "remark": (first.remark, second.remark),
@@ -151,6 +161,11 @@ def _fields(one: Observation, other: Observation, names: Names) -> dict[str, tup
     if one.exact and fields["body"][0] == fields["body"][1]:
         fields["bytes"] = bodies
     return fields
+
+
+def _settled(body: bytes | None) -> bytes | None:
+    """The answer to 319 without what differs from server to server and from moment to moment."""
+    return None if body is None else _MOVING.sub(b"", body)
 
 
 def _kind(arrival: Arrival | None) -> str:

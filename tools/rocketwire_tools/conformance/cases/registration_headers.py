@@ -41,6 +41,8 @@ def _header(
     )
 
 
+BAD: Final = broker_ext(cluster="{clusterX}", name="{brokerX}", address="{addressX}")
+
 CASES: Final = (
     _header(
         130,
@@ -115,13 +117,9 @@ CASES: Final = (
             *(
                 ask(
                     103,
-                    {
-                        name: text
-                        for name, text in broker_ext(address="{addressX}").items()
-                        if name != left_out
-                    },
+                    {name: text for name, text in BAD.items() if name != left_out},
                     Answer(code=ANY, remark=ANY, body=ANY),
-                    body=registration(),
+                    body=registration(("{topicX}", "{topicY}")),
                     on="x",
                 )
                 for left_out in ("brokerName", "brokerAddr", "clusterName")
