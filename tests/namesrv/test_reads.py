@@ -200,7 +200,7 @@ def test_what_is_learnt_says_nothing_of_the_tables() -> None:
 
     assert short(server, route()) is None
     assert server.ask(105, {"topic": "TA"}).code == 17
-    server.register(topics=("TA",))
+    server.register(topics=("TA", "TB"))
     before = short(server, route())
     server.ask(205, {"brokerName": "b1"})
     assert before is not None
@@ -331,3 +331,13 @@ def test_a_topic_that_is_gone_is_left_alone(data: bytes) -> None:
     server.ask(216, {"topic": "TA"})
 
     assert short(server, data) is None
+
+
+@pytest.mark.parametrize("data", [route("TA"), binary("TA"), route("TA", version=0)])
+def test_an_answer_that_is_kept_is_the_one_that_was_made(data: bytes) -> None:
+    server = Server()
+    server.register(topics=("TA", "TB"))
+    made = short(server, data)
+
+    assert made
+    assert short(server, data) == made
