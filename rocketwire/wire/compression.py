@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 BEST_LEVEL: Final = 9
 """Level of Java's compressed registrations (``RegisterBrokerBody.encode``)."""
 
-STEP: Final = 1 << 20
+STEP: Final = 1 << 18
 """Most bytes that come out before the limits are looked at again."""
-INPUT_STEP: Final = 1 << 16
+INPUT_STEP: Final = 1 << 14
 """Bytes that go in at a time: what a step leaves of them is copied."""
 RATIO_COUNTS_FROM: Final = 1 << 20
 """Up to so many bytes of output a high ratio is nobody's harm."""
