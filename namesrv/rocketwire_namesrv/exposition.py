@@ -180,6 +180,11 @@ class Exposition(Collector):
             "Since the broker was heard of that has been silent for longest.",
             max((now - entry.last_update for entry in table.live.values()), default=0.0),
         )
+        yield _gauge(
+            "rocketmq_namesrv_expiry_scan_age_seconds",
+            "Since the latest look for silent brokers; before the first one, since the start.",
+            now - (self._state.started if self._state.scanned is None else self._state.scanned),
+        )
         yield self._last_seen()
 
     def _last_seen(self) -> Metric:

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Observed", "Pages"]
 
+MOST_AWAITED: Final = 16
+"""Brokers that the server waits for, and that are named."""
 MOST_WANTED: Final = 255
 """Characters of the beginning of topic names that somebody looks for."""
 
@@ -118,6 +120,8 @@ class Pages:
             "connections": str(len(self._server.connections)),
             "requests": str(sum(state.counters.all_requests().values())),
         }
+        if awaited := sorted(map(str, state.warm_start.awaited)):
+            facts["waiting for"] = ", ".join(awaited[:MOST_AWAITED])
         status = status_of(state, trio.current_time(), wanted[:MOST_WANTED])
         return status_page(status, facts, observer.permissions, observer.news, observer.troubles)
 

@@ -54,6 +54,7 @@ class State:
         shutting_down: send clients away that know how to go (GO_AWAY).
         plain_answer: the pattern of most answers.
         reads: the short way from route requests to their answers.
+        scanned: ``now`` of the latest look for silent brokers; None before the first one.
         counters: how many requests there were, and how they went.
         stepping: whether a request that takes several steps has begun and not ended.
         holdings: what is held of requests that are not whole yet.
@@ -81,6 +82,7 @@ class State:
         self.warm_start = WarmStart() if warm_start is None else warm_start
         self.epoch_ms = epoch_ms
         self.started = started
+        self.scanned: float | None = None
         self.counters = Counters()
         self.allow_config_update = allow_config_update
         self.cluster_test = config.cluster_test
@@ -131,6 +133,7 @@ class State:
         Returns:
             What happened, and the ids of the connections to close.
         """
+        self.scanned = now
         happened, connections = self.table.expire(
             now, notify=self.config.notify_min_broker_id_changed
         )

@@ -76,6 +76,9 @@ def test_the_table_is_measured(site: Site) -> None:
     assert site.series("rocketmq_namesrv_active_brokers") == {(): 1}
     assert site.series("rocketmq_namesrv_topics") == {(): 2}
     assert site.series("rocketmq_namesrv_route_age_seconds") == {(): 12}
+    assert site.series("rocketmq_namesrv_expiry_scan_age_seconds") == {(): 12}
+    site.server.state.expire(site.server.now)
+    assert site.series("rocketmq_namesrv_expiry_scan_age_seconds") == {(): 0}
     assert site.series("rocketmq_namesrv_broker_last_seen_timestamp_seconds") == {
         (BROKER, "b1", "C"): 6000
     }

@@ -19,6 +19,7 @@ from rocketwire_namesrv.observer import Observer
 from rocketwire_namesrv.pages import Pages
 from rocketwire_namesrv.server import NameServer, serve
 from rocketwire_namesrv.sockets import BindError
+from rocketwire_namesrv.warm_start import KnownBroker, WarmStart
 from tests.namesrv.test_server import (
     CLUSTER_INFO,
     LOOPBACK,
@@ -164,6 +165,13 @@ async def test_a_server_that_gives_no_routes_out_yet_is_not_ready() -> None:
     async with running(need_wait_for_service=True) as server:
         assert await get(server, "/readyz") == (503, "not ready: no routes are given out yet\n")
         assert (await get(server, "/healthz"))[0] == 200
+
+
+async def test_the_page_names_the_brokers_that_the_server_waits_for() -> None:
+    async with running() as server:
+        server.state.warm_start = WarmStart([KnownBroker("C", "broker-a", 0)], 1000)
+        assert (await get(server, "/readyz"))[0] == 503
+        assert "waiting for C/broker-a/0" in (await get(server, "/"))[1]
 
 
 async def test_a_server_that_sends_clients_away_is_not_ready() -> None:
