@@ -273,7 +273,8 @@ class NameServer:
             return b""
 
     async def _converse(self, connection: Connection, data: bytes) -> None:
-        receive, work = connection.stream.receive_some, connection.session.receive
+        session = connection.session
+        receive, work = connection.stream.receive_some, session.receive
         while connection.closing is None:
             if not data:
                 connection.reading = True
@@ -285,6 +286,10 @@ class NameServer:
             now = trio.current_time()
             self._batches += 1
             if self._batches % TIMED_BATCHES:
+                if answers := session.reads(data, now):
+                    data = b""
+                    await self._send(connection, answers)
+                    continue
                 outcome = work(data, now)
             else:
                 outcome = self.state.counters.timed(work, data, now)
@@ -298,14 +303,7 @@ class NameServer:
             self.report(connection, outcome)
             send = outcome.send if await self._saved(outcome) else outcome.send_unsaved
             if send:
-                connection.sending = True
-                if len(send) >= LARGE:
-                    self.note_unsent(connection, len(send))
-                await connection.stream.send_all(send)
-                if len(send) >= LARGE:
-                    self.note_unsent(connection, 0)
-                connection.sending = False
-                connection.heard = trio.current_time()
+                await self._send(connection, send)
             if outcome.close is not None:
                 self.refuse(connection, outcome.close)
             if not connection.session.busy:
@@ -323,6 +321,16 @@ class NameServer:
             self.happened((happened,), None)
             if (other := self.connections.get(number)) is not None:
                 other.close("too many answers are not taken")
+
+    async def _send(self, connection: Served, answers: bytes) -> None:
+        connection.sending = True
+        if len(answers) >= LARGE:
+            self.note_unsent(connection, len(answers))
+        await connection.stream.send_all(answers)
+        if len(answers) >= LARGE:
+            self.note_unsent(connection, 0)
+        connection.sending = False
+        connection.heard = trio.current_time()
 
     async def _saved(self, outcome: Outcome) -> bool:
         """Bring to disk what is acknowledged; False where something of it cannot be written."""
