@@ -1,0 +1,250 @@
+"""Registrations as releases before 5.0.0 send them, in either form of header, and with members that are null."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from rocketwire_tools.conformance.build import (
+    FAILED,
+    NO_ROUTE,
+    ask,
+    broker_ext,
+    found,
+    register,
+    registration,
+    unregister,
+    until,
+)
+from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.outcomes import ANY, Answer, Has, Json, Outcome
+
+HANDLER: Final = "DefaultRequestProcessor.registerBroker @ 5.5.0"
+BODY: Final = "RegisterBrokerBody.decode, TopicConfigSerializeWrapper @ 5.5.0"
+ROUTE: Final = {"topic": "{topic}"}
+ROUTED: Final = found(Json(Has({"queueDatas": [Has({"brokerName": "{broker}"})]})))
+ACCEPTED: Final = Answer(ext={})
+ANYTHING: Final = Answer(code=ANY, remark=ANY, body=ANY)
+OLD_VERSION: Final = {"counter": 1, "timestamp": 1000}
+
+
+def old_topic(name: str) -> dict[str, Any]:
+    """A TopicConfig of 4.x, which knows no attributes."""
+    return {
+        "order": False,
+        "perm": 6,
+        "readQueueNums": 8,
+        "topicFilterType": "SINGLE_TAG",
+        "topicName": name,
+        "topicSysFlag": 0,
+        "writeQueueNums": 8,
+    }
+
+
+OLD_BODY: Final = {
+    "filterServerList": [],
+    "topicConfigSerializeWrapper": {
+        "dataVersion": OLD_VERSION,
+        "topicConfigTable": {
+            "{topic}": old_topic("{topic}"),
+            "{topicB}": old_topic("{topicB}"),
+        },
+    },
+}
+
+
+def _release(number: int, release: str, version: int, **ext: str) -> Case:
+    return Case(
+        id=f"ns/103/{number}",
+        requirement=f"A broker of {release} MUST be able to register, to ask for its data version and to leave.",
+        evidence=HANDLER,
+        items=(48,),
+        steps=(
+            ask(103, broker_ext(**ext), ACCEPTED, body=OLD_BODY, version=version),
+            ask(105, ROUTE, ROUTED, version=version, on="reader"),
+            ask(
+                322,
+                broker_ext(),
+                found(Json(Has(OLD_VERSION)), ext={"changed": "false"}),
+                body=OLD_VERSION,
+                version=version,
+            ),
+            ask(104, broker_ext(), Answer(ext=None), version=version),
+            until(105, ROUTE, NO_ROUTE, on="reader"),
+        ),
+    )
+
+
+def _null(number: int, what: str, body: Any, outcome: Outcome, then: Outcome) -> Case:
+    return Case(
+        id=f"ns/103/{number}",
+        requirement=f"A registration with {what} SHOULD be taken as Java takes it.",
+        evidence=BODY,
+        severity=Severity.SHOULD,
+        profiles=SINCE_5_3,
+        items=(54,),
+        steps=(register(None, body, outcome), ask(105, ROUTE, then, on="reader")),
+    )
+
+
+def _with(member: str, value: object) -> dict[str, Any]:
+    body = registration()
+    return body | {
+        "topicConfigSerializeWrapper": body["topicConfigSerializeWrapper"] | {member: value}
+    }
+
+
+CASES: Final = (
+    _release(180, "3.2.6", 83),
+    _release(181, "4.2.0", 253),
+    _release(182, "4.9.4", 401, compressed="false", bodyCrc32="0"),
+    Case(
+        id="ns/103/183",
+        requirement="A broker whose headers are binary MUST be able to register, to be found and to leave.",
+        evidence="RocketMQSerializable.rocketMQProtocolDecode @ 5.5.0",
+        items=(17, 48),
+        steps=(
+            register(None, None, Answer(ext=ANY), binary=True),
+            ask(105, ROUTE, ROUTED, binary=True, on="reader"),
+            ask(106, None, found(), binary=True, on="reader"),
+            ask(104, broker_ext(), Answer(), binary=True),
+            until(105, ROUTE, NO_ROUTE, on="reader"),
+        ),
+    ),
+    _null(190, "dataVersion null", _with("dataVersion", None), ACCEPTED, ROUTED),
+    _null(191, "topicConfigTable null", _with("topicConfigTable", None), ACCEPTED, NO_ROUTE),
+    _null(
+        192,
+        "topicQueueMappingInfoMap null",
+        _with("topicQueueMappingInfoMap", None),
+        ACCEPTED,
+        ROUTED,
+    ),
+    _null(
+        194,
+        "a topic that is null",
+        _with("topicConfigTable", {"{topicX}": None, "{topic}": old_topic("{topic}")}),
+        FAILED,
+        NO_ROUTE,
+    ),
+    _null(
+        196,
+        "an enumeration that is not listed",
+        _with(
+            "topicConfigTable",
+            {
+                "{topic}": old_topic("{topic}") | {"topicFilterType": "NO_TAG"},
+                "{topicB}": old_topic("{topicB}"),
+            },
+        ),
+        ACCEPTED,
+        ROUTED,
+    ),
+    _null(
+        197,
+        "numbers as texts",
+        _with(
+            "topicConfigTable",
+            {
+                "{topic}": old_topic("{topic}") | {"perm": "6", "readQueueNums": "8"},
+                "{topicB}": old_topic("{topicB}"),
+            },
+        ),
+        ACCEPTED,
+        ROUTED,
+    ),
+    Case(
+        id="ns/103/193",
+        requirement="What comes of a registration with topicConfigSerializeWrapper null, or a topic without a name, MAY differ; it is answered.",
+        evidence=BODY,
+        severity=Severity.NOTE,
+        profiles=SINCE_5_3,
+        items=(54,),
+        steps=(
+            register(None, {"topicConfigSerializeWrapper": None}, ANYTHING, on="a"),
+            register(
+                None,
+                _with(
+                    "topicConfigTable", {"{topicX}": {"perm": 6}, "{topic}": old_topic("{topic}")}
+                ),
+                ANYTHING,
+                on="b",
+            ),
+            ask(106, None, found(), on="reader"),
+        ),
+    ),
+    Case(
+        id="ns/103/200",
+        requirement="A negative brokerId SHOULD be an id like others.",
+        evidence="RouteInfoManager.registerBroker @ 5.5.0",
+        severity=Severity.SHOULD,
+        profiles=SINCE_5_3,
+        items=(55,),
+        steps=(
+            register(broker_ext(broker_id=-1), None, ACCEPTED),
+            ask(
+                901,
+                {"clusterName": "{cluster}", "brokerName": "{broker}"},
+                found(
+                    Json({"brokerMemberGroup": Has({"brokerAddrs": {"-1": "{address}"}})}),
+                    remark=ANY,
+                ),
+            ),
+        ),
+    ),
+    Case(
+        id="ns/103/201",
+        requirement="Fields of a registration that cannot be read, and are not mandatory, MUST count as absent.",
+        evidence="RemotingCommand.decodeCommandCustomHeader @ 5.5.0",
+        profiles=SINCE_5_3,
+        items=(55,),
+        steps=(
+            register(
+                broker_ext(heartbeatTimeoutMillis="abc", bodyCrc32=" 5", compressed="yes"),
+                None,
+                ACCEPTED,
+            ),
+            ask(105, ROUTE, ROUTED, on="reader"),
+        ),
+    ),
+    Case(
+        id="ns/103/202",
+        requirement="enableActingMaster=TRUE MUST mean true, and anything else but true false.",
+        evidence="RemotingCommand.decodeCommandCustomHeader @ 5.5.0 (Boolean.parseBoolean)",
+        profiles=SINCE_5_3,
+        items=(68,),
+        steps=(
+            register(broker_ext(enableActingMaster="TRUE")),
+            ask(105, ROUTE, found(Json(Has({"brokerDatas": [Has({"enableActingMaster": True})]})))),
+            register(broker_ext(enableActingMaster="1")),
+            ask(
+                105, ROUTE, found(Json(Has({"brokerDatas": [Has({"enableActingMaster": False})]})))
+            ),
+        ),
+    ),
+    Case(
+        id="ns/103/203",
+        requirement="Addresses MUST be kept as they are, host names and IPv6 included.",
+        evidence="RouteInfoManager.registerBroker @ 5.5.0",
+        items=(48,),
+        steps=(
+            register(broker_ext(address="broker.{cluster}.example:10911"), None, ACCEPTED),
+            ask(
+                105,
+                ROUTE,
+                found(
+                    Json(
+                        Has(
+                            {
+                                "brokerDatas": [
+                                    Has({"brokerAddrs": {"0": "broker.{cluster}.example:10911"}})
+                                ]
+                            }
+                        )
+                    )
+                ),
+            ),
+            unregister(broker_ext(address="broker.{cluster}.example:10911")),
+            until(105, ROUTE, NO_ROUTE),
+        ),
+    ),
+)
