@@ -19,9 +19,11 @@ import trio
 from bench.namesrv import routes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
 TOPICS: Final = 5_000
+CHANGING: Final = 100
+LAYOUTS: Final = 50
 REGISTER_SECONDS: Final = 1.0
 ANSWER_SECONDS: Final = 60.0
 KILLED: Final = 1 / 30
@@ -52,9 +54,12 @@ class Wire:
 
     async def ask(self, frame: bytes, *fine: int) -> None:
         """Send a request and wait for its answer; raises ``LostError`` unless its code is 0 or among ``fine``."""
-        with trio.fail_after(ANSWER_SECONDS):
+        header: dict[str, object] = {}
+        with trio.move_on_after(ANSWER_SECONDS) as scope:
             await self.stream.send_all(frame)
             header = await self.answer()
+        if scope.cancelled_caught:
+            raise LostError(f"no answer within {ANSWER_SECONDS:g} s")
         if header["code"] not in {0, *fine}:
             raise LostError(str(header))
 
@@ -112,12 +117,21 @@ class Crowd:
         for number in range(brokers):
             nursery.start_soon(self._broker, number, brokers)
         for _ in range(clients):
-            nursery.start_soon(self._client)
+            nursery.start_soon(self._for_ever, self._client)
         for junk in (_junk_text, _junk_bytes, _junk_tls, _junk_length, _junk_header, _half_a_frame):
             nursery.start_soon(self._nuisance, junk)
         for _ in range(4):
             nursery.start_soon(self._deaf)
-        nursery.start_soon(self._administrator)
+        nursery.start_soon(self._for_ever, self._administrator)
+
+    async def _for_ever(self, life: Callable[[Wire], Awaitable[None]]) -> None:
+        while True:
+            wire = await Wire.open(self._port)
+            try:
+                await life(wire)
+            except (LostError, trio.BrokenResourceError) as error:
+                self.counts[f"lost: {error}"] += 1
+            self.counts[f"clients killed ({await wire.die()})"] += 1
 
     async def _broker(self, number: int, brokers: int) -> None:
         broker = routes.wide_brokers(brokers)[number]
@@ -142,16 +156,13 @@ class Crowd:
                 self.counts[f"broker lost: {error}"] += 1
             self.counts[f"brokers killed ({await wire.die()})"] += 1
 
-    async def _client(self) -> None:
-        while True:
-            wire = await Wire.open(self._port)
-            for _ in range(_chance.randrange(4)):
-                topic = routes.topic_name(routes.WIDE.format, _chance.randrange(TOPICS))
-                await wire.ask(routes.route_request(topic), 17)
-                await trio.sleep(_chance.random())
-            if _chance.random() < 0.3:
-                await wire.stream.send_all(routes.route_request("half")[:20])
-            self.counts[f"clients killed ({await wire.die()})"] += 1
+    async def _client(self, wire: Wire) -> None:
+        for _ in range(_chance.randrange(4)):
+            topic = routes.topic_name(routes.WIDE.format, _chance.randrange(TOPICS))
+            await wire.ask(routes.route_request(topic), 17)
+            await trio.sleep(_chance.random())
+        if _chance.random() < 0.3:
+            await wire.stream.send_all(routes.route_request("half")[:20])
 
     async def _nuisance(self, junk: Callable[[], bytes]) -> None:
         while True:
@@ -184,8 +195,7 @@ class Crowd:
             await wire.die()
             self.counts["stalled readers"] += 1
 
-    async def _administrator(self) -> None:
-        wire = await Wire.open(self._port)
+    async def _administrator(self, wire: Wire) -> None:
         number = 0
         while True:
             number += 1
@@ -205,12 +215,16 @@ class Crowd:
 
 
 class _Topics:
-    """What one broker has, ever a little different."""
+    """What one broker has, ever a little different.
+
+    Some hundred layouts over all brokers are there from the beginning, and the topics that change are always the same: what
+    the server has to remember does not grow.
+    """
 
     def __init__(self, *, packed: bool) -> None:
         self._packed = packed
         self._names = [routes.topic_name(routes.WIDE.format, index) for index in range(TOPICS)]
-        self._texts = [_topic(name, 8) for name in self._names]
+        self._texts = self._mixed()
         self._counter = 1
 
     def change(self) -> None:
@@ -220,11 +234,14 @@ class _Topics:
             return
         self._counter += 1
         if dice < 0.97:
-            index = _chance.randrange(TOPICS)
+            index = _chance.randrange(CHANGING)
             self._texts[index] = _topic(self._names[index], _chance.choice((4, 8)))
         else:
-            queues = _chance.choice((4, 8))
-            self._texts = [_topic(name, queues) for name in self._names]
+            self._texts = self._mixed()
+
+    def _mixed(self) -> list[bytes]:
+        queues = [_chance.choice((4, 8)) for _ in range(LAYOUTS)]
+        return [_topic(name, queues[at % LAYOUTS]) for at, name in enumerate(self._names)]
 
     def body(self) -> bytes:
         """The body of a registration."""

@@ -1,0 +1,97 @@
+"""The name server as a process that has bad luck."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import TYPE_CHECKING, Self
+
+from tests.support import rawcall
+from tests.support.javacache import ROOT
+from tests.support.javapeers import properties
+from tests.support.processes import LOOPBACK, Child, free_ports
+
+if TYPE_CHECKING:
+    import socket
+    from pathlib import Path
+
+PUT, GET, DELETE, LIST = 100, 101, 102, 219
+NAMESPACE = "ns"
+SECONDS = 60.0
+"""For one answer on a busy machine."""
+
+
+class UnluckyServer:
+    """A name server of ours.
+
+    Args:
+        folder: its home.
+        driver: ``portable`` or ``reactor``.
+        luck: the environment of ``launched``.
+        settings: of its configuration.
+    """
+
+    def __init__(self, folder: Path, driver: str, luck: dict[str, str], **settings: object) -> None:
+        self.folder = folder
+        self.kv = folder / "kv" / "kvConfig.json"
+        self._driver = driver
+        self._luck = luck
+        self._settings = settings
+        self.port = free_ports()
+
+    def __enter__(self) -> Self:
+        settings: dict[str, object] = {
+            "listenPort": self.port,
+            "bindAddress": LOOPBACK,
+            "kvConfigPath": "kv/kvConfig.json",
+            "rocketwire.driver": self._driver,
+        }
+        file = self.folder / "namesrv.properties"
+        file.write_text(properties({**settings, **self._settings}))
+        paths = [str(ROOT), str(ROOT / "namesrv"), os.environ.get("PYTHONPATH", "")]
+        child = Child(
+            "namesrv",
+            [sys.executable, "-m", "tests.chaos.launched", "-c", file.name],
+            self.folder,
+            environment={
+                "PYTHONPATH": os.pathsep.join(paths),
+                "HOME": ".",
+                "ROCKETWIRE_LOG": "stderr",
+                **self._luck,
+            },
+        )
+        self.child = child
+        ready = child.output.count("boot success") + 1
+        child.wait_until(lambda: child.output.count("boot success") >= ready, "boot success")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.child.kill()
+
+    def lives(self) -> bool:
+        """Whether it is still there, and answers."""
+        return self.child.process.poll() is None and self.ask(106).header["code"] == 0
+
+    def ask(
+        self, code: int, fields: dict[str, str] | None = None, body: bytes = b""
+    ) -> rawcall.Answer:
+        """One request on a connection of its own."""
+        return rawcall.ask(self.port, code, fields, body, seconds=SECONDS)
+
+    def put(self, key: str, value: str, stream: socket.socket | None = None) -> int:
+        """Store an item; returns the code of the answer."""
+        fields = {"namespace": NAMESPACE, "key": key, "value": value}
+        if stream is None:
+            return _code(self.ask(PUT, fields))
+        stream.sendall(rawcall.frame(PUT, fields))
+        return _code(rawcall.read_answer(stream))
+
+    def items(self) -> dict[str, str]:
+        """All items, as it says."""
+        answer = self.ask(LIST, {"namespace": NAMESPACE})
+        return dict(json.loads(answer.body)["table"]) if answer.body else {}
+
+
+def _code(answer: rawcall.Answer) -> int:
+    return int(str(answer.header["code"]))
