@@ -214,6 +214,7 @@ def _run(config: Config) -> int:
     import trio
 
     from rocketwire_namesrv import logs
+    from rocketwire_namesrv.config import ConfigError
     from rocketwire_namesrv.config_remarks import config_remarks
     from rocketwire_namesrv.server import serve_until_signal
     from rocketwire_namesrv.sockets import BindError
@@ -245,7 +246,7 @@ def _run(config: Config) -> int:
     status = FAILED
     try:
         status = 128 + trio.run(serve_until_signal, config, on_boot)
-    except* (BindError, StorageError, TlsError) as group:
+    except* (BindError, ConfigError, StorageError, TlsError) as group:
         for each in group.exceptions:
             print(f"the name server cannot start: {each}", file=sys.stderr)
     return status

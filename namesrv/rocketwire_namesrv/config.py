@@ -229,6 +229,9 @@ class Config:
     max_buffered_bytes: int = _ours(1024 * _MEGABYTE, Limit.BUFFERED_BYTES)
     max_notifications: int = _ours(1_000, Limit.NOTIFICATIONS)  # waiting to be sent
     allow_config_update: bool = _ours(False, "rocketwire.allowConfigUpdate")  # 318; Java: always
+    read_addresses: str = _ours("", "rocketwire.readAddresses")  # who may; empty: everybody
+    broker_addresses: str = _ours("", "rocketwire.brokerAddresses")
+    admin_addresses: str = _ours("", "rocketwire.adminAddresses")
     driver: str = _ours("auto", "rocketwire.driver")  # one of ``DRIVERS``
     split_registration_size: int = _ours(
         SPLIT_REGISTRATION_SIZE, "rocketwire.splitRegistrationSize"

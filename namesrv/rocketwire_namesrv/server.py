@@ -21,6 +21,7 @@ import trio
 
 from rocketwire_namesrv import reactor
 from rocketwire_namesrv.accepting import Door
+from rocketwire_namesrv.access import exposed
 from rocketwire_namesrv.connections import Connection, Served
 from rocketwire_namesrv.durable import DurableFile
 from rocketwire_namesrv.handlers import Peer
@@ -164,6 +165,7 @@ class NameServer:
                     services.start_soon(self.tls.watch)
                     services.start_soon(remember_for_ever, self)
                     services.start_soon(self.observation.serve)
+                    self.happened(exposed(self.state.config), None)
                     task_status.started(self)
                     await self._stopping.wait()
                     self.notifier.tasks = None

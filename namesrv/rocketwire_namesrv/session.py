@@ -21,6 +21,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
+from rocketwire_namesrv.access import AccessRefused, Role
 from rocketwire_namesrv.cluster_test import get_route_in_cluster_test
 from rocketwire_namesrv.counters import ONEWAY, UNKNOWN, Kind
 from rocketwire_namesrv.handlers import HANDLERS, SCANS, STEPWISE, Answer, Peer
@@ -127,6 +128,7 @@ class Session:
         "_began",
         "_begun",
         "_decoder",
+        "_denied",
         "_held",
         "_in_flight",
         "_limit",
@@ -134,6 +136,7 @@ class Session:
         "_paused",
         "_peer",
         "_request",
+        "_short",
         "_state",
         "_steps",
     )
@@ -143,6 +146,10 @@ class Session:
         self._peer = peer
         config = state.config
         self._limit = config.frame_max_length
+        self._denied = state.access.denied_to(peer.address)
+        # the short way must not be open to who may not read: no frame is short enough
+        may_read = self._denied is None or Role.READ not in self._denied.roles
+        self._short = self._limit if may_read else 0
         self._most_unsent = _or_unlimited(config.max_unsent_bytes)
         self._in_flight = _or_unlimited(config.max_requests_in_flight)
         self._held = 0  # bytes, as ``State.holdings`` has them
@@ -180,7 +187,7 @@ class Session:
         if self._decoder is not None or not self._state.reads_are_plain(now):
             return None
         parts, end, commands = self._state.reads.answer(
-            data, max_frame_length=self._limit, most=self._most_unsent
+            data, max_frame_length=self._short, most=self._most_unsent
         )
         if end != len(data):
             return None
@@ -201,7 +208,7 @@ class Session:
         if self._decoder is None:
             if self._state.reads_are_plain(now):
                 answered = self._state.reads.answer(
-                    data, max_frame_length=self._limit, most=self._most_unsent
+                    data, max_frame_length=self._short, most=self._most_unsent
                 )
                 work.send, end, work.commands = answered
                 answers = b"".join(work.send)
@@ -326,7 +333,8 @@ class Session:
             )
 
     def _handle(self, work: _Work, request: RemotingCommand, now: float) -> None:
-        whole = self._state.cluster_test or self._sent_away(request)
+        denied = self._denied is not None and self._denied.role_of(request.code) is not None
+        whole = denied or self._state.cluster_test or self._sent_away(request)
         stepwise = None if whole else STEPWISE.get(request.code)
         self._began = self._state.counters.begin()
         if stepwise is None:
@@ -366,6 +374,8 @@ class Session:
     def _answer(self, request: RemotingCommand, now: float) -> Answer:
         if self._sent_away(request):
             return Answer(ResponseCode.GO_AWAY, "please go away")
+        if self._denied is not None and (role := self._denied.role_of(request.code)) is not None:
+            return self._refused(request, role)
         handler = HANDLERS.get(request.code)
         if self._state.cluster_test:
             handler = get_route_in_cluster_test
@@ -380,6 +390,11 @@ class Session:
             return handler(self._state, request, self._peer, now)
         except Exception as error:  # noqa: BLE001 - one request must not end the server
             return self._failed(request, error)
+
+    def _refused(self, request: RemotingCommand, role: Role) -> Answer:
+        happened = AccessRefused(client=self._peer.address, code=int(request.code), role=role.value)
+        remark = f"this name server lets certain {role.value} alone send code {int(request.code)}"
+        return Answer(ResponseCode.NO_PERMISSION, remark, occurrences=(happened,))
 
     def _guarded(
         self,

@@ -15,6 +15,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.messages import encode_header
 from rocketwire.messages.registration import NotifyMinBrokerIdChangeRequestHeader
 from rocketwire.wire.command import RemotingCommand
+from rocketwire_namesrv.access import Access
 from rocketwire_namesrv.counters import Counters
 from rocketwire_namesrv.kv import KVConfig
 from rocketwire_namesrv.limits import Holdings
@@ -57,6 +58,7 @@ class State:
         scanned: ``now`` of the latest look for silent brokers; None before the first one.
         counters: how many requests there were, and how they went.
         stepping: whether a request that takes several steps has begun and not ended.
+        access: who may ask what.
         holdings: what is held of requests that are not whole yet.
         unsent: large answers that wait for their peers to take them.
     """
@@ -88,6 +90,7 @@ class State:
         self.cluster_test = config.cluster_test
         self.shutting_down = False
         self.stepping = False
+        self.access = Access.of(config)
         self.holdings = Holdings()
         self.unsent = Holdings()
         self._opaque = 0

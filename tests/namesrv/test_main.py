@@ -20,6 +20,7 @@ import pytest
 from rocketwire_namesrv import __main__ as command
 from rocketwire_namesrv import server
 from rocketwire_namesrv.__main__ import USAGE, UsageError, main, parse
+from rocketwire_namesrv.config import ConfigError
 from rocketwire_namesrv.logs import LOGGER, tear_down
 from rocketwire_namesrv.sockets import BindError, Listening
 from rocketwire_namesrv.storage import StorageError
@@ -222,7 +223,13 @@ def test_the_boot_line_names_the_real_port_and_the_header_form(
 
 
 @pytest.mark.parametrize(
-    "error", [BindError("port taken"), StorageError("no sense"), TlsError("no certificate")]
+    "error",
+    [
+        BindError("port taken"),
+        ConfigError("no list"),
+        StorageError("no sense"),
+        TlsError("no certificate"),
+    ],
 )
 def test_a_start_that_fails_says_why(
     monkeypatch: pytest.MonkeyPatch,

@@ -1,0 +1,176 @@
+"""Who may ask what: lists of addresses for readers, brokers and administrators.
+
+Rules of this file: pure.  The protocol has no authentication that a name server could use, so all
+that can be told apart is where a connection comes from.  Without lists everybody may do everything,
+as in Java, and nothing is spent on asking.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from ipaddress import ip_address, ip_network
+from typing import TYPE_CHECKING, Final, NamedTuple, Self
+
+from rocketwire.codes import RequestCode
+from rocketwire_namesrv.config import ConfigError
+from rocketwire_namesrv.occurrences import Level, Occurrence
+from rocketwire_namesrv.tls_settings import ClientAuth, TlsMode
+
+if TYPE_CHECKING:
+    from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+
+    from rocketwire_namesrv.config import Config
+
+    Address = IPv4Address | IPv6Address
+    Networks = tuple[IPv4Network | IPv6Network, ...]
+
+__all__ = ["Access", "AccessRefused", "Denied", "Exposed", "Role", "exposed"]
+
+NOBODY: Final = "none"
+"""The list with nobody in it; an empty text is no list."""
+
+
+class Role(Enum):
+    """What a request is for."""
+
+    READ = "readers"
+    BROKER = "brokers"
+    ADMIN = "administrators"
+
+
+_ROLES: Final[dict[int, Role]] = {
+    **dict.fromkeys(
+        (
+            RequestCode.REGISTER_BROKER,
+            RequestCode.UNREGISTER_BROKER,
+            RequestCode.BROKER_HEARTBEAT,
+            RequestCode.QUERY_DATA_VERSION,
+            RequestCode.REGISTER_TOPIC_IN_NAMESRV,
+        ),
+        Role.BROKER,
+    ),
+    **dict.fromkeys(
+        (
+            RequestCode.PUT_KV_CONFIG,
+            RequestCode.DELETE_KV_CONFIG,
+            RequestCode.WIPE_WRITE_PERM_OF_BROKER,
+            RequestCode.ADD_WRITE_PERM_OF_BROKER,
+            RequestCode.DELETE_TOPIC_IN_NAMESRV,
+            RequestCode.UPDATE_NAMESRV_CONFIG,
+            RequestCode.GET_NAMESRV_CONFIG,
+        ),
+        Role.ADMIN,
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccessRefused(Occurrence):
+    """A request came from where such requests must not come from."""
+
+    level = Level.WARNING
+    client: str
+    code: int
+    role: str
+    template = "request {code} of {client} refused, it is not among the {role}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exposed(Occurrence):
+    """The server can be reached from other machines, and everybody may do everything."""
+
+    level = Level.WARNING
+    address: str
+    template = (
+        "everybody who reaches {address} may register brokers and change topics; see"
+        " rocketwire.brokerAddresses and rocketwire.adminAddresses, or let TLS ask for certificates"
+    )
+
+
+class Denied(NamedTuple):
+    """What a peer must not do."""
+
+    roles: frozenset[Role]
+
+    def role_of(self, code: int) -> Role | None:
+        """The role that a request would need and the peer has not; None where it may."""
+        role = _ROLES.get(code, Role.READ)
+        return role if role in self.roles else None
+
+
+class Access:
+    """The lists.
+
+    Attributes:
+        restricted: whether there are any.
+    """
+
+    def __init__(self, lists: dict[Role, Networks | None]) -> None:
+        self._lists = {role: each for role, each in lists.items() if each is not None}
+        self.restricted = bool(self._lists)
+
+    @classmethod
+    def of(cls, config: Config) -> Self:
+        """Those of the settings.
+
+        Raises:
+            ConfigError: one of them is no list of addresses and networks.
+        """
+        return cls(
+            {
+                Role.READ: _networks(config.read_addresses, "rocketwire.readAddresses"),
+                Role.BROKER: _networks(config.broker_addresses, "rocketwire.brokerAddresses"),
+                Role.ADMIN: _networks(config.admin_addresses, "rocketwire.adminAddresses"),
+            }
+        )
+
+    def denied_to(self, address: str) -> Denied | None:
+        """What must not be done by the peer at ``address`` (``host:port``, with brackets if IPv6);
+        None where it may do everything."""
+        if not self.restricted:
+            return None
+        host = _host(address)
+        roles = frozenset(
+            role for role, networks in self._lists.items() if not _within(host, networks)
+        )
+        return Denied(roles) if roles else None
+
+
+def exposed(config: Config) -> tuple[Exposed, ...]:
+    """Whether nothing stands between other machines and everything that can be asked."""
+    lists = config.broker_addresses and config.admin_addresses
+    tls = config.tls
+    certificates = tls.mode is TlsMode.ENFORCING and tls.client_auth is ClientAuth.REQUIRE
+    host = _host(f"{config.bind_address}:0")
+    if lists or certificates or (host is not None and host.is_loopback):
+        return ()
+    return (Exposed(address=f"{config.bind_address}:{config.listen_port}"),)
+
+
+def _networks(text: str, name: str) -> Networks | None:
+    words = text.replace(",", " ").replace(";", " ").split()
+    if not words:
+        return None
+    if words == [NOBODY]:
+        return ()
+    try:
+        return tuple(ip_network(word, strict=False) for word in words)
+    except ValueError as error:
+        raise ConfigError(f"{name}: {error}") from error
+
+
+def _host(address: str) -> Address | None:
+    text = address.rpartition(":")[0].strip("[]")
+    try:
+        host = ip_address(text)
+    except ValueError:
+        return None
+    mapped = None if host.version == 4 else host.ipv4_mapped
+    return host if mapped is None else mapped
+
+
+def _within(host: Address | None, networks: Networks) -> bool:
+    return host is not None and any(
+        host in network for network in networks if network.version == host.version
+    )
