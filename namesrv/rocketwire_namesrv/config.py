@@ -41,6 +41,8 @@ NO_PORT: Final = -1
 _DENIED: Final = ("configBlackList", "configStorePath", "kvConfigPath", "rocketmqHome")
 _KINDS: Final[Mapping[str, type]] = {"str": str, "str | None": str, "int": int, "bool": bool}
 _SECRET: Final = re.compile("password|passwd|secret|accesskey|credential|token", re.I)
+_WORD: Final = re.compile(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
+_QUOTED: Final = re.compile(r""""([^"]*)"?|'([^']*)'?""")
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _JAVA_BLANKS: Final = "".join(map(chr, range(33)))  # what String.trim removes
 
@@ -384,11 +386,24 @@ class Config:
 def system_properties(environment: Mapping[str, str]) -> dict[str, str]:
     """Java system properties, out of the ``-D`` options in JAVA_OPT and JAVA_OPT_EXT.
 
-    That is where operators of the Java server keep them; other JVM options are ignored.
+    That is where operators of the Java server keep them.  Any JVM takes those in JAVA_TOOL_OPTIONS
+    and JDK_JAVA_OPTIONS too, with quotes around what has blanks in it, and gives way to the former.
+    Other JVM options are ignored.
     """
-    options = f"{environment.get('JAVA_OPT', '')} {environment.get('JAVA_OPT_EXT', '')}".split()
+    options = [
+        *_quoted_words(environment.get("JAVA_TOOL_OPTIONS", "")),
+        *_quoted_words(environment.get("JDK_JAVA_OPTIONS", "")),
+        *environment.get("JAVA_OPT", "").split(),
+        *environment.get("JAVA_OPT_EXT", "").split(),
+    ]
     pairs = (option[2:].partition("=") for option in options if option.startswith("-D"))
     return {name: value for name, _, value in pairs}
+
+
+def _quoted_words(text: str) -> list[str]:
+    """Words with blanks between; a quote protects blanks up to the next of its kind, or the end."""
+    words = _WORD.findall(text)
+    return [_QUOTED.sub(lambda found: found[1] or found[2] or "", word) for word in words]
 
 
 class Property(NamedTuple):

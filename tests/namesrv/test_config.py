@@ -244,6 +244,24 @@ def test_system_properties_are_found_in_the_jvm_options() -> None:
     assert config.client_socket_snd_buf_size == 65536
 
 
+def test_system_properties_for_every_jvm_count_less_than_those_for_this_one() -> None:
+    environment = {
+        "JAVA_TOOL_OPTIONS": "-Da=1 '-Db=x y' -Dc=1",
+        "JDK_JAVA_OPTIONS": '-Dc="2 z" -Dd=1 -De="open',
+        "JAVA_OPT": "-Dd=2 -Df='1'",
+        "JAVA_OPT_EXT": "-Df=3",
+    }
+
+    assert system_properties(environment) == {
+        "a": "1",
+        "b": "x y",
+        "c": "2 z",
+        "d": "2",
+        "e": "open",
+        "f": "3",
+    }
+
+
 def test_our_own_limits_come_from_the_file_or_from_the_jvm_options() -> None:
     options = "-Dcom.rocketmq.remoting.frameMaxLength=1024 -Drocketwire.frameDeadlineSeconds=5"
 
