@@ -61,8 +61,7 @@ class WarmStart:
             table: as it is between two registrations.
             since_start: seconds.
         """
-        if self.awaited:
-            self.awaited.difference_update(brokers_of(table))
+        self.awaited.difference_update(brokers_of(table))
         if self.awaited and since_start >= self._seconds:
             self.missed = tuple(sorted(self.awaited))
             self.awaited.clear()
