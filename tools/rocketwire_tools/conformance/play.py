@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.target import Target
 
 EXCHANGES_KEPT: Final = 400
+
+_ATTEMPTS_TO_LISTEN: Final = 100
 
 _UNDOING: Final = {103: 104, 100: 102, 217: 216}
 """Request codes that leave something behind, and which one takes it away."""
@@ -224,10 +227,16 @@ class Play:
 
     async def _listen(self, step: Listen) -> None:
         host, _, port = self.names.text(step.at).partition(":")
-        try:
-            (self._listeners[step.on],) = await trio.open_tcp_listeners(int(port), host=host)
-        except OSError as error:
-            self.fail(f"nobody can listen on {host}:{port}: {error}")
+        for attempt in range(_ATTEMPTS_TO_LISTEN, 0, -1):
+            try:
+                (self._listeners[step.on],) = await trio.open_tcp_listeners(int(port), host=host)
+            except OSError as error:
+                # the same case may be on its way with another server, whose brokers have the same addresses
+                if error.errno != errno.EADDRINUSE or attempt == 1:
+                    raise CaseFailedError(f"nobody can listen on {host}:{port}: {error}") from error
+                await trio.sleep(0.1)
+            else:
+                return
 
     async def _accept(self, step: Expect) -> None:
         """Wait for the server's own connection, or for none where that is right."""

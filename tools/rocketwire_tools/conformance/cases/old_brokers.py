@@ -40,7 +40,7 @@ def old_topic(name: str) -> dict[str, Any]:
     }
 
 
-OLD_BODY: Final = {
+OLD_BODY: Final[dict[str, Any]] = {
     "filterServerList": [],
     "topicConfigSerializeWrapper": {
         "dataVersion": OLD_VERSION,
