@@ -1,0 +1,172 @@
+"""A proxy between the suite and a name server that does one thing wrong.
+
+It takes frames apart on both sides.  What cannot be read it passes on as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeAlias
+
+import trio
+
+from rocketwire.errors import DecodeError
+from rocketwire.wire.command import RemotingCommand, decode_frame, encode
+from rocketwire.wire.frame import FrameDecoder
+from rocketwire_tools.conformance.link import frame_bytes
+from rocketwire_tools.conformance.target import Address
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+
+@dataclass
+class Memory:
+    """What a defective server remembers over its connections.
+
+    Attributes:
+        registered: ext fields of all registrations.
+        seen: anything else.
+    """
+
+    registered: list[dict[str, str]] = field(default_factory=list[dict[str, str]])
+    seen: dict[object, RemotingCommand] = field(default_factory=dict[object, RemotingCommand])
+
+
+Ask: TypeAlias = Callable[[RemotingCommand, Memory], list[RemotingCommand]]
+"""What is asked of the server instead of a request."""
+Answer: TypeAlias = Callable[[RemotingCommand, RemotingCommand, Memory], RemotingCommand | None]
+"""What is answered to a request instead of the answer; None for nothing."""
+Reply: TypeAlias = Callable[[RemotingCommand], RemotingCommand | None]
+"""What is answered beside everything else; None for nothing."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Defect:
+    """One thing that a name server could do wrong.
+
+    Attributes:
+        name: what.
+        case: the address of the case that has to notice.
+        ask: changes requests.
+        answer: changes answers.
+        reply: adds answers.
+        stays_open: whether a connection that the server closes is left open.
+        forgets_to_close: whether the server does not learn that a connection is closed.
+    """
+
+    name: str
+    case: str
+    ask: Ask | None = None
+    answer: Answer | None = None
+    reply: Reply | None = None
+    stays_open: bool = False
+    forgets_to_close: bool = False
+
+
+class _Pair:
+    """One connection of the suite's and the one to the server behind it."""
+
+    def __init__(
+        self, defect: Defect, memory: Memory, near: trio.SocketStream, far: trio.SocketStream
+    ) -> None:
+        self._defect = defect
+        self._memory = memory
+        self._near = near
+        self._far = far
+        self._asked: dict[int, RemotingCommand] = {}
+        self._sending = trio.Lock()
+
+    async def requests(self) -> None:
+        decoder = FrameDecoder()
+        readable = True
+        async for data in self._near:
+            if readable:
+                decoder.feed(bytes(data))
+                readable = await self._forward(decoder)
+            if not readable:
+                await self._far.send_all(data)
+
+    async def _forward(self, decoder: FrameDecoder) -> bool:
+        """Pass whole requests on; returns False when what came cannot be read."""
+        while True:
+            try:
+                raw = decoder.next_frame()
+                if raw is None:
+                    return True
+                request = decode_frame(raw)
+            except DecodeError:
+                return False
+            await self._one_request(request, frame_bytes(raw))
+
+    async def _one_request(self, request: RemotingCommand, data: bytes) -> None:
+        if request.code == 103 and request.ext_fields is not None:
+            self._memory.registered.append(dict(request.ext_fields))
+        self._asked.setdefault(request.opaque, request)
+        reply = None if self._defect.reply is None else self._defect.reply(request)
+        if reply is not None:
+            await self._answer(encode(reply))
+        if self._defect.ask is None:
+            await self._far.send_all(data)
+            return
+        for asked in self._defect.ask(request, self._memory):
+            await self._far.send_all(data if asked is request else encode(asked))
+
+    async def answers(self) -> None:
+        decoder = FrameDecoder()
+        async for data in self._far:
+            decoder.feed(bytes(data))
+            while (raw := decoder.next_frame()) is not None:
+                data = self._changed(decode_frame(raw), frame_bytes(raw))
+                if data:
+                    await self._answer(data)
+
+    async def _answer(self, data: bytes) -> None:
+        async with self._sending:
+            await self._near.send_all(data)
+
+    def _changed(self, response: RemotingCommand, data: bytes) -> bytes:
+        request = self._asked.get(response.opaque)
+        if self._defect.answer is None or request is None or not response.is_response:
+            return data
+        changed = self._defect.answer(request, response, self._memory)
+        if changed is response:
+            return data
+        return b"" if changed is None else encode(changed)
+
+
+async def _both(pair: _Pair, defect: Defect) -> None:
+    """Move bytes both ways until one side closes, or for good where the defect is not to close."""
+    async with trio.open_nursery() as nursery:
+
+        async def pump(move: Callable[[], Awaitable[None]], stays: bool) -> None:
+            with suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                await move()
+            if stays:
+                await trio.sleep_forever()
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(pump, pair.requests, defect.forgets_to_close)
+        nursery.start_soon(pump, pair.answers, defect.stays_open)
+
+
+@asynccontextmanager
+async def proxied(defect: Defect, server: Address) -> AsyncGenerator[Address]:
+    """The server with that defect, at an address of its own."""
+    memory = Memory()
+
+    async def serve(near: trio.SocketStream) -> None:
+        far = await trio.open_tcp_stream(server.host, server.port)
+        try:
+            await _both(_Pair(defect, memory, near, far), defect)
+        finally:
+            await trio.aclose_forcefully(far)
+            await trio.aclose_forcefully(near)
+
+    async with trio.open_nursery() as nursery:
+        listeners = await trio.open_tcp_listeners(0, host=server.host)
+        nursery.start_soon(trio.serve_listeners, serve, listeners)
+        yield Address(server.host, listeners[0].socket.getsockname()[1])
+        nursery.cancel_scope.cancel()
