@@ -28,7 +28,7 @@ from rocketwire_tools.conformance.case import Profile, VerdictKind
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.diff_command import diff
 from rocketwire_tools.conformance.play import UnreachableError
-from rocketwire_tools.conformance.runner import Run, Settings, probe
+from rocketwire_tools.conformance.runner import PROBE_SECONDS, Run, Settings, probe
 from rocketwire_tools.conformance.selection import select
 from rocketwire_tools.conformance.target import Target
 from rocketwire_tools.conformance.verdict import Verdict, counts
@@ -108,6 +108,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return run(words)
     except SystemExit as ended:  # argparse has printed why
         return ended.code if isinstance(ended.code, int) else USAGE
+    except BrokenPipeError:  # whoever read our output has seen enough
+        sys.stderr.close()
+        return FAILED
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return FAILED
@@ -154,7 +157,8 @@ async def _run(
 ) -> tuple[list[Verdict], float]:
     started = trio.current_time()
     verdicts: list[Verdict]
-    wrong = None if target is None else await probe(target)
+    limit = PROBE_SECONDS * settings.patience
+    wrong = None if target is None else await probe(target, limit)
     if wrong is None:
         verdicts = await Run(settings, shown.verdict, target).cases(cases, NUMBERS)
     else:
@@ -190,7 +194,10 @@ def matrix(words: Sequence[str]) -> int:
     made.add_argument("--html", type=Path, metavar="FILE")
     made.add_argument("--markdown", type=Path, metavar="FILE")
     wanted = made.parse_args(words)
-    reports = [one for path in wanted.reports for one in json.loads(path.read_text("utf-8"))]
+    try:
+        reports = [one for path in wanted.reports for one in json.loads(path.read_text("utf-8"))]
+    except (OSError, ValueError) as error:
+        made.error(str(error))
     if wanted.html:
         wanted.html.write_text(page.html(reports), "utf-8")
     if wanted.markdown:

@@ -27,6 +27,7 @@ from rocketwire_tools.conformance.steps import (
 )
 from rocketwire_tools.conformance.target import StartedTarget
 from rocketwire_tools.conformance.verdict import Exchange, Observation, arrival_text
+from rocketwire_tools.conformance.wording import brief
 from rocketwire_tools.conformance.writing import literal_bytes, request_bytes, with_names
 
 if TYPE_CHECKING:
@@ -309,7 +310,7 @@ class Play:
         self._observe(link, arrival, exact=byte_for_byte((step.outcome,)))
         if wrong is not None:
             waited = f"not within {step.within * self._patience:g} s: {wrong}"
-            self.fail(waited, (str(step.outcome),))
+            self.fail(waited, (brief(step.outcome),))
 
     async def _close(self, step: Close) -> None:
         link = self._links.pop(step.on, None)
@@ -382,7 +383,7 @@ class Play:
         reasons = [mismatch(one, arrival, self.names, own_number=own_number) for one in outcomes]
         if None not in reasons:
             reason = "; or ".join(dict.fromkeys(str(one) for one in reasons))
-            self.fail(reason, tuple(str(one) for one in outcomes))
+            self.fail(reason, tuple(map(brief, outcomes)))
 
     def _nothing(self, link: Link, outcomes: Sequence[Outcome], limit: float) -> None:
         self.note("<", f"nothing for {limit:g} s", link=link.name)
@@ -392,7 +393,7 @@ class Play:
         for stray in link.arrivals:
             self.note("<", f"not awaited: {arrival_text(stray)}", stray.data, link.name)
         strays = f", but {len(link.arrivals)} that were not awaited" if link.arrivals else ""
-        self.fail(f"nothing came within {limit:g} s{strays}", tuple(map(str, outcomes)))
+        self.fail(f"nothing came within {limit:g} s{strays}", tuple(map(brief, outcomes)))
 
     def _observe(
         self, link: Link, arrival: Arrival, *, own_number: bool = True, exact: bool = False

@@ -201,7 +201,7 @@ class Run:
         self._settings = settings
         self._done = done
         self._target = target
-        self._lost: str | None = None
+        self._lost: dict[Target, str] = {}
         self._servers = trio.CapacityLimiter(settings.servers_at_once)
 
     async def cases(self, cases: Sequence[Case], numbers: dict[str, int]) -> list[Verdict]:
@@ -268,16 +268,20 @@ class Run:
                 nursery.start_soon(work)
 
     async def _one(self, case: Case, numbers: dict[str, int], target: Target) -> None:
-        if self._lost is not None:
-            self._add(Verdict(case=case, kind=VerdictKind.ERROR, reason=self._lost))
+        lost = self._lost.get(target)
+        if lost is not None:
+            self._add(Verdict(case=case, kind=VerdictKind.ERROR, reason=lost))
             return
         verdict = await play(case, numbers[case.id], target, self._settings)
         self._add(verdict)
-        if verdict.kind is VerdictKind.ERROR and not target.managed:
+        if verdict.kind in {VerdictKind.FAIL, VerdictKind.ERROR}:
             await self._see_whether_lost(target)
 
     async def _see_whether_lost(self, target: Target) -> None:
+        """After a failure, find out whether it is worth while to go on."""
         try:
-            self._lost = await probe(target)
+            wrong = await probe(target, PROBE_SECONDS * self._settings.patience)
         except UnreachableError as error:
-            self._lost = f"the target is gone: {error}"
+            wrong = f"is gone: {error}"
+        if wrong is not None:
+            self._lost[target] = f"the target {wrong}"

@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.case import Severity, VerdictKind
 from rocketwire_tools.conformance.verdict import counts
+from rocketwire_tools.conformance.wording import brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -112,4 +113,4 @@ def explain(case: Case, out: IO[str]) -> None:
             file=out,
         )
     for number, step in enumerate(case.steps, 1):
-        print(f"  {number:2} {step}", file=out)
+        print(f"  {number:2} {brief(step)}", file=out)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.case import Case
     from rocketwire_tools.conformance.link import Arrival
 
-HEX_SHOWN: Final = 256
+HEX_SHOWN: Final = 128
 """Bytes of each message in the evidence."""
 
 
