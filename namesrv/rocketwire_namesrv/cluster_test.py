@@ -39,5 +39,5 @@ def get_route_in_cluster_test(
     if zone is None:
         body = state.views.route(topic, standard=False, order_topic_conf=order)
     else:
-        body = state.views.route_in_zone(topic, zone, order)
+        body = state.views.route_in_zone(topic, zone, order, standard=False)
     return no_route(topic) if body is None else Answer(body=body)

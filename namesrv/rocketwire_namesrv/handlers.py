@@ -91,9 +91,9 @@ def get_route_info_by_topic(
 def _route(state: State, topic: str, version: int, fields: Mapping[str, str]) -> bytes | None:
     order = state.kv.get(ORDER_TOPIC_CONFIG, topic) if state.config.order_message_enable else None
     zone = zone_of(fields)
-    if zone is not None:
-        return state.views.route_in_zone(topic, zone, order)
     standard = wants_standard_json(version, fields)
+    if zone is not None:
+        return state.views.route_in_zone(topic, zone, order, standard=standard)
     return state.views.route(topic, standard=standard, order_topic_conf=order)
 
 

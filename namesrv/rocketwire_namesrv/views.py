@@ -85,10 +85,13 @@ class Views:
         return body
 
     def route_in_zone(
-        self, topic: str, zone: str, order_topic_conf: str | None = None
+        self, topic: str, zone: str, order_topic_conf: str | None = None, *, standard: bool
     ) -> bytes | None:
-        """The part of a route that a zone is to see, always in the dialect: groups of the zone or
-        without a master."""
+        """The part of a route that a zone is to see: groups of the zone or without a master.
+
+        It is always in the dialect.  ``standard`` says how the whole would be: Java writes that,
+        reads it again and cuts it down, which shows in the order of the maps.
+        """
         shape = self._table.topics.entries.get(topic)
         if shape is None:
             return None
@@ -102,19 +105,24 @@ class Views:
         filtered = replace(
             route,
             broker_datas=tuple(
-                replace(data, broker_addrs=_ordered(data.broker_addrs or {}))
+                replace(data, broker_addrs=_read_again(data.broker_addrs or {}, standard))
                 for data in route.broker_datas or ()
                 if data.broker_name not in dropped
             ),
             queue_datas=tuple(
                 queue for queue in route.queue_datas or () if queue.broker_name not in dropped
             ),
-            filter_server_table=_ordered(
-                {
-                    address: servers
-                    for address, servers in (route.filter_server_table or {}).items()
-                    if address not in addresses
-                }
+            filter_server_table={
+                address: servers
+                for address, servers in _read_again(
+                    route.filter_server_table or {}, standard
+                ).items()
+                if address not in addresses
+            },
+            topic_queue_mapping_by_broker=(
+                None
+                if route.topic_queue_mapping_by_broker is None
+                else _read_again(route.topic_queue_mapping_by_broker, standard)
             ),
         )
         return encode_body(filtered)
@@ -300,12 +308,19 @@ def _ordered_map(entries: HashMap[K, V]) -> dict[K, V]:
     return {key: entries[key] for key in entries.ordered()}
 
 
-def _ordered(entries: Mapping[K, V]) -> dict[K, V]:
-    """The entries in the order that they have after Java has read them from JSON."""
+def _read_again(entries: Mapping[K, V], standard: bool) -> dict[K, V]:
+    """The entries in the order that they have after Java has written them, as standard JSON with
+    its keys sorted or in the dialect, and read them from there."""
+    keys = sorted(entries, key=_natural) if standard else list(entries)
     result: HashMap[K, V] = HashMap()
-    for key, value in entries.items():
-        result[key] = value
+    for key in keys:
+        result[key] = entries[key]
     return _ordered_map(result)
+
+
+def _natural(key: str | int) -> bytes | int:
+    """What Java compares of two keys: the number, or UTF-16 units."""
+    return key if isinstance(key, int) else key.encode("utf-16-be", "surrogatepass")
 
 
 def _topic_list(topics: Iterable[str], broker_addr: str | None = None) -> bytes:

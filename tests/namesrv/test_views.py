@@ -46,7 +46,7 @@ def test_the_route_of_an_unknown_topic_is_none() -> None:
     server = Server()
 
     assert server.state.views.route("TA", standard=True) is None
-    assert server.state.views.route_in_zone("TA", "z") is None
+    assert server.state.views.route_in_zone("TA", "z", standard=True) is None
 
 
 def test_broker_ids_are_sorted_in_standard_json_and_in_hash_order_in_the_dialect() -> None:
@@ -254,3 +254,21 @@ def test_a_group_shows_the_filter_servers_of_its_address_that_another_broker_reg
 
     server.ask(104, {"brokerAddr": "a:5", "brokerName": "b2", "clusterName": "C", "brokerId": "0"})
     assert server.route("TA")["filterServerTable"] == {}
+
+
+def test_a_zones_part_of_a_route_has_its_maps_in_the_order_that_the_whole_was_written_in() -> None:
+    """Java cuts down what it has written, with sorted keys for those who read standard JSON; a
+    bucket of its hash map keeps the order of arrival, and these two names share one."""
+    server = Server()
+    for name in ("C2-b2", "C1-b1"):
+        info = {"bname": name, "topic": "TA", "totalQueues": 8, "epoch": 1, "currIdMap": {"0": 1}}
+        server.register(f"{name}:1", name=name, mappings={"TA": info}, filter_servers=[name])
+    zone = {"topic": "TA", "__ZONE_MODE": "true", "__ZONE_NAME": "z"}
+
+    def order(version: int) -> list[int]:
+        body = server.ask(105, zone, version=version).body
+        return [body.index(b'"%s":{"bname"' % name) for name in (b"C2-b2", b"C1-b1")]
+
+    old, new = order(399), order(513)
+    assert old == sorted(old)
+    assert new == sorted(new, reverse=True)
