@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
 import subprocess
 import sys
 from typing import TYPE_CHECKING, NamedTuple
@@ -68,12 +69,16 @@ def test_no_acknowledged_value_is_lost_when_the_process_is_killed(deaths: list[D
         assert found in TABLES[death.saved : death.saved + 2], death
 
 
-def test_what_a_killed_process_left_is_no_obstacle(deaths: list[Death]) -> None:
-    for death in deaths:
-        storage.save(str(death.path), storage.kv_document({"ns": {"new": "value"}}))
+def test_what_a_killed_process_left_is_no_obstacle(deaths: list[Death], tmp_path: Path) -> None:
+    for number, death in enumerate(deaths):
+        folder = tmp_path / str(number)
+        shutil.copytree(death.path.parent, folder)
+        path = str(folder / death.path.name)
 
-        assert storage.load_kv(str(death.path)) == {"ns": {"new": "value"}}
-        assert sorted(os.listdir(death.path.parent)) == ["kvConfig.json", "kvConfig.json.bak"]
+        storage.save(path, storage.kv_document({"ns": {"new": "value"}}))
+
+        assert storage.load_kv(path) == {"ns": {"new": "value"}}
+        assert sorted(os.listdir(folder)) == ["kvConfig.json", "kvConfig.json.bak"]
 
 
 def test_an_error_at_any_step_of_a_write_leaves_the_old_text_or_the_new(tmp_path: Path) -> None:
