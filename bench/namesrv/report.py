@@ -151,20 +151,21 @@ def _line(results: Results, row: Row, candidates: Sequence[str]) -> str:
 
 
 def _summary(results: Results) -> Iterator[str]:
-    """How many targets are held, and each that is not."""
-    held, missed = 0, list[str]()
+    """Each target, and whether it is held."""
     aims = [(row, target) for rows in SECTIONS.values() for row in rows for target in row.targets]
+    lines: list[str] = []
+    held = 0
     for row, target in aims:
         found = measured(results, row, target)
-        if found is not None and is_held(target, row, found):
-            held += 1
-        elif found is not None:
-            missed.append(f"- MISSED: {row.text}: {_number(found)}, aimed at {_aim(row, target)}")
-    yield f"**{held} of {held + len(missed)} targets held.**"
+        if found is not None:
+            good = is_held(target, row, found)
+            held += good
+            verdict = "held" if good else "**MISSED**"
+            lines.append(f"| {row.text} | {_aim(row, target)} | {_number(found)} | {verdict} |")
+    yield f"**{held} of {len(lines)} targets held.**"
     yield ""
-    yield from missed
-    if missed:
-        yield ""
+    if lines:
+        yield from ("| target | aimed at | measured | |", "|---|---:|---:|---|", *lines, "")
 
 
 NOTES: Final = (

@@ -51,7 +51,7 @@ def test_a_row_shows_ratios_verdicts_and_noise() -> None:
 
     text = "\n".join(report.markdown(found, ["c", "java", "portable"], []))
 
-    row = next(line for line in text.splitlines() if line.startswith("| 50 x 1, 1 broker"))
+    row = next(line for line in text.splitlines() if line.startswith("| 50 x 1, 1 broker (k/s)"))
     assert [cell.strip() for cell in row.split("|")[2:-1]] == [
         *("100", "10.0", "30.0", "3.00", "3.00", "0.30"),
         ">= 2.2 x Java<br>>= 0.33 x C<br>portable >= 1 x Java",
@@ -60,7 +60,7 @@ def test_a_row_shows_ratios_verdicts_and_noise() -> None:
     ]
     assert "- 3 of 4 samples noisy" in text
     assert "**2 of 3 targets held.**" in text
-    assert "- MISSED: 50 x 1, 1 broker: 0.30, aimed at >= 0.33 x C" in text
+    assert "| 50 x 1, 1 broker | >= 0.33 x C | 0.30 | **MISSED** |" in text
 
 
 def test_what_a_target_needs_is_measured_with_the_candidates_that_it_names() -> None:
