@@ -322,7 +322,7 @@ class NameServer:
             happened = LimitExceeded(limit=Limit.ALL_UNSENT_BYTES, allowed=limit, what=what)
             self.happened((happened,), None)
             if (other := self.connections.get(number)) is not None:
-                other.close("too many answers are not taken")
+                other.close("answers were not taken, and too many wait for all peers")
 
     async def _send(self, connection: Served, answers: bytes) -> None:
         connection.sending = True

@@ -68,11 +68,11 @@ class OurNameServer:
         self.address = f"{LOOPBACK}:{self.port}"
         (folder / "conf").mkdir(parents=True, exist_ok=True)
         self._folder = folder
-        self._jvm = " ".join(jvm)
+        # several run on this machine; among the JVM's options, for 319 shows what is in the file
+        self._jvm = " ".join(("-Drocketwire.observePort=0", *jvm))
         settings = {
             "listenPort": self.port,
             "bindAddress": LOOPBACK,
-            "rocketwire.observePort": 0,  # several run on this machine
             **(options or {}),
         }
         (folder / "conf" / "namesrv.properties").write_text(properties(settings))
