@@ -152,16 +152,22 @@ def _line(results: Results, row: Row, candidates: Sequence[str]) -> str:
 
 def _summary(results: Results) -> Iterator[str]:
     """Each target, and whether it is held."""
-    aims = [(row, target) for rows in SECTIONS.values() for row in rows for target in row.targets]
+    aims = [
+        (title.partition(":")[0], row, target)
+        for title, rows in SECTIONS.items()
+        for row in rows
+        for target in row.targets
+    ]
     lines: list[str] = []
     held = 0
-    for row, target in aims:
+    for section, row, target in aims:
         found = measured(results, row, target)
         if found is not None:
             good = is_held(target, row, found)
             held += good
             verdict = "held" if good else "**MISSED**"
-            lines.append(f"| {row.text} | {_aim(row, target)} | {_number(found)} | {verdict} |")
+            what = f"{section}: {row.text}"
+            lines.append(f"| {what} | {_aim(row, target)} | {_number(found)} | {verdict} |")
     yield f"**{held} of {len(lines)} targets held.**"
     yield ""
     if lines:

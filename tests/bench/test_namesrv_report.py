@@ -60,7 +60,7 @@ def test_a_row_shows_ratios_verdicts_and_noise() -> None:
     ]
     assert "- 3 of 4 samples noisy" in text
     assert "**2 of 3 targets held.**" in text
-    assert "| 50 x 1, 1 broker | >= 0.33 x C | 0.30 | **MISSED** |" in text
+    assert "| Reads: 50 x 1, 1 broker | >= 0.33 x C | 0.30 | **MISSED** |" in text
 
 
 def test_what_a_target_needs_is_measured_with_the_candidates_that_it_names() -> None:
