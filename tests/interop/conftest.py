@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support import javacache
+from tests.support import javaarchive, javacache
 from tests.support.javapeers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
 from tests.support.nameservers import DEFAULT_KIND, NameServer, name_server
 
@@ -53,7 +53,10 @@ def have_here(*builds: Callable[[], Path]) -> None:
 @pytest.fixture(scope="session")
 def java() -> None:
     """Have the jars here, and our Java compiled."""
-    have_here(partial(javacache.classes, CURRENT, "Peer.java"))
+    have_here(
+        partial(javacache.classes, CURRENT, "Peer.java"),
+        partial(javaarchive.record_broker, CURRENT),
+    )
 
 
 @pytest.fixture(scope="session")
@@ -68,7 +71,11 @@ def peers(
     peer: JavaPeer, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Mapping[str, JavaPeer]]:
     """Release -> one JVM of it for all clients and mqadmin lines."""
-    have_here(*(partial(javacache.classes, release, "Peer.java") for release in (MIDDLE, OLD)))
+    for release in (MIDDLE, OLD):
+        have_here(
+            partial(javacache.classes, release, "Peer.java"),
+            partial(javaarchive.record_broker, release),
+        )
     folder = tmp_path_factory.mktemp("peers")
     with (
         JavaPeer(folder / MIDDLE, version=MIDDLE) as middle,

@@ -34,7 +34,8 @@ class JavaUnavailableError(Exception):
 def cache_folder() -> Path:
     """Where jars and classes are kept: ``.cache/java`` of the checkout, or below ``$XDG_CACHE_HOME``."""
     configured = os.environ.get("XDG_CACHE_HOME")
-    return Path(configured) / "rocketwire" / "java" if configured else ROOT / ".cache" / "java"
+    folder = Path(configured) / "rocketwire" / "java" if configured else ROOT / ".cache" / "java"
+    return folder.resolve()  # class archives fit one spelling of the path alone
 
 
 def check_tools() -> None:
