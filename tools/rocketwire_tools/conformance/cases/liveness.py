@@ -30,7 +30,7 @@ QUERY: Final = "DefaultRequestProcessor.queryBrokerTopicConfig, RouteInfoManager
 SCAN: Final = "RouteInfoManager.scanNotActiveBroker @ 5.5.0"
 ROUTE: Final = {"topic": "{topic}"}
 SHORT: Final = {"scanNotActiveBrokerInterval": "500"}
-BRIEF: Final = broker_ext(heartbeatTimeoutMillis="1500")
+BRIEF: Final = broker_ext(heartbeatTimeoutMillis="3000")
 GONE: Final = found(Json(Has({"brokerAddrTable": Lacks(("{broker}",))})))
 
 
@@ -49,7 +49,7 @@ CASES: Final = (
         tags=frozenset({"slow"}),
         steps=(
             register(BRIEF, None, on="a"),
-            until(106, None, GONE, on="reader", within=9.0, not_before=1.2),
+            until(106, None, GONE, on="reader", within=12.0, not_before=1.0),
             Expect((Closed(),), on="a"),
             ask(105, ROUTE, NO_ROUTE, on="reader"),
         ),
@@ -65,7 +65,7 @@ CASES: Final = (
         steps=(
             Wait(5.0),
             register(BRIEF, None, on="a"),
-            *_beats(7, ask(904, broker_ext(), on="a")),
+            *_beats(9, ask(904, broker_ext(), on="a")),
             ask(105, ROUTE, found(), on="reader"),
         ),
     ),
@@ -81,7 +81,7 @@ CASES: Final = (
             Wait(5.0),
             register(BRIEF, None, on="a"),
             *_beats(
-                7,
+                9,
                 ask(
                     322,
                     broker_ext(),
@@ -104,7 +104,7 @@ CASES: Final = (
         steps=(
             Wait(5.0),
             register(BRIEF, None, on="a"),
-            *_beats(7, register(BRIEF, None, on="a")),
+            *_beats(9, register(BRIEF, None, on="a")),
             ask(105, ROUTE, found(), on="reader"),
         ),
     ),
