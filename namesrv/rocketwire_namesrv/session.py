@@ -286,7 +286,7 @@ class Session:
             try:
                 command = self._decoder.next_command()
             except DecodeError as error:
-                close = error
+                close = _without_frames(error)
                 work.happened += _refused_frames(error)
                 break
             if command is None:
@@ -443,6 +443,19 @@ def _response(answer: Answer, opaque: int, serialize_type: SerializeType) -> Rem
         body=answer.body,
         serialize_type=serialize_type,
     )
+
+
+def _without_frames(error: DecodeError) -> DecodeError:
+    """The error without the frames that it came through.
+
+    They hold all that was received, and in a circle the error, which a collector that looks seldom
+    leaves there for long.
+    """
+    each: BaseException | None = error
+    while each is not None:
+        each.__traceback__ = None
+        each = each.__cause__ or each.__context__
+    return error
 
 
 def _or_unlimited(limit: int) -> int:

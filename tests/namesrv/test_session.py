@@ -483,3 +483,15 @@ def test_commands_are_counted_answered_or_not() -> None:
 
     assert server.receive(data).commands == 3
     assert server.receive(REQUEST_106[9:]).commands == 1
+
+
+@pytest.mark.parametrize(
+    "data", [b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\x18\0\0\0\x14" + b'{"code":105,"flag":]']
+)
+def test_an_error_that_ends_a_connection_does_not_hold_on_to_what_it_was(data: bytes) -> None:
+    error: BaseException | None = Server().receive(data).close
+
+    assert error is not None
+    while error is not None:
+        assert error.__traceback__ is None
+        error = error.__cause__ or error.__context__
