@@ -39,6 +39,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.target import Target
 
 EXCHANGES_KEPT: Final = 400
+BYTES_KEPT: Final = 65_536
+"""Of each message, for the evidence."""
 
 _ATTEMPTS_TO_LISTEN: Final = 100
 
@@ -128,7 +130,7 @@ class Play:
     def note(self, direction: str, text: str, data: bytes = b"", link: str = "") -> None:
         """Add a line to the evidence."""
         if len(self.exchanges) < EXCHANGES_KEPT:
-            self.exchanges.append(Exchange(link, direction, text, data))
+            self.exchanges.append(Exchange(link, direction, text, data[:BYTES_KEPT]))
 
     async def link(self, name: str) -> Link:
         """The connection of that name, opened if need be.
