@@ -1,0 +1,188 @@
+"""The command line: formats, columns, masks, reports and exit statuses."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire_tools.pcap.__main__ import main
+from rocketwire_tools.pcap.arrow import pa
+from rocketwire_tools.pcap.rows import COLUMNS
+from tests.tools.pcap.decoded import rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.tools.pcap.conftest import Made
+
+
+def table(path: Path) -> list[dict[str, Any]]:
+    """Rows of a Parquet file."""
+    import importlib
+
+    parquet: Any = importlib.import_module("pyarrow.parquet")
+    found: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
+    return found
+
+
+def json_lines(text: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in text.splitlines()]
+
+
+@pytest.fixture
+def decode(capfdbinary: pytest.CaptureFixture[bytes]) -> Any:
+    """Runs ``decode`` with arguments; gives what it printed."""
+
+    def run(*arguments: str, status: int = 0) -> bytes:
+        assert status == main(["decode", *arguments])
+        return capfdbinary.readouterr().out
+
+    return run
+
+
+def test_all_formats_hold_the_same_rows(usual: Made, tmp_path: Path, decode: Any) -> None:
+    engine = rows(usual.path)
+    assert engine == json_lines(decode(str(usual.path), "--format", "jsonl"))
+    decode(str(usual.path), "-o", str(tmp_path / "rows.parquet"))
+    assert engine == table(tmp_path / "rows.parquet")
+    decode(str(usual.path), "-o", str(tmp_path / "rows.csv"))
+    with (tmp_path / "rows.csv").open(newline="") as file:
+        of_csv = list(csv.DictReader(file))
+    assert list(COLUMNS) == list(of_csv[0])
+    for row, text in zip(engine, of_csv, strict=True):
+        assert {name: _csv(value) for name, value in row.items()} == text
+
+
+def _csv(value: object) -> str:
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def test_text_says_who_asked_whom_for_what(usual: Made, decode: Any) -> None:
+    lines = decode(str(usual.path)).decode().splitlines()
+    assert len(rows(usual.path)) == len(lines)
+    assert any(" > " in line and "request SEND_MESSAGE_V2(310)" in line for line in lines)
+    assert any("response SUCCESS(0)" in line and "latency_ns=" in line for line in lines)
+
+
+def test_columns_come_as_they_were_asked_for(usual: Made, decode: Any) -> None:
+    fields = "topic,time_ns,ext_fields"
+    found = json_lines(decode(str(usual.path), "--format", "jsonl", "--fields", fields))
+    assert all(["topic", "time_ns", "ext_fields"] == list(row) for row in found)
+    assert any(json.loads(row["ext_fields"] or "{}").get("b") for row in found)
+
+
+def test_a_filter_may_read_columns_that_are_not_shown(usual: Made, decode: Any) -> None:
+    text = decode(
+        str(usual.path), "--format", "jsonl", "--fields", "opaque", "--filter", "code == 310"
+    )
+    expected = [{"opaque": row["opaque"]} for row in rows(usual.path) if row["code"] == 310]
+    assert expected == json_lines(text)
+
+
+def test_bodies_are_not_shown_unless_asked_for(usual: Made, decode: Any) -> None:
+    usually = json_lines(decode(str(usual.path), "--format", "jsonl"))[0]
+    assert "body" not in usually
+    without = json_lines(decode(str(usual.path), "--format", "jsonl", "--body", "none"))[0]
+    assert set(usually) - set(without) == {"body_length"}
+
+
+def test_masks_are_the_same_for_the_same_name_and_hide_it(usual: Made, decode: Any) -> None:
+    plain = json_lines(decode(str(usual.path), "--format", "jsonl"))
+    masked = json_lines(decode(str(usual.path), "--format", "jsonl", "--redact", "secret"))
+    for name in ("topic", "group", "src", "dst", "connection"):
+        masks: dict[str, str] = {}
+        for before, after in zip(plain, masked, strict=True):
+            if before[name] is None:
+                assert after[name] is None
+                continue
+            assert before[name] != after[name]
+            assert masks.setdefault(before[name], after[name]) == after[name]
+        assert len(set(masks.values())) == len(masks)
+    again = json_lines(decode(str(usual.path), "--format", "jsonl", "--redact", "secret"))
+    other = json_lines(decode(str(usual.path), "--format", "jsonl", "--redact", "another"))
+    assert masked == again
+    assert masked != other
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["--fields", "nonsense"], ["--filter", "code =="], ["-o", "/nowhere/at/all.csv"]],
+    ids=lambda arguments: arguments[0],
+)
+def test_what_makes_no_sense_is_said_and_ends_with_two(
+    arguments: list[str], usual: Made, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["decode", str(usual.path), *arguments]) == 2
+    assert capfd.readouterr().err.startswith("rocketwire-pcap: ")
+
+
+def test_a_capture_that_cannot_be_read_ends_with_one_and_the_others_are_decoded(
+    usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    bad = tmp_path / "bad.pcap"
+    bad.write_bytes(b"nothing of the kind, and longer than a header")
+    assert main(["decode", str(bad), str(usual.path), "--format", "jsonl"]) == 1
+    printed = capfd.readouterr()
+    assert len(rows(usual.path)) == len(printed.out.splitlines())
+    assert (
+        f"rocketwire-pcap: {bad} at byte 0: this is neither a pcap nor a pcapng file\n"
+        == printed.err
+    )
+
+
+def test_who_stops_reading_ends_it_silently(usual: Made) -> None:
+    command = [sys.executable, "-m", "rocketwire_tools.pcap", "decode", str(usual.path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        assert b"" == process.stderr.read()
+        assert process.wait() == 0
+
+
+@pytest.mark.parametrize("name", ["summary", "slow", "topics", "connections"])
+def test_reports_are_printed_for_people_and_for_programs(
+    name: str, usual: Made, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main([name, str(usual.path), "--top", "3"]) == 0
+    text = capfd.readouterr().out
+    assert main([name, str(usual.path), "--top", "3", "--json"]) == 0
+    tables = json.loads(capfd.readouterr().out)
+    for title, found in tables.items():
+        assert title.upper() in text
+        assert len(found) <= 3 or title in ("overall", "oddities")
+
+
+def test_a_summary_counts_what_the_rows_say(usual: Made, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["summary", str(usual.path), "--json"]) == 0
+    overall = {
+        row["what"]: row["value"]
+        for row in json.load(io.StringIO(capfd.readouterr().out))["overall"]
+    }
+    found = rows(usual.path)
+    assert len(found) == overall["frames"]
+    for kind in ("request", "oneway", "response"):
+        assert sum(row["kind"] == kind for row in found) == overall[f"{kind} frames"]
+
+
+def test_slow_requests_carry_the_topic_that_they_asked_for(
+    usual: Made, capfd: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["slow", str(usual.path), "--json", "--top", "1000"]) == 0
+    found = json.loads(capfd.readouterr().out)["latencies"]
+    answered = sum(row["latency_ns"] is not None for row in rows(usual.path))
+    assert answered == sum(row["answers"] for row in found)
+    assert all(row["topic"] for row in found if row["request"] == "PULL_MESSAGE")
+
+
+def test_the_schema_is_that_of_every_batch() -> None:
+    assert pa.schema(list(COLUMNS.items())).names == list(COLUMNS)

@@ -1,0 +1,256 @@
+"""The whole way from a file to rows, against captures of which the truth is known."""
+
+from __future__ import annotations
+
+import gzip
+import importlib
+import lzma
+import random
+import subprocess
+import sys
+from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import zstandard
+
+from rocketwire_tools.pcap.capture import MAX_RECORD
+from rocketwire_tools.pcap.engine import Decoder, Options
+from rocketwire_tools.pcap.errors import CaptureError
+from tests.support.captures.files import NULL, RAW, SLL, SLL2, FileKind
+from tests.support.captures.made import make, save
+from tests.support.captures.network import CLEAN, LOSSY, Trouble
+from tests.support.captures.traffic import Profile
+from tests.tools.pcap.conftest import SMALL
+from tests.tools.pcap.decoded import expected, frames, rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.tools.pcap.conftest import Made
+
+LARGE_BODIES = Profile(connections=30, exchanges=25, body=(1500, 300_000))
+SMALL_CHUNKS = Options(chunk_size=2 * MAX_RECORD)
+KINDS = [
+    FileKind(nanoseconds=False),
+    FileKind(order=">"),
+    FileKind(order=">", nanoseconds=False),
+    FileKind(link=SLL),
+    FileKind(link=SLL2),
+    FileKind(link=RAW),
+    FileKind(link=NULL),
+]
+
+
+def test_every_frame_of_an_ordinary_capture_is_found_once_with_its_times(usual: Made) -> None:
+    assert expected(usual.truth) == frames(rows(usual.path))
+
+
+def test_every_frame_whose_header_was_captured_is_found_in_spite_of_losses(lossy: Made) -> None:
+    assert expected(lossy.truth) == frames(rows(lossy.path))
+
+
+@pytest.mark.parametrize("seed", range(3, 7))
+def test_bodies_over_several_chunks_with_losses_and_repetitions(seed: int, tmp_path: Path) -> None:
+    packets, truth = make(LARGE_BODIES, seed=seed, trouble=LOSSY)
+    path = save(tmp_path / "large.pcap", packets)
+    assert expected(truth) == frames(rows(path, SMALL_CHUNKS))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+def test_all_kinds_of_files_hold_the_same(kind: FileKind, usual: Made, tmp_path: Path) -> None:
+    path = save(tmp_path / "kind.pcap", usual.packets, kind)
+    unit = 1 if kind.nanoseconds else 1000
+    assert expected(usual.truth, unit=unit) == frames(rows(path))
+
+
+@pytest.mark.parametrize("order", "<>")
+@pytest.mark.parametrize("link", [SLL, RAW])
+def test_a_pcapng_of_two_interfaces_with_two_resolutions(
+    order: str, link: int, usual: Made, tmp_path: Path
+) -> None:
+    path = save(
+        tmp_path / "two.pcapng", usual.packets, FileKind(pcapng=True, order=order, link=link)
+    )
+    wanted = Counter(
+        (*key[:4], key[4] if key[1] % 2 == 0 else key[4] - key[4] % 1000, *key[5:])
+        for key in expected(usual.truth, ends=False).elements()
+    )
+    assert wanted == frames(rows(path), ends=False)
+
+
+def test_the_short_way_and_the_careful_way_give_the_same_rows(lossy: Made) -> None:
+    assert rows(lossy.path, Options(careful=True)) == rows(lossy.path)
+
+
+def test_rows_come_in_the_order_of_their_last_captured_byte(lossy: Made) -> None:
+    ends = [row["end_time_ns"] for row in rows(lossy.path)]
+    assert sorted(ends) == ends
+
+
+@pytest.mark.parametrize("snaplen", [96, 400, 1000])
+def test_what_was_cut_by_the_capture_does_not_hide_what_was_not(
+    snaplen: int, tmp_path: Path
+) -> None:
+    packets, truth = make(SMALL, seed=3, trouble=replace(CLEAN, snaplen=snaplen))
+    path = save(tmp_path / "cut.pcap", packets, FileKind(payload=snaplen))
+    assert expected(truth) == frames(rows(path))
+
+
+def test_without_any_syn_all_complete_frames_are_found(usual: Made, tmp_path: Path) -> None:
+    path = save(tmp_path / "midway.pcap", [one for one in usual.packets if one.flags & 2 == 0])
+    assert expected(usual.truth) == frames(rows(path))
+
+
+def test_a_capture_that_was_cut_anywhere_yields_everything_complete_in_it(
+    usual: Made, tmp_path: Path
+) -> None:
+    data = usual.path.read_bytes()
+    whole = frames(rows(usual.path))
+    chance = random.Random(4)
+    path = tmp_path / "cut.pcap"
+    for _ in range(8):
+        path.write_bytes(data[: chance.randrange(24, len(data))])
+        decoder = Decoder(str(path))
+        found = [row for batch in decoder for row in batch.to_pylist()]
+        latest = max((row["end_time_ns"] for row in found), default=0)
+        before = frames(row for row in rows(usual.path) if row["end_time_ns"] < latest)
+        assert not before - frames(found)
+        assert not frames(row for row in found if row["body_ok"]) - whole
+
+
+def test_an_empty_file_has_no_rows(tmp_path: Path) -> None:
+    path = tmp_path / "empty.pcap"
+    path.write_bytes(b"")
+    assert [] == rows(path)
+
+
+@pytest.mark.parametrize("suffix", ["gz", "zst", "lz4"])
+def test_compressed_captures_are_inflated(suffix: str, usual: Made, tmp_path: Path) -> None:
+    compress: Any = importlib.import_module("lz4.frame").compress
+    data = usual.path.read_bytes()
+    packed: dict[str, bytes] = {
+        "gz": gzip.compress(data),
+        "zst": zstandard.compress(data),
+        "lz4": bytes(compress(data)),
+    }
+    path = tmp_path / f"usual.pcap.{suffix}"
+    path.write_bytes(packed[suffix])
+    assert expected(usual.truth) == frames(rows(path))
+
+
+def test_a_compressed_capture_that_was_cut_off_gives_what_is_there(
+    usual: Made, tmp_path: Path
+) -> None:
+    path = tmp_path / "cut.pcap.gz"
+    data = gzip.compress(usual.path.read_bytes())
+    path.write_bytes(data[: len(data) // 2])
+    found = rows(path)
+    assert 0 < len(found) < sum(expected(usual.truth).values())
+
+
+def test_a_damaged_compressed_capture_is_refused_by_name(usual: Made, tmp_path: Path) -> None:
+    path = tmp_path / "bad.pcap.gz"
+    data = bytearray(gzip.compress(usual.path.read_bytes()))
+    data[len(data) // 2 : len(data) // 2 + 64] = b"\xff" * 64
+    path.write_bytes(data)
+    with pytest.raises(CaptureError, match=r"bad\.pcap\.gz.*cannot be inflated"):
+        rows(path)
+
+
+def test_another_kind_of_file_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt.xz"
+    path.write_bytes(lzma.compress(b"no capture" * 100))
+    with pytest.raises(CaptureError, match="neither a pcap nor a pcapng"):
+        rows(path)
+
+
+def test_a_length_that_nothing_has_ends_the_reading_with_its_place(
+    usual: Made, tmp_path: Path
+) -> None:
+    data = bytearray(usual.path.read_bytes())
+    data[24 + 8 : 24 + 12] = b"\xff\xff\xff\x7f"
+    path = tmp_path / "lies.pcap"
+    path.write_bytes(data)
+    with pytest.raises(CaptureError) as caught:
+        rows(path)
+    assert (24, str(path)) == (caught.value.offset, caught.value.path)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_random_bytes_in_a_file_end_in_an_error_or_in_fewer_rows(
+    seed: int, usual: Made, tmp_path: Path
+) -> None:
+    chance = random.Random(seed)
+    data = bytearray(usual.path.read_bytes())
+    for _ in range(300):
+        at = chance.randrange(24, len(data) - 8)
+        data[at : at + 4] = chance.randbytes(4)
+    path = tmp_path / "random.pcap"
+    path.write_bytes(data)
+    decoder = Decoder(str(path))
+    with suppress(CaptureError):
+        for batch in decoder:
+            assert batch.num_rows > 0
+    assert decoder.totals.frames <= sum(expected(usual.truth).values()) + 300
+
+
+def test_what_is_no_rocketmq_has_no_rows_wherever_it_goes(usual: Made) -> None:
+    ours = {(*one.source, *one.target) for one in usual.truth}
+    for row in rows(usual.path):
+        assert (row["src"], row["src_port"], row["dst"], row["dst_port"]) in ours
+
+
+def test_responses_know_their_request(usual: Made) -> None:
+    found = rows(usual.path)
+    asked = {
+        (row["connection"], row["src"], row["src_port"], row["opaque"]): row
+        for row in found
+        if row["kind"] == "request"
+    }
+    for row in found:
+        if row["kind"] != "response":
+            assert (row["request_code"], row["latency_ns"]) == (None, None)
+            continue
+        request = asked.get((row["connection"], row["dst"], row["dst_port"], row["opaque"]))
+        if request is not None:
+            latency = row["time_ns"] - request["time_ns"]
+            assert request["code"] == row["request_code"]
+            assert (latency if latency >= 0 else None) == row["latency_ns"]
+
+
+def test_memory_does_not_grow_with_the_number_of_streams(usual: Made) -> None:
+    decoder = Decoder(str(usual.path), Options(max_streams=10))
+    assert sum(batch.num_rows for batch in decoder) > 0
+    assert decoder.totals.forgotten > 0
+
+
+def test_the_decoder_does_not_import_the_name_server_or_trio() -> None:
+    source = "import sys, rocketwire_tools.pcap.engine; print([m for m in ('trio', 'pandas', 'rocketwire_namesrv') if m in sys.modules])"
+    made = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
+    assert b"[]" == made.stdout.strip()
+
+
+def test_a_pipe_gives_rows_as_they_come(usual: Made) -> None:
+    data = usual.path.read_bytes()
+    command = [sys.executable, "-m", "rocketwire_tools.pcap", "live", "--format", "jsonl"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(data[:50_000])
+        process.stdin.flush()
+        first = process.stdout.readline()
+        rest, _ = process.communicate(data[50_000:])
+    assert b'"header_ok":true' in first
+    assert sum(expected(usual.truth).values()) == 1 + len(rest.splitlines())
+
+
+def test_reordered_repeated_and_lost_segments_are_what_the_generator_makes() -> None:
+    packets, truth = make(SMALL, seed=5, trouble=Trouble(lost=0.05, repeated=0.1, reordered=0.1))
+    assert any(not one.header for one in truth)
+    assert any(one.header and not one.body for one in truth)
+    assert len({(one.source, one.target, one.sequence) for one in packets}) < len(packets)

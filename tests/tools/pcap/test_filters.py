@@ -1,0 +1,73 @@
+"""Filter expressions."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire_tools.pcap import arrow
+from rocketwire_tools.pcap.filters import Filter, FilterError
+from rocketwire_tools.pcap.rows import COLUMNS, schema
+
+NAMES = ("code", "topic", "latency_ns", "gap")
+ROWS = [(310, "a", None, False), (11, "b", 5, True), (310, None, 9, False), (105, "ab", 7, False)]
+
+
+def kept(text: str) -> list[int]:
+    """Numbers of the rows that an expression keeps."""
+    columns = [
+        arrow.column([row[i] for row in ROWS], COLUMNS[name]) for i, name in enumerate(NAMES)
+    ]
+    found = Filter(text, COLUMNS).apply(arrow.batch(columns, schema(NAMES))).to_pylist()
+    return [ROWS.index(tuple(row[name] for name in NAMES)) for row in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("code==310", [0, 2]),
+        ('code==310 and topic=="a"', [0]),
+        ('code == 11 or topic == "a"', [0, 1]),
+        ("not code == 310", [1, 3]),
+        ("5 < latency_ns <= 9", [2, 3]),
+        ("latency_ns is None", [0]),
+        ("latency_ns is not None", [1, 2, 3]),
+        ("code in (11, 105)", [1, 3]),
+        ("code not in [11, 105]", [0, 2]),
+        ('topic.startswith("a")', [0, 3]),
+        ('topic.endswith("b")', [1, 3]),
+        ('topic.contains("a")', [0, 3]),
+        ('topic.matches("^a?b$")', [1, 3]),
+        ("gap", [1]),
+        ("gap == True or latency_ns < 6", [1]),
+        ("code != 310", [1, 3]),
+        ("latency_ns >= 7 and code > 200", [2]),
+    ],
+)
+def test_an_expression_keeps_the_rows_for_which_it_is_true(text: str, numbers: list[int]) -> None:
+    assert numbers == kept(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("code ==", "invalid syntax"),
+        ("cod == 1", "no column 'cod'"),
+        ("code", "neither true nor false"),
+        ("__import__('os')", "can be called"),
+        ("topic.upper()", "can be called"),
+        ("topic.startswith()", "takes one text"),
+        ("topic.startswith(7)", "takes one text"),
+        ("code is 3", "only None"),
+        ("code == open", "no column 'open'"),
+        ("code == (lambda: 1)", "neither a column nor a constant"),
+        ("code == {}", "cannot be compared"),
+        ("(" * 300 + "code" + ")" * 300, "filter"),
+    ],
+)
+def test_what_is_no_filter_is_refused(text: str, message: str) -> None:
+    with pytest.raises(FilterError, match=message):
+        Filter(text, COLUMNS)
+
+
+def test_a_filter_knows_which_columns_it_reads() -> None:
+    assert {"code", "topic"} == Filter('code == 1 and topic == "x"', COLUMNS).names

@@ -1,0 +1,77 @@
+"""pyarrow, the only place that imports it: it has no types, so what is used of it is written down here."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+pa: Any = importlib.import_module("pyarrow")
+pc: Any = importlib.import_module("pyarrow.compute")
+
+
+class DataType(Protocol):
+    """Type of a column."""
+
+
+class Schema(Protocol):
+    """Names and types of columns."""
+
+    names: list[str]
+
+
+class Column(Protocol):
+    """Values of one column."""
+
+    type: DataType
+
+    def __len__(self) -> int: ...
+
+    def to_pylist(self) -> list[Any]:
+        """The values, None where there is none."""
+        ...
+
+    def to_numpy(self) -> Any:
+        """The values as an array."""
+        ...
+
+    def take(self, indices: Column) -> Column:
+        """The values at these places, none where there is no place."""
+        ...
+
+    def dictionary_encode(self) -> Any:
+        """The distinct values, and which of them each is."""
+        ...
+
+
+class Batch(Protocol):
+    """Rows."""
+
+    num_rows: int
+    schema: Schema
+
+    def column(self, name: str) -> Column:
+        """The column of that name."""
+        ...
+
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """The rows as objects."""
+        ...
+
+    def slice(self, offset: int, length: int) -> Batch:
+        """Some of the rows."""
+        ...
+
+
+def batch(columns: Sequence[Column], schema: Schema) -> Batch:
+    """Make rows of columns."""
+    made: Batch = pa.RecordBatch.from_arrays(columns, schema=schema)
+    return made
+
+
+def column(values: Any, kind: DataType | None = None) -> Column:
+    """Make a column of values."""
+    made: Column = pa.array(values, kind)
+    return made

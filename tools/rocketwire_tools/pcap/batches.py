@@ -1,0 +1,255 @@
+"""Frames as Arrow batches.
+
+Rules of this file: the same columns in every format and in Spark; only those that are wanted are made.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.wire.grammar import LENGTH_SIZE
+from rocketwire_tools.pcap import arrow
+from rocketwire_tools.pcap.arrow import column, pa
+from rocketwire_tools.pcap.headers import Columns, ext_fields_text, read_headers
+from rocketwire_tools.pcap.rows import COLUMNS, schema
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire_tools.pcap.arrow import Batch, Column, DataType
+    from rocketwire_tools.pcap.packets import Addresses
+    from rocketwire_tools.pcap.pairing import Paired, Pairing
+    from rocketwire_tools.pcap.rows import Rows
+    from rocketwire_tools.pcap.stream import Stream
+
+    Array = np.ndarray[Any, Any]
+
+KINDS: Final = ("request", "oneway", "response")
+_SERIALIZE_TYPES: Final = ("JSON", "ROCKETMQ")
+
+
+class BatchBuilder:
+    """Makes Arrow batches of rows.
+
+    Args:
+        file: value of the column of that name.
+        fields: the columns that are wanted.
+        addresses: numbers of addresses.
+        pairing: finds requests.
+    """
+
+    def __init__(
+        self, file: str, fields: Sequence[str], addresses: Addresses, pairing: Pairing
+    ) -> None:
+        self._file = file
+        self._schema = schema(fields)
+        self._addresses = addresses
+        self._pairing = pairing
+        self._hosts: dict[int, str] = {}
+        self._connections: dict[int, str] = {}
+
+    def batch(self, rows: Rows) -> Batch:
+        """The rows as a batch."""
+        headers = read_headers(rows.header, rows.header_type)
+        number = np.fromiter((one.number for one in rows.stream), np.int64, len(rows))
+        paired = self._pairing.pair(
+            number,
+            headers.opaque,
+            headers.flag,
+            headers.code,
+            rows.time_ns,
+        )
+        values = _Values(self, rows, headers, number, paired)
+        return arrow.batch([values.column(name) for name in self._schema.names], self._schema)
+
+    def host(self, number: int) -> str:
+        """An address as text."""
+        text = self._hosts.get(number)
+        if text is None:
+            if len(self._hosts) > 1 << 18:
+                self._hosts.clear()
+            text = str(ipaddress.ip_address(self._addresses.packed(number)))
+            self._hosts[number] = text
+        return text
+
+    def connection(self, stream: Stream) -> str:
+        """A connection as text, the same from both sides: the end with the larger port first, which is
+        the client's as a rule."""
+        text = self._connections.get(stream.number)
+        if text is None:
+            if len(self._connections) > 1 << 18:
+                self._connections.clear()
+            ends = sorted(
+                ((one & 0xFFFF, self._addresses.packed(one >> 16), one >> 16)
+                for one in (stream.source, stream.target)),
+                reverse=True,
+            )  # fmt: skip
+            text = "-".join(_end(port, self.host(number)) for port, _, number in ends)
+            self._connections[stream.number] = text
+        return text
+
+    @property
+    def file(self) -> str:
+        """Value of the column of that name."""
+        return self._file
+
+
+def _end(port: int, host: str) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+class _Values:
+    """Makes single columns of a batch."""
+
+    def __init__(
+        self,
+        builder: BatchBuilder,
+        rows: Rows,
+        headers: Columns,
+        number: Array,
+        paired: Paired,
+    ) -> None:
+        self._builder = builder
+        self._rows = rows
+        self._columns = headers
+        self._number = number
+        self._paired = paired
+        self._lengths: Array | None = None
+        self._known: tuple[list[Stream], Column] | None = None
+
+    def column(self, name: str) -> Column:
+        """The column of that name."""
+        make = getattr(self, f"_{name}", None)
+        if make is not None:
+            return _plain(make())
+        if name in ("code", "opaque", "flag", "version"):
+            return _masked(getattr(self._columns, name).astype(np.int32), self._columns.ok)
+        if name in ("language", "remark", "topic", "group", "queue_id"):
+            return column(getattr(self._columns, name), COLUMNS[name])
+        return column(getattr(self._rows, name), COLUMNS[name])
+
+    # ---- who
+
+    def _streams(self) -> tuple[list[Stream], Column]:
+        """The distinct streams, and the number among them of each row's."""
+        if self._known is None:
+            _, first, inverse = np.unique(self._number, return_index=True, return_inverse=True)
+            self._known = self._rows.stream[first].tolist(), column(inverse)
+        return self._known
+
+    def _by_stream(self, values: list[Any], kind: DataType) -> Column:
+        return column(values, kind).take(self._streams()[1])
+
+    def _file(self) -> Column:
+        return _plain(pa.repeat(pa.scalar(self._builder.file, pa.string()), len(self._rows)))
+
+    def _connection(self) -> Column:
+        streams, _ = self._streams()
+        return self._by_stream([self._builder.connection(one) for one in streams], pa.string())
+
+    def _src(self) -> Column:
+        streams, _ = self._streams()
+        return self._by_stream(
+            [self._builder.host(one.source >> 16) for one in streams], pa.string()
+        )
+
+    def _dst(self) -> Column:
+        streams, _ = self._streams()
+        return self._by_stream(
+            [self._builder.host(one.target >> 16) for one in streams], pa.string()
+        )
+
+    def _src_port(self) -> Column:
+        return self._by_stream([one.source & 0xFFFF for one in self._streams()[0]], pa.int32())
+
+    def _dst_port(self) -> Column:
+        return self._by_stream([one.target & 0xFFFF for one in self._streams()[0]], pa.int32())
+
+    # ---- what
+
+    def _kind(self) -> Column:
+        flag = self._columns.flag
+        number = np.where(flag & 1, 2, np.where(flag & 2, 1, 0)).astype(np.int8)
+        numbers = _masked(number, self._columns.ok)
+        return _named(numbers, KINDS)
+
+    def _code_name(self) -> Column:
+        flag, code = self._columns.flag, self._columns.code
+        distinct, inverse = np.unique(code << 1 | flag & 1, return_inverse=True)
+        names = [_name(each >> 1, response=bool(each & 1)) for each in distinct.tolist()]
+        return column(names, pa.string()).take(_masked(inverse, self._columns.ok))
+
+    def _request_code(self) -> Column:
+        return _masked(self._paired.code.astype(np.int32), self._paired.found)
+
+    def _latency_ns(self) -> Column:
+        return _masked(self._paired.latency_ns, self._paired.found & (self._paired.latency_ns >= 0))
+
+    def _serialize_type(self) -> Column:
+        numbers = column(self._rows.header_type, pa.int8())
+        return _named(numbers, _SERIALIZE_TYPES)
+
+    # ---- how much
+
+    def _frame_length(self) -> Column:
+        return column((self._rows.length + LENGTH_SIZE).astype(np.int32))
+
+    def _header_lengths(self) -> Array:
+        if self._lengths is None:
+            self._lengths = np.fromiter(
+                map(len, self._rows.header.tolist()), np.int32, len(self._rows)
+            )
+        return self._lengths
+
+    def _header_length(self) -> Column:
+        return column(self._header_lengths())
+
+    def _body_length(self) -> Column:
+        return column((self._rows.length - 4).astype(np.int32) - self._header_lengths())
+
+    def _header_ok(self) -> Column:
+        return column(self._columns.ok)
+
+    def _body_ok(self) -> Column:
+        return column(self._rows.whole)
+
+    def _raw_body(self) -> Column:
+        return column(self._rows.body.tolist(), pa.binary())
+
+    def _ext_fields(self) -> Column:
+        texts = [
+            ext_fields_text(bytes(header), kind)
+            for header, kind in zip(self._rows.header, self._rows.header_type.tolist(), strict=True)
+        ]
+        return column(texts, pa.string())
+
+
+def _plain(made: Any) -> Column:
+    result: Column = made
+    return result
+
+
+def _named(numbers: Column, names: Sequence[str]) -> Column:
+    """The names with these numbers."""
+    return _plain(pa.DictionaryArray.from_arrays(numbers, list(names)).dictionary_decode())
+
+
+def _masked(values: Array, good: Array) -> Column:
+    """The values, null where they are not good."""
+    return column(values) if good.all() else _plain(pa.array(values, mask=~good))
+
+
+def _table(codes: Any) -> dict[int, str]:
+    return {int(code): name for name, code in codes.__members__.items()}
+
+
+_REQUESTS: Final = _table(RequestCode)
+_RESPONSES: Final = _table(ResponseCode)
+
+
+def _name(code: int, *, response: bool) -> str | None:
+    return (_RESPONSES if response else _REQUESTS).get(code)

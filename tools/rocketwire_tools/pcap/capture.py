@@ -1,0 +1,259 @@
+"""Records of pcap and pcapng files, a chunk of them at a time.
+
+Rules of this file: one buffer is filled again and again; the chain of record headers is walked by Python, everything else
+about them is gathered by numpy.  A length is looked at before anything is done with it.
+
+Formats: pcap (both byte orders, micro- and nanoseconds, the variant with larger record headers), and pcapng
+(draft-ietf-opsawg-pcapng) by ``pcapng.BlockFormat``.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+from rocketwire_tools.pcap.errors import CaptureError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rocketwire_tools.pcap.inputs import ByteSource
+
+    Integers = np.ndarray[Any, Any]
+
+CHUNK_SIZE: Final = 8 << 20
+"""Bytes looked at together: small enough for the processor's caches, large enough for numpy."""
+MAX_RECORD: Final = 1 << 20
+"""Largest record; captures hold at most 256 KiB of a packet."""
+PADDING: Final = 256
+"""Bytes behind the buffer, so that headers can be gathered before it is known whether they are all there."""
+
+
+@dataclass(slots=True)
+class Records:
+    """Records that lie in the buffer until the next ones are asked for.
+
+    Attributes:
+        buffer: holds them, and ``PADDING`` bytes more.
+        size: bytes of it in use.
+        where: offsets of the records in the file.
+        data: offsets of the packets in the buffer.
+        captured: bytes of each packet that are there.
+        wire: bytes of each packet that there were.
+        time_ns: nanoseconds since 1970.
+        link: link type of each packet, or of all of them.
+    """
+
+    buffer: bytearray
+    size: int
+    where: Integers
+    data: Integers
+    captured: Integers
+    wire: Integers
+    time_ns: Integers
+    link: Integers | int
+
+
+class Format(Protocol):
+    """How records lie in a file."""
+
+    head_size: int
+
+    def walk(self, buffer: bytearray, start: int, end: int) -> tuple[list[int], int]:
+        """Find the records that are all there between two offsets, and the end of the last of them."""
+        ...
+
+    def records(self, buffer: bytearray, found: list[int], base: int) -> Records:
+        """Gather what is known of records; base is where in the file the buffer begins."""
+        ...
+
+
+def rows_at(buffer: bytearray, offsets: Integers, size: int) -> np.ndarray[Any, Any]:
+    """Gather ``size`` bytes at each offset, one row each; they may reach into the padding."""
+    width = np.dtype((np.void, size))
+    windows = np.ndarray((len(buffer) - size + 1,), width, buffer, strides=(1,))
+    return windows[offsets].view(np.uint8).reshape(-1, size)
+
+
+class PcapFormat:
+    """The classic format.
+
+    Args:
+        path: for messages.
+        order: ``<`` or ``>``.
+        nanoseconds: whether fractions are nanoseconds, otherwise microseconds.
+        link: the link type of all packets.
+        record_header: bytes of it, 16 or 24.
+    """
+
+    head_size = 24
+
+    def __init__(
+        self, path: str, order: str, *, nanoseconds: bool, link: int, record_header: int
+    ) -> None:
+        self._path = path
+        self._order = order
+        self._unit = 1 if nanoseconds else 1000
+        self._link = link
+        self._header = record_header
+        self._length = struct.Struct(f"{order}I").unpack_from
+
+    def walk(self, buffer: bytearray, start: int, end: int) -> tuple[list[int], int]:
+        """See ``Format``; stops in front of a length that nothing has."""
+        found: list[int] = []
+        append, length, header = found.append, self._length, self._header
+        at = start
+        last = end - header
+        while at <= last:
+            (captured,) = length(buffer, at + 8)
+            after = at + header + captured
+            if after > end:
+                break
+            append(at)
+            at = after
+        return found, at
+
+    def refusal(self, buffer: bytearray, at: int, end: int) -> str | None:
+        """Why the record that starts there cannot be one; None while it may be."""
+        if end - at < self._header:
+            return None
+        (captured,) = self._length(buffer, at + 8)
+        if captured > MAX_RECORD:
+            return f"a record claims {captured} bytes, {MAX_RECORD} is the limit"
+        return None
+
+    def records(self, buffer: bytearray, found: list[int], base: int) -> Records:
+        """See ``Format``."""
+        at = np.array(found, np.int64)
+        words = rows_at(buffer, at, 16).view(f"{self._order}u4").astype(np.int64)
+        return Records(
+            buffer=buffer,
+            size=0,
+            where=at + base,
+            data=at + self._header,
+            captured=words[:, 2],
+            wire=np.maximum(words[:, 3], words[:, 2]),
+            time_ns=words[:, 0] * 1_000_000_000 + words[:, 1] * self._unit,
+            link=self._link,
+        )
+
+
+_MAGICS: Final = {
+    0xA1B2C3D4: (False, 16),
+    0xA1B23C4D: (True, 16),
+    0xA1B2CD34: (False, 24),
+}
+"""Whether fractions are nanoseconds, and the size of a record header."""
+
+
+def pcap_format(path: str, head: bytes) -> PcapFormat | None:
+    """The format that a file's first 24 bytes announce, if it is classic pcap."""
+    for order in "<>":
+        magic, _, _, _, _, _, link = struct.unpack(f"{order}IHHIIII", head)
+        if magic in _MAGICS:
+            nanoseconds, header = _MAGICS[magic]
+            return PcapFormat(
+                path, order, nanoseconds=nanoseconds, link=link & 0xFFFF, record_header=header
+            )
+    return None
+
+
+class CaptureReader:
+    """Reads one capture.
+
+    Args:
+        path: for messages.
+        source: its bytes, from the first on.
+        chunk_size: bytes looked at together.
+        eager: give what has come, however little, instead of waiting for a chunk.
+
+    Attributes:
+        truncated: whether the last record is not all there; a capture that is being written, or
+            was cut off, ends so.
+    """
+
+    def __init__(
+        self, path: str, source: ByteSource, *, chunk_size: int = CHUNK_SIZE, eager: bool = False
+    ) -> None:
+        self._eager = eager
+        self.path = path
+        self.truncated = False
+        self._source = source
+        self._chunk = max(chunk_size, 2 * MAX_RECORD)
+        self._buffer = bytearray(self._chunk + PADDING)
+        self._view = memoryview(self._buffer)[: self._chunk]
+        self._size = 0
+        self._base = 0
+
+    def __iter__(self) -> Iterator[Records]:
+        """Give all records.
+
+        Raises:
+            CaptureError: it is no capture, or damaged.
+        """
+        from rocketwire_tools.pcap import pcapng
+
+        self._fill(24)
+        if self._size == 0:
+            return
+        head = bytes(self._view[:24])
+        if head.startswith(pcapng.MAGIC):
+            yield from pcapng.read(self)
+            return
+        classic = pcap_format(self.path, head) if self._size >= 24 else None
+        if classic is None:
+            raise CaptureError(self.path, 0, "this is neither a pcap nor a pcapng file")
+        yield from self._classic(classic)
+
+    def _classic(self, classic: PcapFormat) -> Iterator[Records]:
+        at = classic.head_size
+        while True:
+            found, after = classic.walk(self._buffer, at, self._size)
+            if found:
+                records = classic.records(self._buffer, found, self._base)
+                records.size = self._size
+                yield records
+            if (why := classic.refusal(self._buffer, after, self._size)) is not None:
+                raise CaptureError(self.path, self._base + after, why)
+            if not self.advance(after):
+                return
+            at = 0
+
+    # ---- the buffer
+
+    def window(self) -> tuple[bytearray, int, int]:
+        """The buffer, bytes of it in use, and where in the file it begins."""
+        return self._buffer, self._size, self._base
+
+    def advance(self, used: int) -> bool:
+        """Drop bytes from the front and fill up; returns False at the end of the file."""
+        rest = self._size - used
+        self._view[:rest] = self._view[used : self._size]
+        self._size = rest
+        self._base += used
+        before = self._size
+        self._fill(self._size + 1 if self._eager else self._chunk)
+        if self._size == before:
+            self.truncated = rest > 0
+            return False
+        return True
+
+    def skip(self, count: int) -> bool:
+        """Drop bytes that need not all have been read; returns False at the end of the file."""
+        while count > self._size:
+            count -= self._size
+            if not self.advance(self._size):
+                return False
+        return self.advance(count)
+
+    def _fill(self, least: int) -> None:
+        """Read until so many bytes are there, or no more come; a pipe may give less."""
+        read, view = self._source.readinto, self._view
+        while self._size < least:
+            count = read(view[self._size :])
+            if not count:
+                return
+            self._size += count

@@ -1,0 +1,155 @@
+"""What the sub-commands do: captures through the engine, into files or reports."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from typing import TYPE_CHECKING, Final
+
+from rocketwire_tools.pcap.engine import Decoder, Options, Totals
+from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.output import open_sink
+from rocketwire_tools.pcap.reports import REPORTS, as_text
+from rocketwire_tools.pcap.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rocketwire_tools.pcap.arrow import Batch
+
+
+FAILED: Final = 1
+_REPORT_EVERY: Final = 0.5
+"""Seconds between two lines of progress."""
+
+
+class Run:
+    """Several captures, one after the other.
+
+    Args:
+        captures: their paths.
+        selection: what is wanted of them.
+        live: whether rows are wanted as soon as they are known.
+
+    Attributes:
+        failed: whether one of them could not be read to its end.
+        totals: of each capture so far.
+    """
+
+    def __init__(
+        self, captures: Sequence[str], selection: Selection, *, live: bool = False
+    ) -> None:
+        self._live = live
+        self._captures = captures
+        self._selection = selection
+        self._shown = 0.0
+        self._progress = sys.stderr.isatty() and not sys.stdout.isatty()
+        self.failed = False
+        self.totals: list[Totals] = []
+
+    def batches(self) -> Iterator[Batch]:
+        """The wanted rows; what goes wrong with a capture is said, and the next one follows."""
+        options = Options(
+            fields=self._selection.engine_fields,
+            bodies=self._selection.needs_bodies,
+            eager=self._live,
+        )
+        for path in self._captures:
+            decoder = Decoder(path, options)
+            self.totals.append(decoder.totals)
+            try:
+                for batch in self._selection.rows(decoder):
+                    yield batch
+                    self._show(path, decoder.totals)
+            except CaptureError as error:
+                self.failed = True
+                self._say(f"rocketwire-pcap: {error}")
+            self._remark(path, decoder.totals)
+
+    def _show(self, path: str, totals: Totals) -> None:
+        now = time.monotonic()
+        if not self._progress or now - self._shown < _REPORT_EVERY:
+            return
+        self._shown = now
+        size = os.path.getsize(path) if os.path.isfile(path) else 0
+        share = f" {min(100 * totals.bytes // size, 100)} %" if size else ""
+        line = f"{path}:{share} {totals.packets:,} packets, {totals.frames:,} frames"
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
+
+    def _remark(self, path: str, totals: Totals) -> None:
+        """Say what a reader of the rows should know."""
+        if totals.truncated:
+            self._say(f"{path}: the last record is not all there")
+        if totals.cut_short:
+            self._say(
+                f"{path}: {totals.cut_short:,} packets were cut short by the capture (snaplen);"
+                " frames whose header was cut are missing"
+            )
+        if totals.forgotten:
+            self._say(f"{path}: {totals.forgotten:,} streams were forgotten, there are too many")
+
+    def _say(self, line: str) -> None:
+        front = "\r\x1b[K" if self._progress else ""
+        print(f"{front}{line}", file=sys.stderr)
+
+
+def decode(
+    captures: Sequence[str],
+    selection: Selection,
+    path: str | None,
+    form: str,
+    *,
+    live: bool = False,
+) -> int:
+    """Write the rows of captures.
+
+    Args:
+        captures: their paths.
+        selection: what is wanted.
+        path: where to; None for standard output.
+        form: how, one of ``output.FORMATS``.
+        live: whether rows are wanted as soon as they are known.
+
+    Returns:
+        The exit status.
+
+    Raises:
+        OSError: the output cannot be written.
+    """
+    run = Run(captures, selection, live=live)
+    with open_sink(path, form, selection.schema) as sink:
+        for batch in run.batches():
+            sink.write(batch)
+            if live:
+                sys.stdout.flush()
+    return FAILED if run.failed else 0
+
+
+def report(
+    name: str,
+    captures: Sequence[str],
+    *,
+    filter_text: str | None,
+    redact: str | None,
+    top: int,
+    as_json: bool,
+) -> int:
+    """Print a report on captures; see ``reports``.
+
+    Returns:
+        The exit status.
+    """
+    made = REPORTS[name](top)
+    selection = Selection(made.fields, filter_text, "length", redact)
+    run = Run(captures, selection)
+    for batch in run.batches():
+        made.take(batch)
+    tables = made.tables(run.totals)
+    if as_json:
+        print(json.dumps({table.name: table.objects() for table in tables}))
+    else:
+        print(as_text(tables))
+    return FAILED if run.failed else 0

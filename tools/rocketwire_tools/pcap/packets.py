@@ -1,0 +1,341 @@
+"""TCP segments out of packets: link, network and transport headers of a chunk of records at once.
+
+Rules of this file: only numpy; a packet that is not understood is counted, never guessed.  Headers are gathered as whole rows
+at the offsets that the layer below gives.  Lengths come from the IP header, not from what was captured: short frames are
+padded, and a packet may have been cut by the capture.
+
+Link types: Ethernet with any of three VLAN tags, raw IP, loopback, Linux cooked (both).
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rocketwire_tools.pcap.capture import rows_at
+
+if TYPE_CHECKING:
+    from rocketwire_tools.pcap.capture import Integers, Records
+
+    Array = np.ndarray[Any, Any]
+
+_IPV4: Final = 0x0800
+_IPV6: Final = 0x86DD
+_VLAN: Final = (0x8100, 0x88A8, 0x9100)
+_TAGS: Final = 3
+_TCP: Final = 6
+_FRAGMENT: Final = 44
+_EXTENSIONS: Final = (0, 43, 60)
+"""IPv6 headers that say how long they are: hop-by-hop, routing, destination options."""
+_MOST_EXTENSIONS: Final = 8
+
+ETHERNET: Final = 1
+NULL: Final = 0
+LOOP: Final = 108
+SLL: Final = 113
+SLL2: Final = 276
+_RAW: Final = (101, 12, 14)
+_RAW_IPV4: Final = 228
+_RAW_IPV6: Final = 229
+_FAMILY_INET: Final = 2
+_FAMILIES_INET6: Final = (10, 24, 28, 30)
+"""AF_INET6 of Linux, NetBSD, FreeBSD and Darwin."""
+
+
+@dataclass(slots=True)
+class Segments:
+    """TCP segments, one entry each, in the order of their capture.
+
+    Attributes:
+        record: number of the record in its chunk.
+        source: the sender as a number: address number << 16 | port, see ``Addresses``.
+        target: the receiver likewise.
+        sequence: of the first byte.
+        acknowledged: number of the next byte that the sender expects, if it has flag ACK.
+        flags: of TCP.
+        data: offset of the payload in the buffer.
+        captured: bytes of the payload that are there.
+        length: bytes of the payload that there were.
+    """
+
+    record: Integers
+    source: Integers
+    target: Integers
+    sequence: Integers
+    acknowledged: Integers
+    flags: Integers
+    data: Integers
+    captured: Integers
+    length: Integers
+
+
+@dataclass(slots=True)
+class Addresses:
+    """Numbers for IPv6 addresses; IPv4 addresses are numbers already.
+
+    Attributes:
+        limit: most addresses that are remembered at a time.
+    """
+
+    limit: int = 1 << 22
+    _numbers: dict[bytes, int] = field(default_factory=dict[bytes, int])
+    _texts: list[bytes] = field(default_factory=list[bytes])
+
+    _FIRST = 1 << 32
+    """Number of the first IPv6 address."""
+
+    def numbers(self, addresses: Array) -> Integers:
+        """The numbers of addresses, rows of 16 bytes."""
+        distinct, inverse = np.unique(
+            np.ascontiguousarray(addresses).view("V16")[:, 0], return_inverse=True
+        )
+        known = self._numbers
+        numbers = np.empty(len(distinct), np.int64)
+        for i, each in enumerate(distinct):
+            text = each.tobytes()
+            number = known.get(text)
+            if number is None:
+                number = known[text] = self._FIRST + len(self._texts)
+                self._texts.append(text)
+            numbers[i] = number
+        return numbers[inverse]
+
+    def packed(self, number: int) -> bytes:
+        """The address with that number, 4 or 16 bytes."""
+        if number < self._FIRST:
+            return number.to_bytes(4, "big")
+        return self._texts[number - self._FIRST]
+
+
+@dataclass(slots=True)
+class Skipped:
+    """Packets that were not looked into, by reason."""
+
+    reasons: Counter[str] = field(default_factory=Counter[str])
+
+    def count(self, reason: str, number: int) -> None:
+        """Count some."""
+        if number:
+            self.reasons[reason] += number
+
+
+def segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segments:
+    """Find the TCP segments among records."""
+    at, kind = _network(records, skipped)
+    end = records.data + records.captured
+    four = np.flatnonzero(kind == _IPV4)
+    six = np.flatnonzero(kind == _IPV6)
+    skipped.count("not IP", len(kind) - len(four) - len(six))
+    parts: list[Network] = []
+    if len(four):
+        parts.append(_ipv4(records, four, at[four], end[four], skipped))
+    if len(six):
+        parts.append(_ipv6(records, six, at[six], end[six], addresses, skipped))
+    if not parts:
+        none = np.zeros(0, np.int64)
+        return Segments(none, none, none, none, none, none, none, none, none)
+    if len(parts) == 1:
+        index, transport, stop, source, target = parts[0]
+    else:
+        index, transport, stop, source, target = (
+            np.concatenate(pair) for pair in zip(*parts, strict=True)
+        )
+        order = np.argsort(index, kind="stable")
+        index, transport, stop, source, target = (
+            each[order] for each in (index, transport, stop, source, target)
+        )
+    return _tcp(records, index, transport, stop, source, target, skipped)
+
+
+# ---------------------------------------------------------------------------- link layer
+
+
+def _network(records: Records, skipped: Skipped) -> tuple[Integers, Array]:
+    """Offsets of the network headers, and their kinds as Ethernet types (0 for none of ours)."""
+    link = records.link
+    if isinstance(link, int):
+        return _of_link(records.buffer, link, records.data, records.captured, skipped)
+    at = np.zeros_like(records.data)
+    kind = np.zeros_like(records.data)
+    for each in np.unique(link):
+        of = np.flatnonzero(link == each)
+        at[of], kind[of] = _of_link(
+            records.buffer, int(each), records.data[of], records.captured[of], skipped
+        )
+    return at, kind
+
+
+def _of_link(
+    buffer: bytearray, link: int, data: Integers, captured: Integers, skipped: Skipped
+) -> tuple[Integers, Array]:
+    if link == ETHERNET:
+        return _tagged(buffer, data + 14, captured - 14, _big16(buffer, data + 12))
+    if link == SLL:
+        return _tagged(buffer, data + 16, captured - 16, _big16(buffer, data + 14))
+    if link == SLL2:
+        return _tagged(buffer, data + 20, captured - 20, _big16(buffer, data))
+    if link in _RAW:
+        version = rows_at(buffer, data, 1)[:, 0] >> 4
+        return data, np.where(version == 4, _IPV4, np.where(version == 6, _IPV6, 0))
+    if link in (NULL, LOOP):
+        return data + 4, _family(rows_at(buffer, data, 4))
+    if link in (_RAW_IPV4, _RAW_IPV6):
+        return data, np.full(len(data), _IPV4 if link == _RAW_IPV4 else _IPV6)
+    skipped.count(f"link type {link}", len(data))
+    return data, np.zeros(len(data), np.int64)
+
+
+def _big16(buffer: bytearray, at: Integers) -> Array:
+    return rows_at(buffer, at, 2).view(">u2")[:, 0].astype(np.int64)
+
+
+def _tagged(buffer: bytearray, at: Integers, left: Integers, kind: Array) -> tuple[Integers, Array]:
+    for _ in range(_TAGS):
+        tagged = np.flatnonzero(np.isin(kind, _VLAN) & (left >= 4))
+        if not len(tagged):
+            break
+        kind[tagged] = _big16(buffer, at[tagged] + 2)
+        at[tagged] += 4
+        left[tagged] -= 4
+    return at, kind
+
+
+def _family(row: Array) -> Array:
+    """Address families are written in the byte order of the machine that captured."""
+    little = row.view("<u4")[:, 0]
+    big = row.view(">u4")[:, 0]
+    four = (little == _FAMILY_INET) | (big == _FAMILY_INET)
+    six = np.isin(little, _FAMILIES_INET6) | np.isin(big, _FAMILIES_INET6)
+    return np.where(four, _IPV4, np.where(six, _IPV6, 0))
+
+
+# ---------------------------------------------------------------------------- network layer
+
+Network = tuple["Array", "Array", "Array", "Array", "Array"]
+"""Number of the record, offset of the transport header, end of the packet as sent, sender and receiver."""
+
+_IPV4_HEADER: Final = np.dtype(
+    [
+        ("version", "u1"),
+        ("service", "u1"),
+        ("length", ">u2"),
+        ("id", ">u2"),
+        ("fragment", ">u2"),
+        ("ttl", "u1"),
+        ("protocol", "u1"),
+        ("checksum", ">u2"),
+        ("source", ">u4"),
+        ("target", ">u4"),
+    ]
+)
+
+
+def _ipv4(
+    records: Records, index: Integers, at: Integers, end: Integers, skipped: Skipped
+) -> Network:
+    head: Any = rows_at(records.buffer, at, 20).view(_IPV4_HEADER)[:, 0]
+    size = (head["version"] & 15).astype(np.int64) * 4
+    good = (at + 20 <= end) & (head["version"] >> 4 == 4) & (size >= 20)
+    whole = (head["fragment"] & 0x3FFF) == 0
+    tcp = head["protocol"] == _TCP
+    skipped.count("not TCP", int((good & ~tcp).sum()))
+    skipped.count("IP fragment", int((good & tcp & ~whole).sum()))
+    skipped.count("damaged IP header", int((~good).sum()))
+    keep = np.flatnonzero(good & whole & tcp)
+    head, at, index, size = head[keep], at[keep], index[keep], size[keep]
+    length = head["length"].astype(np.int64)
+    beyond = records.data[index] + records.wire[index]
+    stop = np.where(length == 0, beyond, at + length)  # 0: larger than 64 KiB, or cut up later
+    return index, at + size, stop, head["source"].astype(np.int64), head["target"].astype(np.int64)
+
+
+def _ipv6(
+    records: Records,
+    index: Integers,
+    at: Integers,
+    end: Integers,
+    addresses: Addresses,
+    skipped: Skipped,
+) -> Network:
+    head = rows_at(records.buffer, at, 40)
+    good = (at + 40 <= end) & (head[:, 0] >> 4 == 6)
+    skipped.count("damaged IP header", int((~good).sum()))
+    keep = np.flatnonzero(good)
+    head, at, index, end = head[keep], at[keep], index[keep], end[keep]
+    length = np.ascontiguousarray(head[:, 4:6]).view(">u2")[:, 0].astype(np.int64)
+    beyond = records.data[index] + records.wire[index]
+    stop = np.where(length == 0, beyond, at + 40 + length)
+    transport, protocol = _past_extensions(
+        records.buffer, at + 40, head[:, 6].astype(np.int64), end
+    )
+    skipped.count("IP fragment", int((protocol == _FRAGMENT).sum()))
+    skipped.count("not TCP", int(((protocol != _TCP) & (protocol != _FRAGMENT)).sum()))
+    keep = np.flatnonzero(protocol == _TCP)
+    source = addresses.numbers(head[keep, 8:24]) if len(keep) else keep
+    target = addresses.numbers(head[keep, 24:40]) if len(keep) else keep
+    return index[keep], transport[keep], stop[keep], source, target
+
+
+def _past_extensions(
+    buffer: bytearray, at: Integers, protocol: Array, end: Integers
+) -> tuple[Integers, Array]:
+    for _ in range(_MOST_EXTENSIONS):
+        extended = np.flatnonzero(np.isin(protocol, _EXTENSIONS) & (at + 8 <= end))
+        if not len(extended):
+            break
+        head = rows_at(buffer, at[extended], 2)
+        protocol[extended] = head[:, 0]
+        at[extended] += (head[:, 1].astype(np.int64) + 1) * 8
+    return at, protocol
+
+
+# ---------------------------------------------------------------------------- transport layer
+
+_TCP_HEADER: Final = np.dtype(
+    [
+        ("source", ">u2"),
+        ("target", ">u2"),
+        ("sequence", ">u4"),
+        ("acknowledged", ">u4"),
+        ("offset", "u1"),
+        ("flags", "u1"),
+        ("rest", "V6"),
+    ]
+)
+
+
+def _tcp(
+    records: Records,
+    index: Integers,
+    at: Integers,
+    stop: Integers,
+    source: Integers,
+    target: Integers,
+    skipped: Skipped,
+) -> Segments:
+    end = records.data[index] + records.captured[index]
+    head: Any = rows_at(records.buffer, np.minimum(at, end), 20).view(_TCP_HEADER)[:, 0]
+    size = (head["offset"] >> 4).astype(np.int64) * 4
+    good = (at + 20 <= end) & (size >= 20) & (at + size <= stop)
+    skipped.count("damaged TCP header", int((~good).sum()))
+    if not good.all():
+        keep = np.flatnonzero(good)
+        head, at, size, stop, end, index = (
+            each[keep] for each in (head, at, size, stop, end, index)
+        )
+        source, target = source[keep], target[keep]
+    data = at + size
+    return Segments(
+        record=index,
+        source=source << 16 | head["source"],
+        target=target << 16 | head["target"],
+        sequence=head["sequence"].astype(np.int64),
+        acknowledged=head["acknowledged"].astype(np.int64),
+        flags=head["flags"].astype(np.int64),
+        data=data,
+        captured=np.maximum(np.minimum(stop, end) - data, 0),
+        length=stop - data,
+    )

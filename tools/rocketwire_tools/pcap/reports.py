@@ -1,0 +1,361 @@
+"""Reports: what an engineer wants to know of a capture before any row of it.
+
+Rules of this file: rows are taken batch by batch and only sums are kept; latencies are kept in a bounded sample where there are
+too many, and the report says so.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+from rocketwire.codes import RequestCode
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rocketwire_tools.pcap.arrow import Batch
+    from rocketwire_tools.pcap.engine import Totals
+
+_SAMPLE: Final = 200_000
+"""Latencies kept for each code and topic."""
+_KEYS: Final = 100_000
+"""Topics, connections or pairs that are counted; what comes later counts as ``(others)``."""
+OTHERS: Final = "(others)"
+
+
+@dataclass(slots=True)
+class Table:
+    """A table of a report.
+
+    Attributes:
+        name: of the table, one word.
+        columns: their names.
+        rows: a value for each column.
+        note: a sentence below it.
+    """
+
+    name: str
+    columns: Sequence[str]
+    rows: list[tuple[Any, ...]]
+    note: str = ""
+
+    def objects(self) -> list[dict[str, Any]]:
+        """The rows as objects."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+class Report(Protocol):
+    """Takes rows, gives tables."""
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """The columns that it needs."""
+        ...
+
+    def take(self, batch: Batch) -> None:
+        """Take some rows."""
+
+    def tables(self, totals: Sequence[Totals]) -> list[Table]:
+        """What came of them."""
+        ...
+
+
+def as_text(tables: Sequence[Table]) -> str:
+    """Tables for people."""
+    return "\n\n".join(_table_text(table) for table in tables)
+
+
+def _table_text(table: Table) -> str:
+    cells = [[_cell(value) for value in row] for row in table.rows]
+    widths = [
+        max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(table.columns)
+    ]
+    numeric = [
+        all(isinstance(row[i], int | float | None) for row in table.rows)
+        for i in range(len(widths))
+    ]
+    lines = [table.name.upper()]
+    for row in [list(table.columns), *cells]:
+        words = [
+            word.rjust(width) if right else word.ljust(width)
+            for word, width, right in zip(row, widths, numeric, strict=True)
+        ]
+        lines.append("  ".join(words).rstrip())
+    if table.note:
+        lines.append(table.note)
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:,.3f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    text = str(value)
+    return text if text.isprintable() else repr(text)
+
+
+def _name(code: int) -> str:
+    found = RequestCode(code)
+    return found.name if found.is_known else str(code)
+
+
+@dataclass(slots=True)
+class Sample:
+    """Latencies in milliseconds: all of them, or so many by chance."""
+
+    count: int = 0
+    largest: float = 0.0
+    values: list[float] = field(default_factory=list[float])
+
+    def add(self, value: float) -> None:
+        """Take one."""
+        self.count += 1
+        self.largest = max(self.largest, value)
+        if len(self.values) < _SAMPLE:
+            self.values.append(value)
+        elif (place := random.randrange(self.count)) < _SAMPLE:  # noqa: S311 - not for secrets
+            self.values[place] = value
+
+    def percentiles(self) -> tuple[float, float, float]:
+        """The 50th, 90th and 99th."""
+        p50, p90, p99 = np.percentile(self.values, (50, 90, 99))
+        return float(p50), float(p90), float(p99)
+
+
+class Slow:
+    """Latencies by the request's code and topic, and the slowest requests."""
+
+    fields = (
+        "time_ns", "connection", "kind", "code", "request_code", "opaque", "topic", "latency_ns", "flag",
+    )  # fmt: skip
+
+    def __init__(self, top: int) -> None:
+        self._top = top
+        self._samples: defaultdict[tuple[int, str], Sample] = defaultdict(Sample)
+        self._slowest: list[tuple[int, int, int, str, int]] = []
+        self._topics: dict[tuple[str, int], str] = {}
+
+    def take(self, batch: Batch) -> None:
+        """See ``Report``."""
+        names = ("time_ns", "connection", "kind", "request_code", "opaque", "topic", "latency_ns")
+        columns = (batch.column(name).to_pylist() for name in names)
+        for time_ns, connection, kind, request_code, opaque, topic, latency in zip(
+            *columns, strict=True
+        ):
+            if kind == "request" and topic is not None and len(self._topics) < _KEYS:
+                self._topics[connection, opaque] = topic
+            if latency is None:
+                continue
+            asked = self._topics.pop((connection, opaque), "")
+            key = (request_code, asked)
+            if len(self._samples) >= _KEYS and key not in self._samples:
+                key = (request_code, OTHERS)
+            self._samples[key].add(latency / 1e6)
+            self._slowest.append((latency, time_ns, request_code, connection, opaque))
+        self._slowest = sorted(self._slowest, reverse=True)[: self._top]
+
+    def tables(self, totals: Sequence[Totals]) -> list[Table]:
+        """See ``Report``."""
+        del totals
+        rows = sorted(
+            (
+                (_name(code), topic or None, sample.count, *sample.percentiles(), sample.largest)
+                for (code, topic), sample in self._samples.items()
+            ),
+            key=lambda row: -row[5],
+        )
+        slowest = [
+            (_name(code), latency / 1e6, time_ns, connection, opaque)
+            for latency, time_ns, code, connection, opaque in self._slowest
+        ]
+        return [
+            Table(
+                "latencies",
+                ("request", "topic", "answers", "p50_ms", "p90_ms", "p99_ms", "max_ms"),
+                rows[: self._top],
+            ),
+            Table(
+                "slowest",
+                ("request", "latency_ms", "answer_time_ns", "connection", "opaque"),
+                slowest,
+            ),
+        ]
+
+
+class Tally:
+    """Frames, bytes and errors by something."""
+
+    def __init__(self) -> None:
+        self.counts: dict[Any, list[int]] = {}
+
+    def add(self, keys: list[Any], sizes: list[int], kinds: list[str], errors: list[bool]) -> None:
+        """Take rows: key, bytes, kind, and whether it is an answer that is an error."""
+        counts = self.counts
+        for key, size, kind, error in zip(keys, sizes, kinds, errors, strict=True):
+            found = counts.get(key)
+            if found is None:
+                if len(counts) >= _KEYS:
+                    key = OTHERS
+                found = counts.setdefault(key, [0, 0, 0, 0, 0])
+            found[_PLACES[kind]] += 1
+            found[3] += size
+            found[4] += error
+
+    def rows(self, top: int) -> list[tuple[Any, ...]]:
+        """Key, requests, one-way requests, responses, bytes, errors; most bytes first."""
+        most = sorted(self.counts.items(), key=lambda item: -item[1][3])[:top]
+        return [(key, *counts) for key, counts in most]
+
+
+_PLACES: Final = {"request": 0, "oneway": 1, "response": 2, None: 0}
+_TALLIED: Final = ("requests", "oneways", "responses", "bytes", "errors")
+
+
+def _errors(batch: Batch) -> list[bool]:
+    return [
+        kind == "response" and code != 0
+        for kind, code in zip(
+            batch.column("kind").to_pylist(), batch.column("code").to_pylist(), strict=True
+        )
+    ]
+
+
+class By:
+    """Counts by one column.
+
+    Args:
+        column: its name.
+        top: lines of the table.
+    """
+
+    def __init__(self, column: str, top: int) -> None:
+        self.fields = tuple(dict.fromkeys((column, "kind", "code", "frame_length")))
+        self._column = column
+        self._top = top
+        self._tally = Tally()
+
+    def take(self, batch: Batch) -> None:
+        """See ``Report``."""
+        self._tally.add(
+            batch.column(self._column).to_pylist(),
+            batch.column("frame_length").to_pylist(),
+            batch.column("kind").to_pylist(),
+            _errors(batch),
+        )
+
+    def tables(self, totals: Sequence[Totals]) -> list[Table]:
+        """See ``Report``."""
+        del totals
+        name = f"{self._column}s"
+        return [Table(name, (self._column, *_TALLIED), self._tally.rows(self._top))]
+
+
+class Summary:
+    """What is in a capture."""
+
+    fields = (
+        "time_ns", "src", "connection", "kind", "code", "code_name", "request_code", "frame_length",
+        "header_ok", "body_ok", "gap", "latency_ns", "language", "version",
+    )  # fmt: skip
+
+    def __init__(self, top: int) -> None:
+        self._top = top
+        self._first = self._last = 0
+        self._kinds: Counter[str] = Counter()
+        self._codes: Counter[tuple[str, str]] = Counter()
+        self._errors: Counter[tuple[str, str]] = Counter()
+        self._clients: Counter[tuple[str, int]] = Counter()
+        self._odd: Counter[str] = Counter()
+        self._talkers = Tally()
+        self._seconds: Counter[int] = Counter()
+
+    def take(self, batch: Batch) -> None:
+        """See ``Report``."""
+        get = {name: batch.column(name).to_pylist() for name in self.fields}
+        times = get["time_ns"]
+        self._first = min(times) if not self._first else min(self._first, *times)
+        self._last = max(self._last, *times)
+        self._kinds.update(get["kind"])
+        self._seconds.update((batch.column("time_ns").to_numpy() // 1_000_000_000).tolist())
+        self._codes.update(
+            (kind, name or str(code))
+            for kind, name, code in zip(get["kind"], get["code_name"], get["code"], strict=True)
+            if kind != "response"
+        )
+        self._clients.update(
+            (language, version)
+            for kind, language, version in zip(
+                get["kind"], get["language"], get["version"], strict=True
+            )
+            if kind != "response"
+        )
+        self._take_errors(get)
+        self._odd["headers that cannot be read"] += get["header_ok"].count(False)
+        self._odd["bodies that were not captured whole"] += get["body_ok"].count(False)
+        self._odd["frames with a gap"] += get["gap"].count(True)
+        self._talkers.add(get["src"], get["frame_length"], get["kind"], _errors(batch))
+
+    def _take_errors(self, get: dict[str, list[Any]]) -> None:
+        columns = (
+            get[name] for name in ("kind", "code", "code_name", "request_code", "latency_ns")
+        )
+        for kind, code, name, request_code, latency in zip(*columns, strict=True):
+            if kind != "response":
+                continue
+            if code:
+                asked = "?" if request_code is None else _name(request_code)
+                self._errors[asked, name or str(code)] += 1
+            if request_code is None:
+                self._odd["responses without a request"] += 1
+            elif latency is None:
+                self._odd["responses captured before their request"] += 1
+
+    def tables(self, totals: Sequence[Totals]) -> list[Table]:
+        """See ``Report``."""
+        seconds = (self._last - self._first) / 1e9
+        frames = sum(self._kinds.values())
+        for each in totals:
+            self._odd["packets cut short by the capture"] += each.cut_short
+            for reason, count in each.skipped.items():
+                self._odd[f"packets skipped: {reason}"] += count
+        busiest = max(self._seconds.values(), default=0)
+        overall = [
+            ("packets", sum(each.packets for each in totals)),
+            ("frames", frames),
+            *(
+                (f"{kind or 'unreadable'} frames", count)
+                for kind, count in self._kinds.most_common()
+            ),
+            ("seconds", seconds),
+            ("frames a second", frames / seconds if seconds else 0.0),
+            ("frames in the busiest second", busiest),
+        ]
+        return [
+            Table("overall", ("what", "value"), overall),
+            Table("requests", ("kind", "code", "frames"), _flat(self._codes, self._top)),
+            Table("errors", ("request", "answer", "frames"), _flat(self._errors, self._top)),
+            Table("clients", ("language", "version", "requests"), _flat(self._clients, self._top)),
+            Table("talkers", ("src", *_TALLIED), self._talkers.rows(self._top)),
+            Table("oddities", ("what", "count"), [(k, v) for k, v in self._odd.most_common() if v]),
+        ]
+
+
+def _flat(counts: Counter[Any], top: int) -> list[tuple[Any, ...]]:
+    return [(*key, count) for key, count in counts.most_common(top)]
+
+
+REPORTS: Final[dict[str, Callable[[int], Report]]] = {
+    "summary": Summary,
+    "slow": Slow,
+    "topics": lambda top: By("topic", top),
+    "connections": lambda top: By("connection", top),
+}
+"""Reports by name, made with the number of lines of their tables."""

@@ -1,0 +1,137 @@
+"""Where in a stream of bytes a frame begins, and what a stream is that has none.
+
+Rules of this file: content decides, never a port.  The layout is that of the codec's grammar.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum, auto
+from typing import Final
+
+from rocketwire.errors import CodecError
+from rocketwire.wire.binary_header import decode_binary_header
+from rocketwire.wire.frame import MAX_FRAME_LENGTH
+from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE, parse_prefix
+from rocketwire.wire.json_header import decode_json_header
+
+JSON: Final = 0
+ROCKETMQ: Final = 1
+LARGEST: Final = MAX_FRAME_LENGTH - LENGTH_SIZE
+"""The largest value of a length word."""
+MOST_HEADER: Final = 4 << 20
+"""Longest header that is collected; real ones have a few hundred bytes."""
+MOST_SCANNED_HEADER: Final = 65_536
+"""Longest header by which a stream is found again; any is read once it is known where it begins."""
+
+# A length below 16 MiB, the type, and what both forms of a header begin with.
+_BEGINNING: Final = re.compile(
+    rb"(?=\x00[\s\S]{3}(?:\x00[\s\S]{3}\{|\x01\x00[\s\S]{4}[\x00-\x1f][\s\S]{6}\x00\x00\x00[\x00-\x03]))"
+)
+_BEGINNING_LENGTH: Final = 8 + 17
+
+
+class Protocol(Enum):
+    """What a stream speaks."""
+
+    UNKNOWN = auto()
+    REMOTING = auto()
+    TLS = auto()
+    OTHER = auto()
+
+
+def has_prefix(length: int, header_type: int, header_length: int) -> bool:
+    """Whether these can be the first two words of a frame."""
+    return (
+        header_length + 4 <= length <= LARGEST
+        and header_type <= ROCKETMQ
+        and header_length <= MOST_HEADER
+    )
+
+
+def _is_header(header_type: int, header: bytes) -> bool:
+    try:
+        if header_type == JSON:
+            decode_json_header(header)
+        else:
+            decode_binary_header(header)
+    except CodecError:
+        return False
+    return True
+
+
+def begins_frame(data: bytes | bytearray, at: int) -> bool | None:
+    """Whether a frame begins there: its header makes sense, and so does what follows the frame if it is there.
+
+    Returns:
+        None if more bytes are needed to tell.
+    """
+    room = len(data) - at
+    if room < PREFIX_SIZE:
+        return None
+    (length, header_type, header_length), _ = parse_prefix(data, at)
+    if not has_prefix(length, header_type, header_length) or header_length < 2:
+        return False
+    if header_length > MOST_SCANNED_HEADER:
+        return False
+    if header_type == JSON and room > PREFIX_SIZE and data[at + PREFIX_SIZE] != 0x7B:
+        return False
+    if room < PREFIX_SIZE + header_length:
+        return None
+    start = at + PREFIX_SIZE
+    if not _is_header(header_type, bytes(data[start : start + header_length])):
+        return False
+    after = at + LENGTH_SIZE + length
+    if after + PREFIX_SIZE > len(data):
+        return True
+    return has_prefix(*parse_prefix(data, after)[0])
+
+
+def find_frame(data: bytearray, start: int, *, last: bool = False) -> tuple[int, bool]:
+    """Look for the first frame.
+
+    Args:
+        data: bytes in order.
+        start: offset of the first that may begin one.
+        last: whether no more bytes will come.
+
+    Returns:
+        Where it begins, or from where on one may yet turn out to begin; and whether it does.
+    """
+    for match in _BEGINNING.finditer(data, start):
+        answer = begins_frame(data, match.start())
+        if answer or (answer is None and not last):
+            return match.start(), answer is True
+    return max(start, len(data) - _BEGINNING_LENGTH + 1), False
+
+
+_PROXY_V1: Final = b"PROXY "
+_PROXY_V2: Final = b"\r\n\r\n\x00\r\nQUIT\n"
+
+
+def proxy_header_length(opening: bytes) -> int | None:
+    """Bytes of the PROXY header at the front of a connection (Java: ``HAProxyMessageDecoder``).
+
+    Returns:
+        0 if there is none; None if more bytes are needed to tell.
+    """
+    if opening.startswith(_PROXY_V2):
+        return 16 + int.from_bytes(opening[14:16], "big") if len(opening) >= 16 else None
+    if opening.startswith(_PROXY_V1):
+        end = opening.find(b"\r\n", 0, 108)
+        if end >= 0:
+            return end + 2
+        return None if len(opening) < 108 else 0
+    if _PROXY_V1.startswith(opening) or _PROXY_V2.startswith(opening):
+        return None
+    return 0
+
+
+def protocol_of(opening: bytes) -> Protocol:
+    """What the first bytes of a connection announce, PROXY header left out; UNKNOWN for too few."""
+    if len(opening) >= 3 and opening[0] in (0x16, 0x17) and opening[1] == 3 and opening[2] <= 4:
+        return Protocol.TLS
+    if len(opening) < PREFIX_SIZE:
+        return Protocol.UNKNOWN
+    prefix, _ = parse_prefix(opening, 0)
+    return Protocol.REMOTING if has_prefix(*prefix) else Protocol.OTHER
