@@ -144,8 +144,7 @@ def wide_bodies(change: str, form: str, count: int = WIDE.count) -> tuple[bytes,
 
 
 def registration(broker: Broker, body: bytes, opaque: int) -> bytes:
-    """A frame with code 103, as a broker of 5.5.0 sends it but for one field: a new broker that sends ``enableActingMaster``
-    has topics of its own (``rocketwire_namesrv.parts``), and these bodies are shared by all."""
+    """A frame with code 103, as a broker of 5.5.0 sends it."""
     fields = {
         "bodyCrc32": str(zlib.crc32(body) & CRC_MASK),
         "brokerAddr": broker.address,
@@ -153,6 +152,7 @@ def registration(broker: Broker, body: bytes, opaque: int) -> bytes:
         "brokerName": broker.name,
         "clusterName": CLUSTER,
         "compressed": "true" if body[:1] == b"x" else "false",
+        "enableActingMaster": "false",
         "haServerAddr": broker.address,
     }
     return request(RequestCode.REGISTER_BROKER, fields, opaque, body)

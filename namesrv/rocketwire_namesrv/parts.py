@@ -4,7 +4,7 @@ A broker with ``enableSplitRegistration`` sends its topics in requests of ``spli
 topics each, one after the other, and then one with those that are left, which may be none.  Nothing
 in a part says that it is one.  But all have exactly that many topics, and only the last has fewer;
 and a whole registration has the topics that every Java broker makes for itself when it starts.
-Those tell when parts are missing: a broker that has just started often finds its name server in the
+Where some but not all of those have come, parts are missing: a broker that has just started often finds its name server in the
 middle of its first attempt, and then only the last parts arrive until it tries again.
 
 Java registers each part as it comes.  Clients then see a broker with some of its topics, and a
@@ -44,6 +44,10 @@ SPLIT_SINCE: Final = int(MQVersion.V5_0_0)
 OWN_TOPICS: Final = ("SELF_TEST_TOPIC", "OFFSET_MOVED_EVENT", "SCHEDULE_TOPIC_XXXX")
 """Topics that every broker has, beside one with its own name and one with its cluster's; nobody can
 delete them."""
+MADE_BY_BROKERS: Final = frozenset(
+    {*OWN_TOPICS, "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC"}
+)
+"""Topics that nobody else makes: who has one of them, but not all of its own, has more to say."""
 
 _Sender = tuple[int, str, str, str, int]
 
@@ -167,8 +171,9 @@ def _sender(registration: Registration) -> _Sender:
 
 def _missing(registration: Registration) -> set[str]:
     """Topics without which it is not all that the broker has; a single topic is never the beginning
-    of anything, and is refused."""
-    if len(registration.topics) == 1:
+    of anything, and is refused.  Where nothing shows that a Java broker made the topics, nothing is
+    known of what it has."""
+    if len(registration.topics) == 1 or MADE_BY_BROKERS.isdisjoint(registration.topic_keys):
         return set()
     own = {registration.broker_name, registration.cluster, *OWN_TOPICS}
     return own.difference(registration.topic_keys)
