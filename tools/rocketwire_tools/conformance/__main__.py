@@ -31,10 +31,11 @@ from rocketwire_tools.conformance.play import UnreachableError
 from rocketwire_tools.conformance.runner import PROBE_SECONDS, Run, Settings, probe
 from rocketwire_tools.conformance.selection import select
 from rocketwire_tools.conformance.target import Target
+from rocketwire_tools.conformance.vectors_command import vectors
 from rocketwire_tools.conformance.verdict import Verdict, counts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from rocketwire_tools.conformance.case import Case
 
@@ -42,6 +43,7 @@ _EPILOG: Final = """\
 other commands:
   rocketwire-conformance diff A B [--start] [--known FILE]
   rocketwire-conformance matrix REPORT.json... [--html FILE] [--markdown FILE]
+  rocketwire-conformance vectors --export DIR
 
 exit status: 0 passed, 1 failed, 2 wrong usage, 3 target not reached
 """
@@ -101,11 +103,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; returns its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        if words[:1] == ["matrix"]:
-            return matrix(words[1:])
-        if words[:1] == ["diff"]:
-            return diff(words[1:])
-        return run(words)
+        command = COMMANDS.get(words[0]) if words else None
+        return run(words) if command is None else command(words[1:])
     except SystemExit as ended:  # argparse has printed why
         return ended.code if isinstance(ended.code, int) else USAGE
     except BrokenPipeError:  # whoever read our output has seen enough
@@ -206,6 +205,13 @@ def matrix(words: Sequence[str]) -> int:
         print(page.markdown(reports), end="")
     return PASSED
 
+
+COMMANDS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
+    "diff": diff,
+    "matrix": matrix,
+    "vectors": vectors,
+}
+"""Those that are named by the first word."""
 
 if __name__ == "__main__":
     sys.exit(main())
