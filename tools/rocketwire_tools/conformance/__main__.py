@@ -28,6 +28,7 @@ from rocketwire_tools.conformance.case import Profile, VerdictKind
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.diff_command import diff
 from rocketwire_tools.conformance.play import UnreachableError
+from rocketwire_tools.conformance.record_command import record_command, replay_command
 from rocketwire_tools.conformance.runner import PROBE_SECONDS, Run, Settings, probe
 from rocketwire_tools.conformance.selection import select
 from rocketwire_tools.conformance.target import Target
@@ -43,6 +44,8 @@ _EPILOG: Final = """\
 other commands:
   rocketwire-conformance diff A B [--start] [--known FILE]
   rocketwire-conformance matrix REPORT.json... [--html FILE] [--markdown FILE]
+  rocketwire-conformance record --listen HOST:PORT --target HOST:PORT -o FILE
+  rocketwire-conformance replay FILE HOST:PORT [--exact] [--known FILE]
   rocketwire-conformance vectors --export DIR
 
 exit status: 0 passed, 1 failed, 2 wrong usage, 3 target not reached
@@ -209,6 +212,8 @@ def matrix(words: Sequence[str]) -> int:
 COMMANDS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
     "diff": diff,
     "matrix": matrix,
+    "record": record_command,
+    "replay": replay_command,
     "vectors": vectors,
 }
 """Those that are named by the first word."""

@@ -126,7 +126,7 @@ def compare(first: Verdict, second: Verdict, names: Names) -> list[Difference]:
         return [Difference(case, "all", "course", first.reason or "ok", second.reason or "ok")]
     found: list[Difference] = []
     for one, other in zip(first.observations, second.observations, strict=False):
-        fields = _fields(one, other, names)
+        fields = fields_of(one, other, names)
         found += [
             Difference(case, one.step, name, *pair)
             for name, pair in fields.items()
@@ -138,7 +138,10 @@ def compare(first: Verdict, second: Verdict, names: Names) -> list[Difference]:
     return found
 
 
-def _fields(one: Observation, other: Observation, names: Names) -> dict[str, tuple[object, object]]:
+def fields_of(
+    one: Observation, other: Observation, names: Names
+) -> dict[str, tuple[object, object]]:
+    """What is compared of two observations: name of the field -> its value in each."""
     kinds = _kind(one.arrival), _kind(other.arrival)
     if one.arrival is None or other.arrival is None or kinds[0] != kinds[1]:
         return {"what": kinds}
@@ -227,6 +230,21 @@ class Comparison:
     played: int
 
 
+def explain(
+    differences: Sequence[Difference], known: Sequence[Known]
+) -> tuple[list[Difference], list[tuple[Difference, Known]]]:
+    """Those that nobody knows, and the others with what knows them."""
+    unexplained: list[Difference] = []
+    explained: list[tuple[Difference, Known]] = []
+    for one in differences:
+        reason = next((entry for entry in known if entry.explains(one)), None)
+        if reason is None:
+            unexplained.append(one)
+        else:
+            explained.append((one, reason))
+    return unexplained, explained
+
+
 def judge(
     first: Sequence[Verdict],
     second: Sequence[Verdict],
@@ -252,12 +270,10 @@ def judge(
         if other is None or VerdictKind.SKIP in {verdict.kind, other.kind}:
             continue
         played.append(verdict.case.id)
-        for one in compare(verdict, other, Names(run, numbers[verdict.case.id])):
-            reason = next((entry for entry in known if entry.explains(one)), None)
-            if reason is None:
-                unexplained.append(one)
-            else:
-                explained.append((one, reason))
+        differences = compare(verdict, other, Names(run, numbers[verdict.case.id]))
+        strange, familiar = explain(differences, known)
+        unexplained += strange
+        explained += familiar
     used = {id(reason) for _, reason in explained}
     unused = [
         entry

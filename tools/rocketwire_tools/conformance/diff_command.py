@@ -105,8 +105,8 @@ async def _both(
     return await play_both(cases, NUMBERS, sides[0], sides[1])
 
 
-def tell(found: Comparison) -> None:
-    """Print what was found."""
+def tell(found: Comparison, played: str = "cases") -> None:
+    """Print what was found; ``played`` names what was compared."""
     for one in found.unexplained:
         print(f"DIFFERENT {one.case} ({one.step}) {one.field}")
         print(f"    A {shown(one.first)}\n    B {shown(one.second)}")
@@ -115,7 +115,7 @@ def tell(found: Comparison) -> None:
     for reason in found.unused:
         print(f"not seen  {reason.case} {', '.join(reason.fields)}: {reason.reason}")
     print(
-        f"{found.played} cases: {len(found.unexplained)} differences, "
+        f"{found.played} {played}: {len(found.unexplained)} differences, "
         f"{len(found.explained)} known ones, {len(found.unused)} known but not seen"
     )
 
