@@ -15,6 +15,7 @@ from tests.support import javacache
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytest_plugins = ["pytester"]  # runs pytest for the tests of the plugin; must stand in this file
 pytest.register_assert_rewrite("tests.support.golden")
 
 # "quick" finds the same examples on every run; HYPOTHESIS_PROFILE=deep searches

@@ -1,1 +1,1 @@
-"""Programs around the library: ``codec``, the protocol on the command line."""
+"""Programs and fixtures around the library: ``codec``, ``pcap``, ``conformance``, and ``pytest_plugin``."""

@@ -1,0 +1,136 @@
+"""Fixtures for tests of RocketMQ programs: a name server, a scripted broker, and a proxy with faults.
+
+Rules of this file: pytest loads it in every run of everybody who has this package installed, so it imports the standard library
+and pytest alone; what a fixture needs is imported when a test asks for it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from rocketwire_tools.pytest_plugin.backstage import Backstage
+    from rocketwire_tools.pytest_plugin.faults import FaultProxy
+    from rocketwire_tools.pytest_plugin.name_servers import NameServer
+    from rocketwire_tools.pytest_plugin.scripted import ScriptedBroker
+
+_MODES = ("process", "thread")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--rocketmq-namesrv``, and the setting ``rocketmq_namesrv`` for the same."""
+    group = parser.getgroup("rocketmq")
+    group.addoption(
+        "--rocketmq-namesrv",
+        choices=_MODES,
+        default=None,
+        help="how the fixture rocketmq_namesrv runs: a process of its own (default), or a thread",
+    )
+    parser.addini(
+        "rocketmq_namesrv", "how the fixture rocketmq_namesrv runs: process or thread", default=""
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declare the markers."""
+    config.addinivalue_line(
+        "markers",
+        "rocketmq_namesrv(mode=..., **settings): how the name server runs, and lines of its configuration file",
+    )
+    config.addinivalue_line(
+        "markers",
+        "rocketmq_broker(register=True, **attributes): name, cluster, broker_id and topics of the scripted broker",
+    )
+
+
+@pytest.fixture
+def rocketmq_backstage() -> Iterator[Backstage]:
+    """The thread behind the other fixtures; a test hardly needs it."""
+    from rocketwire_tools.pytest_plugin.backstage import Backstage
+
+    with Backstage() as backstage:
+        yield backstage
+
+
+@pytest.fixture
+def rocketmq_namesrv(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[NameServer]:
+    """A name server of its own for this test, on a free port of loopback; ``address`` says where."""
+    settings = _marked(request, "rocketmq_namesrv")
+    mode = str(
+        settings.pop("mode", None)
+        or request.config.getoption("--rocketmq-namesrv")
+        or request.config.getini("rocketmq_namesrv")
+        or "process"
+    )
+    if mode not in _MODES:
+        raise pytest.UsageError(f"rocketmq_namesrv is {' or '.join(_MODES)}, not {mode!r}")
+    server = _name_server(mode, request, tmp_path_factory.mktemp("namesrv"), settings)
+    try:
+        server.start()
+        yield server
+    finally:
+        server.stop()
+
+
+def _name_server(
+    mode: str, request: pytest.FixtureRequest, folder: Path, settings: dict[str, object]
+) -> NameServer:
+    from rocketwire_tools.pytest_plugin.name_servers import ProcessNameServer, ThreadNameServer
+
+    if mode == "process":
+        return ProcessNameServer(folder, settings)
+    return ThreadNameServer(folder, settings, request.getfixturevalue("rocketmq_backstage"))
+
+
+@pytest.fixture
+def rocketmq_broker(
+    request: pytest.FixtureRequest, rocketmq_backstage: Backstage
+) -> Iterator[ScriptedBroker]:
+    """A broker that answers as the test says; registered with ``rocketmq_namesrv`` unless the marker says otherwise.
+
+    An exception in an answer that the test has written fails the test at its end.
+    """
+    from rocketwire_tools.pytest_plugin.scripted import ScriptedBroker
+
+    attributes = _marked(request, "rocketmq_broker")
+    register = attributes.pop("register", True)
+    server: NameServer | None = None
+    if register:
+        server = request.getfixturevalue("rocketmq_namesrv")
+    with ScriptedBroker(rocketmq_backstage, **attributes) as broker:
+        if server is not None:
+            broker.register(server.address)
+        yield broker
+    if broker.failures:
+        raise broker.failures[0]
+
+
+@pytest.fixture
+def fault_proxy(rocketmq_backstage: Backstage) -> Iterator[Callable[[str], FaultProxy]]:
+    """Makes proxies: ``fault_proxy("127.0.0.1:9876")`` stands between a client and that server."""
+    from contextlib import ExitStack
+
+    from rocketwire_tools.pytest_plugin.faults import FaultProxy
+
+    with ExitStack() as proxies:
+
+        def make(target: str) -> FaultProxy:
+            return proxies.enter_context(FaultProxy(rocketmq_backstage, target))
+
+        yield make
+
+
+def _marked(request: pytest.FixtureRequest, name: str) -> dict[str, Any]:
+    """The keyword arguments of all markers of that name; the one nearest to the test counts."""
+    found: dict[str, Any] = {}
+    node: pytest.Item = request.node
+    for mark in node.iter_markers(name):
+        found = {**mark.kwargs, **found}
+    return found

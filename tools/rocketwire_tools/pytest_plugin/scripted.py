@@ -1,0 +1,265 @@
+"""A broker that answers what the test has written down, and keeps what it was sent."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, Self, TypeAlias
+
+import trio
+
+from rocketwire.channel import Channel, open_channel
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import ChannelError
+from rocketwire.messages import encode_header
+from rocketwire.messages.registration import (
+    DataVersion,
+    RegisterBrokerBody,
+    RegisterBrokerRequestHeader,
+    TopicConfig,
+    TopicConfigAndMappingSerializeWrapper,
+    encode_register_broker_body,
+)
+from rocketwire.wire.command import RemotingCommand
+from rocketwire_tools.pytest_plugin.backstage import host_and_port
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rocketwire_tools.pytest_plugin.backstage import Backstage
+
+__all__ = ["Reply", "ScriptedBroker"]
+
+Reply: TypeAlias = RemotingCommand | Callable[[RemotingCommand], RemotingCommand | None] | None
+"""An answer, what makes one of the request, or None for silence."""
+
+_SUCCESS: Final = RemotingCommand(code=ResponseCode.SUCCESS)
+_QUEUES: Final = 4
+_SELF_TEST: Final = "SELF_TEST_TOPIC"
+"""Brokers register this topic, their own name and their cluster's besides all others; one topic alone from a broker that is not
+known would be refused (Java: ``RouteInfoManager.registerBroker``)."""
+
+
+class ScriptedBroker:
+    """A broker on a free port of loopback; a context manager, made by the fixture ``rocketmq_broker``.
+
+    Heartbeats of clients and their farewells succeed, and every other code is not supported, until ``answer`` says otherwise.
+
+    Attributes:
+        name: broker name.
+        cluster: cluster name.
+        broker_id: 0 for a master.
+        topics: what it registers, four queues each.
+        address: where it listens, ``host:port``.
+        requests: all that clients have sent, one-way ones included, in the order of arrival.
+        failures: exceptions out of answers that the test has written.
+    """
+
+    address: str
+
+    def __init__(
+        self,
+        backstage: Backstage,
+        *,
+        name: str = "scripted-broker",
+        cluster: str = "DefaultCluster",
+        broker_id: int = 0,
+        topics: Iterable[str] = ("test-topic",),
+    ) -> None:
+        self.name = name
+        self.cluster = cluster
+        self.broker_id = broker_id
+        self.topics = list(topics)
+        self.requests: list[RemotingCommand] = []
+        self.failures: list[Exception] = []
+        self._backstage = backstage
+        self._news = threading.Condition()
+        self._channels: set[Channel] = set()
+        self._registrations: dict[str, trio.CancelScope] = {}
+        self._version = 0
+        self._scope = trio.CancelScope()
+        self._script: dict[int, deque[Reply]] = {}
+        for code in (RequestCode.HEART_BEAT, RequestCode.UNREGISTER_CLIENT):
+            self.answer(code, _SUCCESS)
+
+    def __enter__(self) -> Self:
+        self.address = self._backstage.call(self._backstage.nursery.start, self._run)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._backstage.do(self._scope.cancel)
+        for scope in self._registrations.values():
+            self._backstage.do(scope.cancel)
+
+    # ------------------------------------------------------------------ what the test says
+
+    def answer(self, code: int, *replies: Reply) -> None:
+        """Answer requests of that code so from now on.
+
+        Args:
+            code: the request code.
+            replies: the first for the next request, and so on; the last one stays.
+
+        Raises:
+            ValueError: no reply.
+        """
+        if not replies:
+            raise ValueError("at least one reply; None for silence")
+        self._script[code] = deque(replies)
+
+    def received(self, code: int) -> list[RemotingCommand]:
+        """The requests of that code so far."""
+        with self._news:
+            return [request for request in self.requests if request.code == code]
+
+    def wait_for(
+        self, code: int, count: int = 1, *, seconds: float = 10.0
+    ) -> list[RemotingCommand]:
+        """Wait until so many requests of that code have come; returns them.
+
+        Blocks: under trio ``await trio.to_thread.run_sync(broker.wait_for, code)``.
+
+        Raises:
+            TimeoutError: they have not; it says what came.
+        """
+        with self._news:
+            if self._news.wait_for(lambda: len(self.received(code)) >= count, seconds):
+                return self.received(code)
+            came = [request.code for request in self.requests]
+        raise TimeoutError(f"not {count} requests of code {code} within {seconds:g} s: {came}")
+
+    def tell_clients(self, request: RemotingCommand) -> int:
+        """Send a one-way request to every client that is connected; returns to how many."""
+        return self._backstage.call(self._tell, request)
+
+    def disconnect(self) -> None:
+        """Close the connections of all clients."""
+        self._backstage.call(self._disconnect)
+
+    def register(self, name_server: str, *, seconds: float = 10.0) -> None:
+        """Register with a name server, and stay connected with it; again to tell it other ``topics``.
+
+        Args:
+            name_server: its address, ``host:port``.
+            seconds: most that the answer may take.
+
+        Raises:
+            ConnectFailedError: it is not there.
+            RuntimeError: it refuses, or does not answer in time.
+        """
+        self._version += 1
+        former = self._registrations.get(name_server)
+        scope = self._registrations[name_server] = trio.CancelScope()
+        start = self._backstage.nursery.start
+        response = self._backstage.call(
+            start, self._stay_registered, name_server, scope, self._registration(), seconds
+        )
+        if former is not None:
+            self._backstage.do(former.cancel)
+        if response.code != ResponseCode.SUCCESS:
+            self.leave(name_server)
+            raise RuntimeError(f"{name_server} refuses: {response.code} {response.remark}")
+
+    def leave(self, name_server: str) -> None:
+        """Close the connection to a name server, which then forgets the broker."""
+        scope = self._registrations.pop(name_server, None)
+        if scope is not None:
+            self._backstage.do(scope.cancel)
+
+    # ------------------------------------------------------------------ the thread's side
+
+    async def _run(self, *, task_status: trio.TaskStatus[str]) -> None:
+        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        port: int = listeners[0].socket.getsockname()[1]
+        with self._scope:
+            task_status.started(f"127.0.0.1:{port}")
+            await trio.serve_listeners(self._serve, listeners)
+
+    async def _serve(self, stream: trio.SocketStream) -> None:
+        try:
+            async with trio.open_nursery() as nursery:
+                channel = Channel(
+                    stream, nursery, peer="client", handler=self._handle, idle_timeout=None
+                )
+                self._channels.add(channel)
+                try:
+                    await channel.read()
+                finally:
+                    self._channels.discard(channel)
+        finally:
+            await trio.aclose_forcefully(stream)
+
+    async def _handle(self, request: RemotingCommand) -> RemotingCommand | None:
+        with self._news:
+            self.requests.append(request)
+            self._news.notify_all()
+        replies = self._script.get(request.code)
+        if replies is None:
+            remark = f" request type {request.code} not supported"
+            return RemotingCommand(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
+        reply = replies.popleft() if len(replies) > 1 else replies[0]
+        if not callable(reply):
+            return reply
+        try:
+            return reply(request)
+        except Exception as error:
+            self.failures.append(error)
+            raise
+
+    async def _tell(self, request: RemotingCommand) -> int:
+        channels = [channel for channel in self._channels if channel.is_open]
+        for channel in channels:
+            await channel.send_oneway(request)
+        return len(channels)
+
+    async def _disconnect(self) -> None:
+        for channel in list(self._channels):
+            await channel.aclose()
+
+    def _registration(self) -> RemotingCommand:
+        header = RegisterBrokerRequestHeader(
+            broker_name=self.name,
+            broker_addr=self.address,
+            cluster_name=self.cluster,
+            ha_server_addr=self.address,
+            broker_id=self.broker_id,
+        )
+        topics = {
+            topic: TopicConfig(topic_name=topic, read_queue_nums=_QUEUES, write_queue_nums=_QUEUES)
+            for topic in (_SELF_TEST, self.name, self.cluster, *self.topics)
+        }
+        version = DataVersion(counter=self._version, timestamp=int(time.time() * 1000))
+        wrapper = TopicConfigAndMappingSerializeWrapper(
+            data_version=version, topic_config_table=topics
+        )
+        body = RegisterBrokerBody(topic_config_serialize_wrapper=wrapper)
+        return RemotingCommand(
+            code=RequestCode.REGISTER_BROKER,
+            ext_fields=encode_header(header),
+            body=encode_register_broker_body(body, compressed=False),
+        )
+
+    async def _stay_registered(
+        self,
+        name_server: str,
+        scope: trio.CancelScope,
+        request: RemotingCommand,
+        seconds: float,
+        *,
+        task_status: trio.TaskStatus[RemotingCommand],
+    ) -> None:
+        host, port = host_and_port(name_server)
+        late = RemotingCommand(code=ResponseCode.SYSTEM_ERROR, remark="no answer in time")
+        with scope:
+            async with open_channel(host, port, handler=self._handle) as channel:
+                response = late
+                try:
+                    with trio.move_on_after(seconds):
+                        response = await channel.request(request)
+                except ChannelError as error:
+                    response = replace(late, remark=str(error))
+                task_status.started(response)
+                await trio.sleep_forever()
