@@ -192,6 +192,7 @@ async def test_a_server_that_says_nothing_is_silent_once_for_each_answer() -> No
     assert [("response", "silence")] * 2 == [(one.first, one.second) for one in seen]
 
 
+@pytest.mark.slow
 async def test_an_answer_to_what_had_none_is_found() -> None:
     events = [
         Event(1, 0.0, "client", "open"),
@@ -199,7 +200,7 @@ async def test_an_answer_to_what_had_none_is_found() -> None:
         Event(1, 0.2, "client", "end"),
     ]
 
-    (seen,) = await differences(events, answering(), patience=1.0)
+    (seen,) = await differences(events, answering(), patience=5.0)
     assert ("surplus", "silence", "response") == (seen.step, seen.first, seen.second)
 
 
