@@ -7,9 +7,11 @@ import threading
 from typing import TYPE_CHECKING
 
 import pytest
+import trio
+import trio.testing
 
 from rocketwire_tools.pytest_plugin.backstage import Backstage, host_and_port
-from rocketwire_tools.pytest_plugin.faults import FaultProxy
+from rocketwire_tools.pytest_plugin.faults import Direction, FaultProxy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -89,13 +91,40 @@ def test_a_stall_holds_back_until_it_is_resumed(ends: Ends) -> None:
     assert b"late" == exactly(ends.client, 4)
 
 
-def test_slices_come_one_by_one(ends: Ends) -> None:
-    ends.proxy.to_server.slice_size = 3
-    ends.proxy.to_server.delay = 0.02
-    ends.client.sendall(b"0123456789")
+async def pieces_of(direction: Direction, data: bytes) -> tuple[list[bytes], bool]:
+    """What a direction passes on, piece by piece, and whether it wants the connection reset."""
+    source, feeder = trio.testing.memory_stream_pair()
+    sink, _ = trio.testing.memory_stream_pair()
+    pieces: list[bytes] = []
 
-    assert b"012" == ends.server.recv(3)
-    assert b"3456789" == exactly(ends.server, 7)
+    async def note() -> None:
+        pieces.append(bytes(sink.send_stream.get_data_nowait()))
+        await trio.lowlevel.checkpoint()
+
+    sink.send_stream.send_all_hook = note
+    await feeder.send_all(data)
+    await feeder.send_eof()
+    return pieces, await direction.carry(source, sink)
+
+
+async def test_slices_are_passed_on_one_by_one_each_with_its_delay(
+    backstage: Backstage, autojump_clock: trio.testing.MockClock
+) -> None:
+    direction = Direction(backstage)
+    direction.slice_size = 3
+    direction.delay = 5.0
+    start = trio.current_time()
+
+    assert ([b"012", b"345", b"678", b"9"], False) == await pieces_of(direction, b"0123456789")
+    assert 20.0 == trio.current_time() - start
+
+
+async def test_no_more_than_the_bytes_before_a_reset_are_passed_on(backstage: Backstage) -> None:
+    direction = Direction(backstage)
+    direction.reset_after(5)
+
+    assert ([b"01234"], True) == await pieces_of(direction, b"0123456789")
+    assert ([b"next"], False) == await pieces_of(direction, b"next")
 
 
 def test_a_connection_is_reset_after_so_many_bytes(ends: Ends) -> None:
@@ -121,8 +150,8 @@ def test_all_connections_are_reset_at_once(ends: Ends) -> None:
 def test_new_connections_are_refused_until_it_is_healed(ends: Ends) -> None:
     ends.proxy.refusing = True
     with (
+        pytest.raises(ConnectionResetError),  # while it connects, or when it reads
         socket.create_connection(host_and_port(ends.proxy.address), 10) as refused,
-        pytest.raises(ConnectionResetError),
     ):
         refused.recv(1)
 
@@ -139,8 +168,8 @@ def test_without_a_server_connections_are_reset(backstage: Backstage) -> None:
         port = listener.getsockname()[1]
     with (
         FaultProxy(backstage, f"127.0.0.1:{port}") as proxy,
-        socket.create_connection(host_and_port(proxy.address), 10) as client,
         pytest.raises(ConnectionResetError),
+        socket.create_connection(host_and_port(proxy.address), 10) as client,
     ):
         client.recv(1)
 

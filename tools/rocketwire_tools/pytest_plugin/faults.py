@@ -69,7 +69,9 @@ class Direction:
         self.slice_size = None
         self._backstage.do(self._forget)
 
-    async def carry(self, source: trio.SocketStream, sink: trio.SocketStream) -> bool:
+    async def carry(
+        self, source: trio.abc.ReceiveStream, sink: trio.abc.HalfCloseableStream
+    ) -> bool:
         """Pass bytes on until the source ends; returns whether the connection is to be reset."""
         try:
             while data := bytes(await source.receive_some(_READ)):
