@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE, PREFIX_STRUCT
 from rocketwire_tools.pcap.segments import Frame, Place
 from rocketwire_tools.pcap.stream import Stream
-from rocketwire_tools.pcap.sync import has_prefix
+from rocketwire_tools.pcap.sync import LARGEST, MOST_HEADER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _unpack: Final[Any] = PREFIX_STRUCT.unpack_from
+_NO_PREFIX: Final = (-1, 0, 0, 0)
 
 
 Cut = tuple[Stream, int, int, Any, int, int, "bytes | None"]
@@ -124,41 +125,55 @@ class Cutter:
     def _frames(self, stream: Stream, boundary: int, number: int, high: int) -> int:
         buffer, data, starts, records = self._buffer, self._data, self._starts, self._records
         end = starts[high]
-        append = self.cuts.append
+        append, bodies = self.cuts.append, self._bodies
         while boundary < end:
-            if starts[number + 1] <= boundary:
+            stop = starts[number + 1]
+            if stop <= boundary:
                 number = bisect_right(starts, boundary, number, high) - 1
+                stop = starts[number + 1]
             offset = data[number] + boundary - starts[number]
-            room = starts[number + 1] - boundary
-            if room >= PREFIX_SIZE:
-                length, kind, high_byte, low_bytes = _unpack(buffer, offset)
-            elif boundary + PREFIX_SIZE <= end:
-                prefix = self.piece(boundary, boundary + PREFIX_SIZE, number)
-                length, kind, high_byte, low_bytes = _unpack(prefix, 0)
+            if stop - boundary < PREFIX_SIZE:
+                found = self._across(boundary, number, end)
             else:
-                return boundary
-            header_length = high_byte << 16 | low_bytes
-            if not has_prefix(length, kind, header_length):
-                return boundary
-            body_start = boundary + PREFIX_SIZE + header_length
-            if PREFIX_SIZE + header_length <= room:
-                header: Any = buffer[offset + PREFIX_SIZE : offset + PREFIX_SIZE + header_length]
-            elif body_start <= end:
-                header = self.piece(boundary + PREFIX_SIZE, body_start, number)
-            else:
-                return boundary
+                found = _unpack(buffer, offset)
+            length, kind, high_byte, low_bytes = found
+            body_start = boundary + PREFIX_SIZE + (high_byte << 16 | low_bytes)
             after = boundary + LENGTH_SIZE + length
-            if after > end:
-                self._open(stream, header, kind, length, boundary, body_start, number, high)
-                return end
+            if body_start > after or length > LARGEST or kind > 1:
+                return boundary
+            if body_start > stop:
+                header = self._header_across(boundary, body_start, number, end)
+                if header is None:
+                    return boundary
+            else:
+                header = buffer[offset + PREFIX_SIZE : offset + body_start - boundary]
             last = number
-            if after > starts[number + 1]:
+            if after > stop:
+                if after > end:
+                    self._open(stream, header, kind, length, boundary, body_start, number, high)
+                    return end
                 last = bisect_right(starts, after - 1, number, high) - 1
-            body = self._body(body_start, after, number, high)
+            body = self._body(body_start, after, number, high) if bodies else None
             append((stream, records[number], records[last], header, kind, length, body))
             boundary = after
             number = last
         return end
+
+    def _across(self, boundary: int, number: int, end: int) -> tuple[int, int, int, int]:
+        """A prefix that lies in several segments; one that no frame has if it is not all there."""
+        if boundary + PREFIX_SIZE > end:
+            return _NO_PREFIX
+        prefix = self.piece(boundary, boundary + PREFIX_SIZE, number)
+        found: tuple[int, int, int, int] = _unpack(prefix, 0)
+        return found
+
+    def _header_across(
+        self, boundary: int, body_start: int, number: int, end: int
+    ) -> bytes | bytearray | None:
+        """A header that lies in several segments; None if it is not all there."""
+        if body_start > end or body_start - boundary > MOST_HEADER:
+            return None
+        return self.piece(boundary + PREFIX_SIZE, body_start, number)
 
     def _body(self, start: int, end: int, number: int, high: int) -> bytes | None:
         """The body between two virtual positions, where bodies are wanted."""

@@ -111,8 +111,9 @@ class Flows:
         )
         now = int(records.time_ns[-1])
         take = found.frames.append
+        known = self._streams.get
         for key, low, high in chunk.groups():
-            stream = self._stream(key)
+            stream = known(key) or self._new_stream(key)
             stream.seen = now
             if stream.protocol in FOREIGN and not chunk.has_syn(low, high):
                 continue
@@ -145,17 +146,15 @@ class Flows:
             chunk.feed_one(stream, low, self.limits, take)
             low += 1
 
-    def _stream(self, key: tuple[int, int]) -> Stream:
-        stream = self._streams.get(key)
-        if stream is None:
-            other = self._streams.get((key[1], key[0]))
-            if other is None:
-                self._last_number += 2
-                number = self._last_number
-            else:
-                number = other.number ^ 1
-            kind = KeepingStream if self._bodies else Stream
-            stream = self._streams[key] = kind(*key, number)
+    def _new_stream(self, key: tuple[int, int]) -> Stream:
+        other = self._streams.get((key[1], key[0]))
+        if other is None:
+            self._last_number += 2
+            number = self._last_number
+        else:
+            number = other.number ^ 1
+        kind = KeepingStream if self._bodies else Stream
+        stream = self._streams[key] = kind(*key, number)
         return stream
 
     def _settle(self, records: Records, segments: Segments, found: Found) -> None:

@@ -6,6 +6,7 @@ whatever it does not take, the codec decides.  What a topic, a group and a queue
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,7 @@ import numpy as np
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import CodecError
 from rocketwire.wire.binary_header import decode_binary_header
+from rocketwire.wire.grammar import parse_binary_header
 from rocketwire.wire.json_header import decode_json_header
 from rocketwire_tools.pcap.sync import JSON
 
@@ -76,12 +78,12 @@ class Columns:
     version: Array
     opaque: Array
     flag: Array
+    ok: Array
     language: list[str | None]
     remark: list[str | None]
     topic: list[str | None]
     group: list[str | None]
     queue_id: list[int | None]
-    ok: Array
 
 
 def read_headers(headers: Array, types: Array) -> Columns:
@@ -93,23 +95,23 @@ def read_headers(headers: Array, types: Array) -> Columns:
     """
     found = _read(headers, types)
     numbers = _numbers(found)
-    if numbers.dtype != np.int64 or numbers.min() < _LEAST or numbers.max() > _MOST:
+    if numbers is None:
         found = [one if _in_range(one) else BAD for one in found]
-        numbers = _numbers(found)
+        numbers = np.array([(one.code, one.version, one.opaque, one.flag) for one in found]).T
     exts = [one.extFields or NO_EXT for one in found]
     columns = Columns(
         code=numbers[0],
         version=numbers[1],
         opaque=numbers[2],
         flag=numbers[3],
+        ok=np.fromiter((one is not BAD for one in found), np.bool_, len(found)),
         language=[one.language for one in found],
         remark=[one.remark for one in found],
         topic=[ext.topic for ext in exts],
         group=[
             ext.consumerGroup or ext.producerGroup or ext.group or ext.groupName for ext in exts
         ],
-        queue_id=[None if ext.queueId is None else _number(ext.queueId) for ext in exts],
-        ok=np.array([one is not BAD for one in found], np.bool_),
+        queue_id=[_NUMBERS[ext.queueId] for ext in exts],
     )
     short = np.isin(columns.code, _SHORT_NAMED) & (columns.flag & 1 == 0)
     for i in np.flatnonzero(short).tolist():
@@ -117,19 +119,39 @@ def read_headers(headers: Array, types: Array) -> Columns:
         columns.topic[i] = ext.b or columns.topic[i]
         columns.group[i] = ext.a or columns.group[i]
         if ext.e is not None:
-            columns.queue_id[i] = _number(ext.e)
+            columns.queue_id[i] = _NUMBERS[ext.e]
     return columns
 
 
-def _numbers(found: Sequence[Header]) -> Array:
-    return np.array(
-        (
+class _Numbers(dict[str | None, int | None]):
+    """Texts as numbers, each looked into once; there are few queues."""
+
+    def __missing__(self, text: str | None) -> int | None:
+        number = None if text is None else _number(text)
+        if len(self) < _MOST_NUMBERS:
+            self[text] = number
+        return number
+
+
+_MOST_NUMBERS: Final = 65_536
+_NUMBERS: Final = _Numbers()
+
+
+def _numbers(found: Sequence[Header]) -> Array | None:
+    """Code, version, opaque and flag; None if one of them has more than 32 bits."""
+    numbers = array("q")
+    try:
+        for column in (
             [one.code for one in found],
             [one.version for one in found],
             [one.opaque for one in found],
             [one.flag for one in found],
-        )
-    )
+        ):
+            numbers.extend(column)
+    except OverflowError:
+        return None
+    together = np.frombuffer(numbers, np.int64).reshape(4, -1)
+    return together if together.min() >= _LEAST and together.max() <= _MOST else None
 
 
 def _read(headers: Array, types: Array) -> Sequence[Header]:
@@ -194,15 +216,22 @@ def _read_json(header: bytes | bytearray) -> Header:
 
 def _read_rocketmq(header: bytes | bytearray) -> Header:
     try:
-        return _of_fields(decode_binary_header(bytes(header))[0])
+        (code, language, version, opaque, flag, remark, fields), _ = parse_binary_header(
+            bytes(header)
+        )
     except CodecError:
         return BAD
+    name = _LANGUAGES.get(language) or str(language)
+    return Header(code, name, version, opaque, flag, remark or None, _ext(fields))
 
 
 def _of_fields(fields: HeaderFields) -> Header:
+    language = fields.language
+    if isinstance(language, LanguageCode):
+        language = language.name
     return Header(
         code=fields.code,
-        language=_language(fields.language),
+        language=None if language is None else str(language),
         version=fields.version,
         opaque=fields.opaque,
         flag=fields.flag,
@@ -211,19 +240,17 @@ def _of_fields(fields: HeaderFields) -> Header:
     )
 
 
-def _language(language: LanguageCode | str | int | None) -> str | None:
-    if isinstance(language, LanguageCode):
-        return language.name
-    return None if language is None else str(language)
-
-
-_NAMES: Final = tuple(Ext.__struct_fields__)
+_LANGUAGES: Final = {int(code): code.name for code in LanguageCode}
 
 
 def _ext(fields: Mapping[str, Any] | None) -> Ext | None:
     if not fields:
         return None
-    return Ext(*(fields.get(name) for name in _NAMES))
+    get = fields.get
+    return Ext(
+        get("topic"), get("consumerGroup"), get("producerGroup"), get("group"), get("groupName"),
+        get("queueId"), get("a"), get("b"), get("e"),
+    )  # fmt: skip
 
 
 def ext_fields_text(header: bytes, header_type: int) -> str | None:

@@ -1,0 +1,101 @@
+"""Headers as columns: what msgspec takes at once, and what the codec has to decide."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from rocketwire.codes import LanguageCode, SerializeType
+from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire_tools.pcap.headers import Columns, ext_fields_text, read_headers
+
+GOOD = b'{"code":105,"language":"JAVA","version":513,"opaque":7,"flag":0,"extFields":{"topic":"T"}}'
+
+
+def read(*headers: bytes, rocketmq: tuple[int, ...] = ()) -> Columns:
+    kinds = np.array([number in rocketmq for number in range(len(headers))], np.int8)
+    return read_headers(np.fromiter(headers, np.object_, len(headers)), kinds)
+
+
+def row(columns: Columns, number: int) -> dict[str, object]:
+    return {name: getattr(columns, name)[number] for name in Columns.__dataclass_fields__}
+
+
+def binary(**more: object) -> bytes:
+    command = RemotingCommand(code=310, serialize_type=SerializeType.ROCKETMQ, **more)  # type: ignore[arg-type]
+    return encode(command)[8:]
+
+
+def test_a_header_says_who_wants_what() -> None:
+    expected = {
+        "code": 105, "version": 513, "opaque": 7, "flag": 0, "ok": True, "language": "JAVA", "remark": None,
+        "topic": "T", "group": None, "queue_id": None,
+    }  # fmt: skip
+    assert expected == row(read(GOOD), 0)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        b'{"code":1e99,"opaque":1}',
+        b'{"code":105',
+        b"[1]",
+        b"",
+        b'{"code":105}\n{"code":105}',
+        b"\xff\xfe",
+        b'{"opaque":99999999999}',
+        b'{"opaque":99999999999999999999999}',
+    ],
+)
+def test_a_header_that_cannot_be_read_spoils_no_other(header: bytes) -> None:
+    columns = read(GOOD, header, GOOD)
+    assert [True, False, True] == columns.ok.tolist()
+    assert [7, 0, 7] == columns.opaque.tolist()
+    assert ["T", None, "T"] == columns.topic
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [(b"{'code':11,}", 11), (b'{"code":"11"}', 11), (b'{"code":11.0,"flag":null}', 11)],
+)
+def test_what_only_java_takes_the_codec_reads(header: bytes, code: int) -> None:
+    columns = read(header, GOOD)
+    assert [code, 105] == columns.code.tolist()
+    assert columns.ok.all()
+
+
+def test_both_forms_are_read_side_by_side() -> None:
+    header = binary(language=LanguageCode.GO, opaque=-5, ext_fields={"a": "g", "b": "t", "e": "3"})
+    columns = read(GOOD, header, GOOD, rocketmq=(1,))
+    assert ["JAVA", "GO", "JAVA"] == columns.language
+    assert [("t", "g", 3), ("T", None, None)] == [
+        (columns.topic[i], columns.group[i], columns.queue_id[i]) for i in (1, 2)
+    ]
+
+
+def test_names_of_one_letter_are_those_of_sent_messages_only() -> None:
+    fields = b'"extFields":{"a":"g","b":"t","e":"3"}'
+    sent, other, answer = (
+        b'{"code":%b,"flag":%b,%b}' % (code, flag, fields)
+        for code, flag in ((b"310", b"0"), (b"11", b"0"), (b"310", b"1"))
+    )
+    columns = read(sent, other, answer)
+    assert ["t", None, None] == columns.topic
+    assert ["g", None, None] == columns.group
+    assert [3, None, None] == columns.queue_id
+
+
+@pytest.mark.parametrize("text", ["", "x", "99999999999", "1.5"])
+def test_a_queue_that_is_no_number_has_none(text: str) -> None:
+    assert [None] == read(b'{"extFields":{"queueId":"%b"}}' % text.encode()).queue_id
+
+
+def test_a_damaged_binary_header_is_not_ok() -> None:
+    assert [False, True] == read(binary()[:-3], binary(), rocketmq=(0, 1)).ok.tolist()
+
+
+def test_all_extension_fields_are_given_as_json_text() -> None:
+    assert '{"topic":"T"}' == ext_fields_text(GOOD, 0)
+    assert '{"x":"1"}' == ext_fields_text(binary(ext_fields={"x": "1"}), 1)
+    assert ext_fields_text(b"{", 0) is None
+    assert ext_fields_text(b"{}", 0) is None
