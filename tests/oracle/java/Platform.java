@@ -1,5 +1,6 @@
 import java.io.ByteArrayInputStream;
 import java.lang.reflect.Field;
+import java.lang.reflect.Method;
 import java.nio.charset.StandardCharsets;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -28,9 +29,15 @@ final class Platform {
         operations.put("settings", (request, answer) -> {
             Object settings = Class.forName(request.text("class")).getDeclaredConstructor().newInstance();
             MixAll.properties2Object(loaded(request.bytes("hex")), settings);
-            answer.put("text", MixAll.properties2String(MixAll.object2Properties(settings), true));
+            answer.put("text", sorted(MixAll.object2Properties(settings)));
         });
         operations.put("ciphers", (request, answer) -> answer.put("ids", cipherNumbers()));
+    }
+
+    /** Sorted as request 319 shows them; releases before 5.0 cannot sort, and lack the method. */
+    private static String sorted(Properties properties) throws Exception {
+        Method write = MixAll.class.getMethod("properties2String", Properties.class, boolean.class);
+        return (String) write.invoke(null, properties, true);
     }
 
     private static Properties loaded(byte[] data) throws Exception {
