@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import math
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -204,7 +204,15 @@ def _integers(java: str, boxed: str, bits: int) -> tuple[Primitive[int], Form[in
 
 INT, INTEGER = _integers("int", "Integer", 32)
 LONG, BOXED_LONG = _integers("long", "Long", 64)
-BYTE, _ = _integers("byte", "Byte", 8)
+_EXACT_BYTE, _ = _integers("byte", "Byte", 8)
+
+
+def _read_byte(value: JsonValue) -> int:
+    """Java reads an ``int`` and keeps its last eight bits."""
+    return ((INT.read(value) or 0) + 128) % 256 - 128
+
+
+BYTE: Final = replace(_EXACT_BYTE, read=_read_byte)
 CLOCKED_LONG: Final[Form[int]] = Form("long", LONG.read, LONG.write, LONG.parse, LONG.print)
 """A ``long`` that Java fills with its wall clock when it is absent; here an absent one is None."""
 

@@ -166,6 +166,28 @@ def test_a_long_has_64_bits_and_a_byte_8() -> None:
     assert read(DataVersion, "timestamp", "null") == 0
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("128", -128),
+        ("-129", 127),
+        ("59510591", 63),
+        ("2147483647", -1),
+        ("1e3", -24),
+        ('"300"', 44),
+    ],
+)
+def test_java_keeps_the_last_eight_bits_of_a_number_in_the_place_of_a_byte(
+    text: str, expected: int
+) -> None:
+    assert decode_body(PopCheckPoint, b'{"n":%b}' % text.encode()) == PopCheckPoint(num=expected)
+
+
+def test_a_number_that_is_no_int_is_no_byte() -> None:
+    with pytest.raises(DecodeError, match="no integer from -2147483648 to 2147483647"):
+        decode_body(PopCheckPoint, b'{"n":2147483648}')
+
+
 def test_a_boxed_number_can_be_null() -> None:
     assert read(ReplicaIdentity, "broker_id", "null") is None
     assert read(ReplicaIdentity, "broker_id", '""') is None
