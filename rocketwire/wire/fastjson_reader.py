@@ -43,6 +43,9 @@ _FLAT = re.compile(
 )
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
+_INEXACT = 2.0**53
+"""From here on a double does not tell all integers apart."""
+
 _SINGLE_ESCAPES = {
     **{char: char for char in "\"\\/' #&(),.@[]_~"},
     **{str(digit): chr(digit) for digit in range(8)},
@@ -263,8 +266,11 @@ class _Reader:
         if char in "\"'":
             return self._string()
         if char in "+-.0123456789":
+            start = self._at
             number = self._number()
-            return str(int(number) if number == number // 1 else number)
+            if isinstance(number, int) or (number == number // 1 and abs(number) < _INEXACT):
+                return str(int(number))
+            return self._text[start : self._at].rstrip("LSBFD")  # a double might be another number
         start = self._at
         self._at = _end(_NAME, self._text, start)
         name = self._text[start : self._at]

@@ -526,7 +526,8 @@ def malformed_for_java(trial: Trial, found: Difference) -> bool:
 def skipped_keys(trial: Trial, found: Difference) -> bool:
     refused = only_ours(found, "not support unquoted name") or (
         only_ours(found)
-        and re.match(r"illegal fieldName input ?(?:4[5-9]|5[0-7])\b", found.java.message) is not None
+        and re.match(r"illegal fieldName input ?(?:4[5-9]|5[0-7])\b", found.java.message)
+        is not None
     )
     return damaged(trial) and refused
 

@@ -187,3 +187,11 @@ def test_a_real_is_written_as_it_was_read() -> None:
     text = b'{"a":{"b":1.10,"c":[1e3]}}'
     value = loads_as_written(text, limits=DEFAULT_LIMITS, dialect=None)
     assert dumps(value) == b'{"a":{"b":1.10,"c":[1000.0]}}'
+
+
+def test_a_bare_number_in_the_place_of_a_name_keeps_its_digits() -> None:
+    text = b'{506065006485598010.8063:1,12.0:2,7L:3,1e3:4,"x":5,}'
+    expected = ["506065006485598010.8063", "12", "7", "1000", "x"]
+    value = loads(text)
+    assert isinstance(value, dict)
+    assert expected == list(value)
