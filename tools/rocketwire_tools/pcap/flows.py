@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.pcap.capture import Integers, Records
     from rocketwire_tools.pcap.packets import Segments
-    from rocketwire_tools.pcap.sync import Protocol
 
 FIN: Final = 1
 SYN: Final = 2
@@ -218,10 +217,6 @@ class Flows:
             if (since := one.waits_since(since_ns)) is not None
         ]
         return min(offsets, default=None)
-
-    def protocols(self) -> list[tuple[int, int, Protocol]]:
-        """Senders, receivers and what they speak, of the streams that are remembered."""
-        return [(one.source, one.target, one.protocol) for one in self._streams.values()]
 
 
 class _Chunk:

@@ -62,11 +62,6 @@ class RawSource:
             return count
         return self._file.readinto(buffer) or 0
 
-    def seek(self, offset: int) -> None:
-        """Go on from there."""
-        self._opening = b""
-        self._file.seek(offset)
-
     def close(self) -> None:
         """Close the file."""
         self._file.close()
@@ -214,13 +209,6 @@ def open_input(path: str) -> ByteSource:
                 file.close()
                 raise CaptureError(path, None, f"needs the package {package}") from error
     return RawSource(file, opening)
-
-
-def is_compressed(path: str) -> bool:
-    """Whether a file's first bytes are those of a compressed stream."""
-    with io.FileIO(path) as file:
-        opening = _first_bytes(file)
-    return any(opening.startswith(magic) for magic, _, _ in _KINDS)
 
 
 def _first_bytes(file: io.RawIOBase) -> bytes:

@@ -2,63 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from rocketwire_tools.conformance.body_cases import ACCEPTED, THROWN, body_case, route_with
 from rocketwire_tools.conformance.build import (
-    NO_ROUTE,
-    ask,
-    broker_ext,
-    found,
     registration,
 )
-from rocketwire_tools.conformance.case import ALL_PROFILES, SINCE_5_3, Case, Profile, Severity
-from rocketwire_tools.conformance.outcomes import ANY, Answer, Has, Json, Like, Outcome
+from rocketwire_tools.conformance.case import SINCE_5_3, Severity
+from rocketwire_tools.conformance.outcomes import ANY, Answer
 from rocketwire_tools.conformance.packed import Packed
 
-BODY: Final = "RegisterBrokerBody.decode @ 5.5.0"
-ROUTE: Final = {"topic": "{topic}"}
-ACCEPTED: Final = Answer(ext={})
-THROWN: Final = Answer(code=1, remark=Like(".+"), ext=None)
-ROUTED: Final = found(Json(Has({"queueDatas": [Has({"brokerName": "{broker}"})]})))
-
-
-def _route(**members: object) -> Answer:
-    queue = Has({"brokerName": "{broker}"} | members)
-    return found(Json(Has({"queueDatas": [queue]})))
-
-
-def _body(
-    number: int,
-    what: str,
-    body: Any,
-    outcome: Outcome,
-    item: int,
-    *,
-    then: Outcome | None = None,
-    evidence: str = BODY,
-    version: int = 513,
-    severity: Severity = Severity.MUST,
-    profiles: frozenset[Profile] = ALL_PROFILES,
-    **ext: str,
-) -> Case:
-    """One registration, and what 105 says of ``{topic}`` afterwards."""
-    wanted = then or (ROUTED if outcome is ACCEPTED else NO_ROUTE)
-    return Case(
-        id=f"ns/103/{number}",
-        requirement=what,
-        evidence=evidence,
-        severity=severity,
-        profiles=profiles,
-        items=(item,),
-        steps=(
-            ask(103, broker_ext(**ext), outcome, body=body, version=version),
-            ask(105, ROUTE, wanted, on="reader"),
-        ),
-    )
-
-
 CASES: Final = (
-    _body(
+    body_case(
         150,
         "A packed registration MUST be understood.",
         Packed(),
@@ -67,7 +22,7 @@ CASES: Final = (
         profiles=SINCE_5_3,
         compressed="true",
     ),
-    _body(
+    body_case(
         149,
         "A packed registration of a broker before 5.0.0, whose topics have no attributes, MUST be understood.",
         Packed(
@@ -80,7 +35,7 @@ CASES: Final = (
         version=399,
         compressed="true",
     ),
-    _body(
+    body_case(
         151,
         "compressed=TRUE MUST mean true.",
         Packed(),
@@ -89,7 +44,7 @@ CASES: Final = (
         profiles=SINCE_5_3,
         compressed="TRUE",
     ),
-    _body(
+    body_case(
         152,
         "A packed registration of a version before 5.0.0 has no mappings and MUST be understood.",
         Packed(mappings=None),
@@ -99,7 +54,7 @@ CASES: Final = (
         profiles=SINCE_5_3,
         compressed="true",
     ),
-    _body(
+    body_case(
         153,
         "A packed registration of 5.0.0 or later without the mappings' part MUST be answered code 1.",
         Packed(mappings=None),
@@ -109,7 +64,7 @@ CASES: Final = (
         profiles=SINCE_5_3,
         compressed="true",
     ),
-    _body(
+    body_case(
         154,
         "The mappings' part of a packed registration of a version before 5.0.0 SHOULD be ignored.",
         Packed(),
@@ -120,17 +75,17 @@ CASES: Final = (
         profiles=SINCE_5_3,
         compressed="true",
     ),
-    _body(
+    body_case(
         155,
         "A packed topic MUST have the numbers of its line, and no flags.",
         Packed(topics=("{topic} 3 5 4 MULTI_TAG {}", "{topicB} 8 8 6 SINGLE_TAG {}")),
         ACCEPTED,
         58,
-        then=_route(readQueueNums=3, writeQueueNums=5, perm=4, topicSysFlag=0),
+        then=route_with(readQueueNums=3, writeQueueNums=5, perm=4, topicSysFlag=0),
         profiles=SINCE_5_3,
         compressed="true",
     ),
-    _body(
+    body_case(
         156,
         "A packed topic without its last part MUST be answered code 1.",
         Packed(topics=("{topic} 8 8 6", "{topicB} 8 8 6 SINGLE_TAG {}")),
@@ -138,7 +93,7 @@ CASES: Final = (
         59,
         compressed="true",
     ),
-    _body(
+    body_case(
         157,
         "An unknown filter type of a packed topic MUST be answered code 1.",
         Packed(topics=("{topic} 8 8 6 NO_TAG {}", "{topicB} 8 8 6 SINGLE_TAG {}")),
@@ -146,7 +101,7 @@ CASES: Final = (
         59,
         compressed="true",
     ),
-    _body(
+    body_case(
         158,
         "A number of a packed topic that is none MUST be answered code 1.",
         Packed(topics=("{topic} 8 x 6 SINGLE_TAG {}", "{topicB} 8 8 6 SINGLE_TAG {}")),
@@ -154,7 +109,7 @@ CASES: Final = (
         59,
         compressed="true",
     ),
-    _body(
+    body_case(
         159,
         "Attributes of a packed topic that are no JSON SHOULD be lost and nothing else.",
         Packed(topics=("{topic} 8 8 6 SINGLE_TAG {{{", "{topicB} 8 8 6 SINGLE_TAG {}")),
@@ -164,7 +119,7 @@ CASES: Final = (
         profiles=SINCE_5_3,
         compressed="true",
     ),
-    _body(
+    body_case(
         160,
         "Filter servers of a packed registration that are no JSON SHOULD be lost and nothing else.",
         Packed(filters="[[["),
@@ -174,7 +129,7 @@ CASES: Final = (
         profiles=SINCE_5_3,
         compressed="true",
     ),
-    _body(
+    body_case(
         161,
         "A packed registration as gzip MUST be answered code 1.",
         Packed(form="gzip"),
@@ -182,7 +137,7 @@ CASES: Final = (
         60,
         compressed="true",
     ),
-    _body(
+    body_case(
         162,
         "compressed=true with a JSON body MUST be answered code 1.",
         registration(),
@@ -190,8 +145,8 @@ CASES: Final = (
         60,
         compressed="true",
     ),
-    _body(163, "compressed=1 MUST mean false.", registration(), ACCEPTED, 60, compressed="1"),
-    _body(
+    body_case(163, "compressed=1 MUST mean false.", registration(), ACCEPTED, 60, compressed="1"),
+    body_case(
         164,
         "A packed registration that is cut off MUST be answered code 1.",
         Packed(cut=20),
@@ -199,7 +154,7 @@ CASES: Final = (
         59,
         compressed="true",
     ),
-    _body(
+    body_case(
         165,
         "Bytes behind the last part of a packed registration SHOULD be ignored.",
         Packed(tail=b"more"),
@@ -209,7 +164,7 @@ CASES: Final = (
         profiles=SINCE_5_3,
         compressed="true",
     ),
-    _body(
+    body_case(
         166,
         "A packed registration whose parts are not compressed MUST be answered code 1.",
         Packed(form="plain"),
@@ -217,7 +172,7 @@ CASES: Final = (
         60,
         compressed="true",
     ),
-    _body(
+    body_case(
         167,
         "Of a topic that a packed registration names twice the last line SHOULD count.",
         Packed(
@@ -229,12 +184,12 @@ CASES: Final = (
         ),
         ACCEPTED,
         58,
-        then=_route(readQueueNums=4, writeQueueNums=4),
+        then=route_with(readQueueNums=4, writeQueueNums=4),
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
         compressed="true",
     ),
-    _body(
+    body_case(
         168,
         "A packed body that is labelled as JSON MUST be answered: Java refuses it, a server MAY see what it is.",
         Packed(),

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
+from rocketwire_tools.conformance.body_cases import ACCEPTED, BODY, THROWN, body_case, route_with
 from rocketwire_tools.conformance.build import (
     NO_ROUTE,
     ask,
@@ -14,50 +15,10 @@ from rocketwire_tools.conformance.build import (
     registration,
     topic_config,
 )
-from rocketwire_tools.conformance.case import ALL_PROFILES, SINCE_5_3, Case, Profile, Severity
-from rocketwire_tools.conformance.outcomes import Answer, Has, Json, Like, Outcome
+from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.outcomes import Answer, Has, Json, Like
 
 EXTRACT: Final = "DefaultRequestProcessor.extractRegisterBrokerBodyFromRequest @ 5.5.0"
-BODY: Final = "RegisterBrokerBody.decode @ 5.5.0"
-ROUTE: Final = {"topic": "{topic}"}
-ACCEPTED: Final = Answer(ext={})
-THROWN: Final = Answer(code=1, remark=Like(".+"), ext=None)
-ROUTED: Final = found(Json(Has({"queueDatas": [Has({"brokerName": "{broker}"})]})))
-
-
-def _route(**members: object) -> Answer:
-    queue = Has({"brokerName": "{broker}"} | members)
-    return found(Json(Has({"queueDatas": [queue]})))
-
-
-def _body(
-    number: int,
-    what: str,
-    body: Any,
-    outcome: Outcome,
-    item: int,
-    *,
-    then: Outcome | None = None,
-    evidence: str = BODY,
-    version: int = 513,
-    severity: Severity = Severity.MUST,
-    profiles: frozenset[Profile] = ALL_PROFILES,
-    **ext: str,
-) -> Case:
-    """One registration, and what 105 says of ``{topic}`` afterwards."""
-    wanted = then or (ROUTED if outcome is ACCEPTED else NO_ROUTE)
-    return Case(
-        id=f"ns/103/{number}",
-        requirement=what,
-        evidence=evidence,
-        severity=severity,
-        profiles=profiles,
-        items=(item,),
-        steps=(
-            ask(103, broker_ext(**ext), outcome, body=body, version=version),
-            ask(105, ROUTE, wanted, on="reader"),
-        ),
-    )
 
 
 CASES: Final = (
@@ -101,7 +62,7 @@ CASES: Final = (
             ),
         ),
     ),
-    _body(
+    body_case(
         108,
         "A registration with the body null MUST be answered code 1.",
         b"null",
@@ -109,7 +70,7 @@ CASES: Final = (
         54,
         evidence=EXTRACT,
     ),
-    _body(
+    body_case(
         109,
         "A registration whose body cannot be read MUST be answered code 1, and say so.",
         b"xx",
@@ -118,7 +79,7 @@ CASES: Final = (
         profiles=SINCE_5_3,
         evidence=EXTRACT,
     ),
-    _body(
+    body_case(
         110,
         "A registration whose body is cut off MUST be answered code 1.",
         b'{"filterServerList":[],"topicConfig',
@@ -126,7 +87,7 @@ CASES: Final = (
         54,
         evidence=EXTRACT,
     ),
-    _body(
+    body_case(
         111,
         "A registration whose body is no object MUST be answered code 1.",
         b"[1,2]",
@@ -134,7 +95,7 @@ CASES: Final = (
         54,
         evidence=EXTRACT,
     ),
-    _body(
+    body_case(
         112,
         "A version below 0 MUST be answered code 1.",
         registration(),
@@ -143,7 +104,7 @@ CASES: Final = (
         evidence="MQVersion.value2Version @ 5.5.0",
         version=-1,
     ),
-    _body(
+    body_case(
         113,
         "A version beyond those that are known MUST be taken for the newest.",
         registration(),
@@ -152,7 +113,7 @@ CASES: Final = (
         evidence="MQVersion.value2Version @ 5.5.0",
         version=9999,
     ),
-    _body(
+    body_case(
         114,
         "A broker of a version below 37 MUST be understood: its body is the topics alone.",
         registration()["topicConfigSerializeWrapper"],
@@ -161,7 +122,7 @@ CASES: Final = (
         evidence="DefaultRequestProcessor.registerBroker @ 5.5.0",
         version=36,
     ),
-    _body(
+    body_case(
         115,
         "From version 37 on topics alone MUST count as a body without topics.",
         registration()["topicConfigSerializeWrapper"],
@@ -171,7 +132,7 @@ CASES: Final = (
         evidence="DefaultRequestProcessor.registerBroker @ 5.5.0",
         version=37,
     ),
-    _body(
+    body_case(
         116,
         "A topic without numbers MUST have 16 queues and permission 6.",
         {
@@ -184,10 +145,10 @@ CASES: Final = (
         },
         ACCEPTED,
         48,
-        then=_route(readQueueNums=16, writeQueueNums=16, perm=6, topicSysFlag=0),
+        then=route_with(readQueueNums=16, writeQueueNums=16, perm=6, topicSysFlag=0),
         evidence="TopicConfig.defaultReadQueueNums @ 5.5.0",
     ),
-    _body(
+    body_case(
         117,
         "A topic's name SHOULD be that of its configuration, not its key in the table.",
         {
@@ -204,7 +165,7 @@ CASES: Final = (
         evidence="RouteInfoManager.createAndUpdateQueueData @ 5.5.0",
         severity=Severity.SHOULD,
     ),
-    _body(
+    body_case(
         118,
         "Members of a body that nobody knows MUST be ignored.",
         registration() | {"unknown": {"a": [1, None, {"b": True}]}},
