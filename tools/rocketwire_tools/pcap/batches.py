@@ -15,7 +15,7 @@ from rocketwire.wire.grammar import LENGTH_SIZE
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, pa
 from rocketwire_tools.pcap.headers import Columns, ext_fields_text, read_headers
-from rocketwire_tools.pcap.rows import COLUMNS, schema
+from rocketwire_tools.pcap.rows import COLUMNS, EVERY, schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -130,7 +130,7 @@ class _Values:
             return _masked(getattr(self._columns, name).astype(np.int32), self._columns.ok)
         if name in ("language", "remark", "topic", "group", "queue_id"):
             return column(getattr(self._columns, name), COLUMNS[name])
-        return column(getattr(self._rows, name), COLUMNS[name])
+        return column(getattr(self._rows, name), EVERY[name])
 
     # ---- who
 

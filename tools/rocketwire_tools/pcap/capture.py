@@ -206,10 +206,9 @@ class CaptureReader:
         classic = pcap_format(self.path, head) if self._size >= 24 else None
         if classic is None:
             raise CaptureError(self.path, 0, "this is neither a pcap nor a pcapng file")
-        yield from self._classic(classic)
+        yield from self._classic(classic, classic.head_size)
 
-    def _classic(self, classic: PcapFormat) -> Iterator[Records]:
-        at = classic.head_size
+    def _classic(self, classic: PcapFormat, at: int) -> Iterator[Records]:
         while True:
             found, after = classic.walk(self._buffer, at, self._size)
             if found:

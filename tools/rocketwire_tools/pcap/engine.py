@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -25,8 +25,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocketwire_tools.pcap.arrow import Batch
+    from rocketwire_tools.pcap.capture import Records
+    from rocketwire_tools.pcap.inputs import ByteSource
+    from rocketwire_tools.pcap.packets import Segments
+
+    Array = np.ndarray[Any, Any]
 
 
+CELL: Final = 8 << 20
+"""Bytes of a capture whose rows are one batch."""
+_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 MOST_WAITING: Final = 65_536
 """Rows that wait for others that were captured before them."""
 
@@ -43,6 +51,7 @@ class Options:
         max_streams: streams remembered at a time.
         careful: take no short way.
         eager: take what has come, however little, instead of waiting for a chunk.
+        share: ``(k, n)`` for the connections that are the kth of n shares, from 0 on.
     """
 
     fields: Sequence[str] = tuple(COLUMNS)
@@ -52,6 +61,7 @@ class Options:
     max_streams: int = MAX_STREAMS
     careful: bool = False
     eager: bool = False
+    share: tuple[int, int] = (0, 1)
 
 
 @dataclass(slots=True)
@@ -116,42 +126,63 @@ class Decoder:
     def _rows(self) -> Iterator[Rows]:
         source = open_input(self._path)
         try:
-            reader = CaptureReader(
-                self._path,
-                source,
-                chunk_size=self._options.chunk_size,
-                eager=self._options.eager,
-            )
+            reader = self._reader(source)
             try:
                 for records in reader:
-                    self.totals.packets += len(records.time_ns)
-                    self.totals.bytes += int(records.captured.sum())
-                    self.totals.cut_short += int((records.captured < records.wire).sum())
-                    found = self._flows.feed(
-                        records, segments(records, self._addresses, self._skipped)
-                    )
-                    yield from self._release(rows_of(found), int(records.time_ns[-1]))
+                    yield from self._feed(records)
             finally:
                 self.totals.truncated = reader.truncated
                 self.totals.forgotten = self._flows.forgotten
-            none = np.zeros(0, np.int64)
-            rows = rows_of(Found(none, none, [], self._flows.finish()))
-            yield from self._release(rows, None)
+            yield from self._finish()
         finally:
             source.close()
 
-    def _release(self, rows: Rows | None, now: int | None) -> Iterator[Rows]:
+    def _reader(self, source: ByteSource) -> CaptureReader:
+        options = self._options
+        return CaptureReader(self._path, source, chunk_size=options.chunk_size, eager=options.eager)
+
+    def _feed(self, records: Records) -> Iterator[Rows]:
+        """Take records, and give the rows that are known by now."""
+        self.totals.packets += len(records.time_ns)
+        self.totals.bytes += int(records.captured.sum())
+        self.totals.cut_short += int((records.captured < records.wire).sum())
+        found = self._flows.feed(
+            records, self._wanted(segments(records, self._addresses, self._skipped))
+        )
+        yield from self._release(
+            self._owned(rows_of(found)), int(records.time_ns[-1]), int(records.where[-1])
+        )
+
+    def _finish(self) -> Iterator[Rows]:
+        none = np.zeros(0, np.int64)
+        rows = rows_of(Found(none, none, [], self._flows.finish()))
+        yield from self._release(self._owned(rows), None, 0)
+
+    def _wanted(self, every: Segments) -> Segments:
+        """The segments of this decoder's share of the connections."""
+        number, count = self._options.share
+        if count == 1:
+            return every
+        both: Any = (every.source + every.target).view(np.uint64) * _MIX >> np.uint64(40)
+        return every.take(np.flatnonzero(both % np.uint64(count) == number))
+
+    def _owned(self, rows: Rows | None) -> Rows | None:
+        """The rows that are this decoder's to give."""
+        return rows
+
+    def _release(self, rows: Rows | None, now: int | None, where: int) -> Iterator[Rows]:
         """Give the rows that nothing can come before any more; all of them at the end.
 
         If too many wait, a body on which nothing has come for long holds them up no longer.
+
+        Args:
+            rows: that were found.
+            now: capture time; None at the end.
+            where: offset of the latest record.
         """
         if rows is not None:
             self._waiting.append(rows)
-        before = None
-        if now is not None:
-            before = self._flows.waits_since()
-            if sum(map(len, self._waiting)) > MOST_WAITING:
-                before = self._flows.waits_since(now - self._options.limits.hold_ns)
+        before = None if now is None else self._before(now, where)
         ready = any(before is None or part.last_where[0] < before for part in self._waiting)
         if not ready:
             return
@@ -159,5 +190,24 @@ class Decoder:
         count = len(together)
         if before is not None:
             count = int(np.searchsorted(together.last_where, before))
-        yield together.take(slice(count))
+        for cell in self._cells(together.last_where[:count]):
+            yield together.take(cell)
         self._waiting = [together.take(slice(count, None))] if count < len(together) else []
+
+    def _before(self, now: int, where: int) -> int:
+        """Offset of the first record in which a frame may end that is not known yet."""
+        before = self._flows.waits_since()
+        if sum(map(len, self._waiting)) > MOST_WAITING:
+            before = self._flows.waits_since(now - self._options.limits.hold_ns)
+        before = where + 1 if before is None else min(before, where + 1)
+        return before if self._options.eager else before - before % CELL
+
+    def _cells(self, last_where: Array) -> Iterator[slice]:
+        """Rows that are made a batch of: which ones depends on nothing but where they are in the file, and so
+        do the pairs that are found among them."""
+        cell = last_where // CELL
+        ends = [*(np.flatnonzero(cell[1:] != cell[:-1]) + 1).tolist(), len(cell)]
+        if self._options.eager:
+            ends = [len(cell)]
+        for start, end in zip([0, *ends], ends, strict=False):
+            yield slice(start, end)

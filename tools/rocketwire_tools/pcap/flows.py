@@ -205,6 +205,10 @@ class Flows:
         self._waiting.clear()
         return frames
 
+    def in_doubt(self) -> list[Stream]:
+        """The streams of which something was seen that may belong to a frame that is not known yet."""
+        return [one for one in self._streams.values() if one.is_in_doubt]
+
     def waits_since(self, since_ns: int = 0) -> int | None:
         """Offset of the first record in which a frame may end that has not been given; None for none.
 

@@ -71,6 +71,10 @@ class Segments:
     captured: Integers
     length: Integers
 
+    def take(self, some: Integers) -> Segments:
+        """These segments, in this order."""
+        return Segments(*(getattr(self, name)[some] for name in Segments.__dataclass_fields__))
+
 
 @dataclass(slots=True)
 class Addresses:

@@ -81,9 +81,14 @@ class Section:
             at += 4 + (length + 3 & ~3)
 
 
-def read(reader: CaptureReader) -> Iterator[Records]:
-    """Give all records of a capture whose first bytes are in the reader's window."""
-    section = Section(reader.path, "<")
+def read(reader: CaptureReader, section: Section | None = None) -> Iterator[Records]:
+    """Give all records of a capture whose next bytes are in the reader's window.
+
+    Args:
+        reader: of the capture.
+        section: that the window is in; None at the front of the capture.
+    """
+    section = Section(reader.path, "<") if section is None else section
     while True:
         buffer, size, base = reader.window()
         found, after, stopped = _walk(section, buffer, size, base)

@@ -55,10 +55,17 @@ RAW_BODY: Final = "raw_body"
 """Columns that have to be asked for; ``body`` is made of ``RAW_BODY`` by ``selection``."""
 
 
+PLACES: Final = ("last_where", "first_where")
+"""Columns of numbers that rows of several decoders are brought into one order by."""
+EVERY: Final[dict[str, DataType]] = (
+    COLUMNS | ON_REQUEST | {RAW_BODY: pa.binary()} | dict.fromkeys(PLACES, pa.int64())
+)
+"""All that can be asked of the engine."""
+
+
 def schema(fields: Sequence[str]) -> Schema:
     """The schema of rows with these columns."""
-    every = COLUMNS | ON_REQUEST | {RAW_BODY: pa.binary()}
-    made: Schema = pa.schema([(name, every[name]) for name in fields])
+    made: Schema = pa.schema([(name, EVERY[name]) for name in fields])
     return made
 
 

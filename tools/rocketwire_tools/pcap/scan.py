@@ -27,6 +27,11 @@ class Scan:
     def __len__(self) -> int:
         return len(self._data)
 
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether a frame may begin in what is there."""
+        return 0 in self._data
+
     def add(self, data: bytes, place: Place) -> None:
         """Take the next bytes, and the record that they are of."""
         self._places.append((len(self._data), place))

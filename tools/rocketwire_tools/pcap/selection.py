@@ -11,7 +11,7 @@ from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, pa
 from rocketwire_tools.pcap.filters import Filter
 from rocketwire_tools.pcap.redaction import Redaction
-from rocketwire_tools.pcap.rows import COLUMNS, ON_REQUEST, RAW_BODY, schema
+from rocketwire_tools.pcap.rows import COLUMNS, ON_REQUEST, PLACES, RAW_BODY, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -34,6 +34,7 @@ class Selection:
         filter_text: only rows for which this is true; None for all.
         body: one of ``BODIES``.
         redact: secret that masks topics, groups and addresses; None to show them.
+        places: whether the columns ``rows.PLACES`` follow the others.
 
     Attributes:
         schema: of the rows that come out.
@@ -51,6 +52,8 @@ class Selection:
         filter_text: str | None = None,
         body: str = "length",
         redact: str | None = None,
+        *,
+        places: bool = False,
     ) -> None:
         every = COLUMNS | ON_REQUEST
         chosen = list(COLUMNS) if fields is None else list(dict.fromkeys(fields))
@@ -61,6 +64,8 @@ class Selection:
             chosen = [name for name in chosen if name not in ("body_length", "body")]
         elif body == "decoded" and "body" not in chosen:
             chosen.append("body")
+        if places:
+            chosen += PLACES
         self.schema = schema(chosen)
         self._filter = None if filter_text is None else Filter(filter_text, COLUMNS)
         self._redaction = None if redact is None else Redaction(redact)

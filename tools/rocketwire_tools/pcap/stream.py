@@ -151,6 +151,13 @@ class Stream:
         """Whether segments wait for others."""
         return bool(self._held)
 
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether a frame is open, or may have begun among what was seen."""
+        if self.protocol in FOREIGN:
+            return False
+        return self.header is not None or bool(self._head or self._held) or self._scan.is_in_doubt
+
     def waits_since(self, since_ns: int) -> int | None:
         """Offset of the first record whose frames are not all known yet, None if all are; what is older
         than the time given does not count."""
