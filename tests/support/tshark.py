@@ -1,0 +1,50 @@
+"""tshark, where it is installed: a second opinion on captures."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+TSHARK = shutil.which("tshark")
+needs_tshark = pytest.mark.skipif(TSHARK is None, reason="tshark is not installed")
+"""No test may rest on it alone: a fresh machine has none."""
+_PREFERENCES = ("tcp.try_heuristic_first:TRUE",)
+
+
+def rows(
+    capture: Path, fields: Sequence[str], *, script: Path | None = None, only: str = ""
+) -> list[list[str]]:
+    """What tshark finds in a capture.
+
+    Args:
+        capture: the file.
+        fields: names of fields.
+        script: a dissector in Lua.
+        only: a display filter.
+
+    Returns:
+        A row for each packet that the filter lets through; several values of a field are joined by commas.
+
+    Raises:
+        AssertionError: it says that something is wrong, with the script or else.
+    """
+    command = [str(TSHARK), "-n", "-r", str(capture), "-T", "fields"]
+    for preference in _PREFERENCES:
+        command += ["-o", preference]
+    for field in fields:
+        command += ["-e", field]
+    if script is not None:
+        command += ["-X", f"lua_script:{script}"]
+    if only:
+        command += ["-Y", only]
+    run = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    complaints = [line for line in run.stderr.splitlines() if "could be dangerous" not in line]
+    assert (0, []) == (run.returncode, [line for line in complaints if line])
+    return [line.split("\t") for line in run.stdout.splitlines()]
