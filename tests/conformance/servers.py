@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_tools.conformance.__main__ import main
 
 if TYPE_CHECKING:
@@ -29,6 +30,23 @@ async def answers_rubbish(stream: trio.SocketStream) -> None:
     await stream.receive_some()
     await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
     await says_nothing(stream)
+
+
+class AnswersOnce:
+    """Answers the suite's first question, whether anybody is there, and nothing after it."""
+
+    def __init__(self) -> None:
+        self._answered = False
+
+    async def __call__(self, stream: trio.SocketStream) -> None:
+        if not self._answered:
+            self._answered = True
+            decoder = CommandDecoder()
+            decoder.feed(await stream.receive_some())
+            asked = decoder.next_command()
+            assert asked is not None
+            await stream.send_all(encode(RemotingCommand(code=0, opaque=asked.opaque, flag=1)))
+        await says_nothing(stream)
 
 
 @asynccontextmanager

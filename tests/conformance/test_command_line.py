@@ -9,8 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from rocketwire_tools.conformance import target
 from rocketwire_tools.conformance.__main__ import main
+from rocketwire_tools.conformance.runner import SERVERS_AT_ONCE
 from tests.conformance.servers import (
+    AnswersOnce,
     answers_rubbish,
     closes_at_once,
     listening,
@@ -49,6 +52,37 @@ async def test_a_target_that_does_not_speak_the_protocol_fails_at_once_and_says_
 
     assert status == 1
     assert told in capsys.readouterr().err
+
+
+async def test_a_target_that_stops_answering_ends_the_run(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async with listening(AnswersOnce()) as address:
+        status = await status_of(address, "--quiet", "--only", "ns/100", "--patience", "0.05")
+
+    assert status == 1
+    told = capsys.readouterr().out
+    assert "nothing came within 0.25 s" in told
+    assert "the target takes connections, but answers nothing within 0.25 s" in told
+
+
+def test_a_command_whose_server_never_listens_is_tried_no_more_often_than_servers_run_at_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(target, "START_SECONDS", 0.1)
+    report = tmp_path / "report.json"
+    tried = tmp_path / "tried"
+
+    status = main(
+        ["--start", f"sh -c 'echo >> {tried}; exec sleep 60'", "--quiet", "--json", str(report)]
+    )
+
+    assert status == 1
+    assert len(tried.read_text().splitlines()) <= SERVERS_AT_ONCE
+    reasons = [case["reason"] for case in json.loads(report.read_text())[0]["cases"]]
+    assert {reason.partition(" on ")[0] for reason in reasons} == {
+        "the server did not start: nobody listens"
+    }
 
 
 async def test_two_targets_of_which_one_does_not_answer_cannot_be_compared(

@@ -65,6 +65,7 @@ class Case:
         options: properties with which the server has to be started; cases with equal ones share a server.
         jvm: system properties (``-Dname=value``) with which it has to be started.
         kv: content of the KV file before the start; None for no file.
+        files: names of files of ``certificates/`` that have to be in the server's folder.
         fresh: whether it wants a server that nobody has used before.
         cleanup: steps that always run at the end, whatever happened.  What ``Request`` steps registered or stored is removed
             without being mentioned here.
@@ -81,13 +82,14 @@ class Case:
     options: Mapping[str, str] | None = None
     jvm: tuple[str, ...] = ()
     kv: str | None = None
+    files: tuple[str, ...] = ()
     fresh: bool = False
     cleanup: tuple[Step, ...] = ()
 
     @property
     def needs_start(self) -> bool:
         """Whether only a server that the suite starts itself can be asked."""
-        return bool(self.options or self.jvm or self.kv is not None or self.fresh)
+        return bool(self.options or self.jvm or self.files or self.kv is not None or self.fresh)
 
     @property
     def all_tags(self) -> frozenset[str]:

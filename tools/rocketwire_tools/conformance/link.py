@@ -15,6 +15,7 @@ import trio
 from rocketwire.errors import DecodeError
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import FrameDecoder, RawFrame
+from rocketwire_tools.conformance.target import CERTIFICATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -176,10 +177,22 @@ def _arrival(raw: RawFrame) -> Arrival:
     return Arrival("response" if command.is_response else "request", data, command)
 
 
-def _trusting(version: str) -> ssl.SSLContext:
+def tls_context(version: str, shows: str = "", trusts: str = "") -> ssl.SSLContext:
+    """A client's side of TLS.
+
+    Args:
+        version: ``any``, ``1.2`` or ``1.3``.
+        shows: the name of its own certificate among ``CERTIFICATES``; empty for none.
+        trusts: the name of the only authority that it trusts; empty to trust every certificate.
+    """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
+    if trusts:
+        context.load_verify_locations(CERTIFICATES / f"{trusts}.pem")
+    else:
+        context.verify_mode = ssl.CERT_NONE
+    if shows:
+        context.load_cert_chain(CERTIFICATES / f"{shows}.pem", CERTIFICATES / f"{shows}.key")
     exact = {"1.2": ssl.TLSVersion.TLSv1_2, "1.3": ssl.TLSVersion.TLSv1_3}.get(version)
     if exact is not None:
         context.minimum_version = context.maximum_version = exact
@@ -187,7 +200,7 @@ def _trusting(version: str) -> ssl.SSLContext:
 
 
 async def connect(
-    name: str, host: str, port: int, *, preamble: bytes = b"", tls: str | None = None
+    name: str, host: str, port: int, *, preamble: bytes = b"", tls: ssl.SSLContext | None = None
 ) -> Link:
     """Open a connection.
 
@@ -196,7 +209,7 @@ async def connect(
         host: of the target.
         port: of the target.
         preamble: bytes that go before anything else.
-        tls: ``any``, ``1.2``, ``1.3`` or None.
+        tls: our side of it; None for a connection without.
 
     Raises:
         OSError: nobody listens, or the handshake failed.
@@ -207,7 +220,7 @@ async def connect(
             await socket.send_all(preamble)
         if tls is None:
             return Link(name, socket, socket)
-        stream = trio.SSLStream(socket, _trusting(tls), https_compatible=True)
+        stream = trio.SSLStream(socket, tls, https_compatible=True)
         await stream.do_handshake()
     except (trio.BrokenResourceError, ssl.SSLError) as error:
         await trio.aclose_forcefully(socket)

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import re
 import string
+from functools import cache
 from typing import TYPE_CHECKING, Final, cast
+
+from rocketwire_tools.conformance.target import free_port
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,12 +21,19 @@ KINDS: Final = (
     *("address", "ha", "listener"),
 )
 """``address`` and ``ha`` give ``ip:port`` in 198.18.0.0/15, where nobody listens, ``listener`` one in 127.0.0.0/8, where ``Listen``
-does; the others words."""
+does; the others words.  The port of a listener is this process's own: a broker of somebody's may have the usual one on this machine,
+and name servers that other runs of the suite ask speak to the same hosts."""
 
 _PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(KINDS) + r")([0-9A-Za-z]*)\}")
 _HOSTS: Final = f" {string.digits}{string.ascii_letters}"
 """Their places are the hosts of suffixes of one character; no suffix is the first."""
-_PORTS: Final = {"address": 10911, "listener": 10911, "ha": 10912}
+_PORTS: Final = {"address": 10911, "ha": 10912}
+
+
+@cache
+def listener_port() -> int:
+    """Where all listeners of this process listen, each on a host of its own."""
+    return free_port()
 
 
 class Names:
@@ -40,11 +50,14 @@ class Names:
 
     def name(self, kind: str, suffix: str = "") -> str:
         """The name that ``{kindsuffix}`` stands for."""
+        if kind == "listener":
+            return f"127.{self._network[4:]}{self._host(suffix)}:{listener_port()}"
         if kind in _PORTS:
-            host = _HOSTS.find(suffix) + 1 if len(suffix) < 2 else self._long(suffix)
-            network = f"127.{self._network[4:]}" if kind == "listener" else self._network
-            return f"{network}{host}:{_PORTS[kind]}"
+            return f"{self._network}{self._host(suffix)}:{_PORTS[kind]}"
         return f"{kind}{suffix}{self._mark}"
+
+    def _host(self, suffix: str) -> int:
+        return _HOSTS.find(suffix) + 1 if len(suffix) < 2 else self._long(suffix)
 
     def _long(self, suffix: str) -> int:
         return self._hosts.setdefault(suffix, 100 + len(self._hosts))

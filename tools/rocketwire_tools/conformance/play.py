@@ -10,7 +10,7 @@ import trio
 
 from rocketwire_tools.conformance.build import OK
 from rocketwire_tools.conformance.judging import belongs, byte_for_byte, deciding, mismatch
-from rocketwire_tools.conformance.link import Arrival, Link, connect
+from rocketwire_tools.conformance.link import Arrival, Link, connect, tls_context
 from rocketwire_tools.conformance.outcomes import Silence
 from rocketwire_tools.conformance.steps import (
     Ask,
@@ -168,20 +168,24 @@ class Play:
 
     async def clean_up(self) -> None:
         """Close all connections and take away what requests have left behind."""
-        with trio.CancelScope(shield=True), trio.move_on_after(5 * self._patience):
-            for link in self._links.values():
-                await link.close()
-            self._links.clear()
+        left, self._left_behind = self._left_behind, []
+        with trio.CancelScope(shield=True):
+            await self._close_all()
             for listener in self._listeners.values():
                 await listener.aclose()
             self._listeners.clear()
-            left, self._left_behind = self._left_behind, []
-            if not left:
-                return
-            with suppress(UnreachableError, CaseFailedError):
+            with (
+                trio.move_on_after(5 * self._patience),
+                suppress(UnreachableError, CaseFailedError),
+            ):
                 for request in left:
                     await self.request(request, "clean-up")
-                await self._links.pop("clean-up").close()
+            await self._close_all()
+
+    async def _close_all(self) -> None:
+        for link in self._links.values():
+            await link.close()
+        self._links.clear()
 
     # ------------------------------------------------------------------ steps
 
@@ -212,7 +216,13 @@ class Play:
         try:
             with trio.move_on_after(5 * self._patience):
                 link = await connect(
-                    step.on, address.host, address.port, preamble=step.preamble, tls=step.tls
+                    step.on,
+                    address.host,
+                    address.port,
+                    preamble=step.preamble,
+                    tls=None
+                    if step.tls is None
+                    else tls_context(step.tls, step.shows, step.trusts),
                 )
         except OSError as error:
             if step.refused:
@@ -322,9 +332,7 @@ class Play:
 
     async def _restart(self, step: Restart) -> None:
         server = self.server()
-        for link in self._links.values():
-            await link.close()
-        self._links.clear()
+        await self._close_all()
         await server.stop(kill=step.kill)
         if step.kv is not None:
             server.write_kv(step.kv)

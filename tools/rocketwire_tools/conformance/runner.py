@@ -18,7 +18,13 @@ from rocketwire_tools.conformance.case import Profile, VerdictKind
 from rocketwire_tools.conformance.link import connect
 from rocketwire_tools.conformance.names import Names
 from rocketwire_tools.conformance.play import CaseFailedError, Play, UnreachableError
-from rocketwire_tools.conformance.target import Demands, NotStartedError, StartedTarget, Target
+from rocketwire_tools.conformance.target import (
+    Demands,
+    NeverListenedError,
+    NotStartedError,
+    StartedTarget,
+    Target,
+)
 from rocketwire_tools.conformance.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -164,7 +170,10 @@ async def _judge(verdict: Verdict, course: Play) -> None:
 
 def _demands(case: Case) -> Demands:
     return Demands(
-        options=tuple(sorted((case.options or {}).items())), jvm=tuple(case.jvm), kv=case.kv
+        options=tuple(sorted((case.options or {}).items())),
+        jvm=tuple(case.jvm),
+        kv=case.kv,
+        files=tuple(case.files),
     )
 
 
@@ -202,6 +211,7 @@ class Run:
         self._done = done
         self._target = target
         self._lost: dict[Target, str] = {}
+        self._useless = ""
         self._servers = trio.CapacityLimiter(settings.servers_at_once)
 
     async def cases(self, cases: Sequence[Case], numbers: dict[str, int]) -> list[Verdict]:
@@ -245,16 +255,28 @@ class Run:
             own = dataclasses.replace(demands, options=(*self._settings.options, *demands.options))
             target = StartedTarget(self._settings.start or "", folder, own, self._settings.home)
             try:
-                try:
-                    await target.start()
-                except (NotStartedError, OSError) as error:
-                    for case in cases:
-                        reason = f"the server did not start: {error}"
-                        self._add(Verdict(case=case, kind=VerdictKind.ERROR, reason=reason))
+                reason = await self._start(target)
+                if reason is None:
+                    await self._all(cases, numbers, target)
                     return
-                await self._all(cases, numbers, target)
+                for case in cases:
+                    self._add(Verdict(case=case, kind=VerdictKind.ERROR, reason=reason))
             finally:
                 await target.stop(kill=True)
+
+    async def _start(self, target: StartedTarget) -> str | None:
+        """Start a server; returns why that did not succeed, or None.
+
+        Where one never listened no other is waited for: a minute for each would be half an hour.
+        """
+        if not self._useless:
+            try:
+                await target.start()
+            except NeverListenedError as error:
+                self._useless = f"the server did not start: {error}"
+            except (NotStartedError, OSError) as error:
+                return f"the server did not start: {error}"
+        return self._useless or None
 
     async def _all(self, cases: Sequence[Case], numbers: dict[str, int], target: Target) -> None:
         waiting = deque(cases)

@@ -75,13 +75,17 @@ class Open:
     Attributes:
         on: its name.
         preamble: bytes that go first, before any TLS (a PROXY line).
-        tls: ``any``, ``1.2`` or ``1.3`` for a handshake that trusts every certificate; None for none.
+        tls: ``any``, ``1.2`` or ``1.3`` for a handshake; None for none.
+        shows: the name of a certificate of ``certificates/`` that is the client's; empty for none.
+        trusts: the name of one that has to have signed the server's; empty to trust every certificate.
         refused: whether the handshake (or the connection) has to fail.
     """
 
     on: str = MAIN
     preamble: bytes = b""
     tls: str | None = None
+    shows: str = ""
+    trusts: str = ""
     refused: bool = False
 
 

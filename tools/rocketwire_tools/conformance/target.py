@@ -11,13 +11,13 @@ import socket
 import subprocess
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import trio
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from pathlib import Path
 
 LOOPBACK: Final = "127.0.0.1"
 START_SECONDS: Final = 60.0
@@ -25,10 +25,17 @@ STOP_SECONDS: Final = 10.0
 CONFIG_FILE: Final = "namesrv.properties"
 KV_FILE: Final = "kvConfig.json"
 OUTPUT_FILE: Final = "output.txt"
+CERTIFICATES: Final = Path(__file__).with_name("certificates")
+"""An authority, and a server and a client whom it has signed for 127.0.0.1; a stranger whom it has not.  For tests: whoever has the
+suite has their keys."""
 
 
 class NotStartedError(Exception):
     """The target could not be started, or ended while it was; the text quotes its last output."""
+
+
+class NeverListenedError(NotStartedError):
+    """It runs, but nobody listens where it was told to: most likely the command does not tell it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,11 +102,13 @@ class Demands:
         options: properties, beside the port and the path of the KV file.
         jvm: system properties.
         kv: content of the KV file; None for no file.
+        files: names of files of ``CERTIFICATES`` that are copied to its folder.
     """
 
     options: tuple[tuple[str, str], ...] = ()
     jvm: tuple[str, ...] = ()
     kv: str | None = None
+    files: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,6 +162,8 @@ class StartedTarget(Target):
             shutil.copytree(home, folder, dirs_exist_ok=True)
         if self._demands.kv is not None:
             self.write_kv(self._demands.kv)
+        for name in self._demands.files:
+            shutil.copy(CERTIFICATES / name, folder)
 
     def write_kv(self, text: str) -> None:
         """Replace the content of the KV file."""
@@ -179,7 +190,9 @@ class StartedTarget(Target):
                 await trio.sleep(0.02)
             return
         await self.stop(kill=True)
-        raise NotStartedError(f"nobody listens on {self.address} after {START_SECONDS:g} s")
+        raise NeverListenedError(
+            f"nobody listens on {self.address} after {START_SECONDS:g} s: {self.output[-800:]}"
+        )
 
     async def stop(self, *, kill: bool = False) -> int | None:
         process, self._process = self._process, None

@@ -109,7 +109,7 @@ def explain(case: Case, out: IO[str]) -> None:
     print(f"  tags      {' '.join(sorted(case.all_tags)) or '-'}", file=out)
     if case.needs_start:
         print(
-            f"  started   options={dict(case.options or {})} jvm={case.jvm} kv={case.kv!r} fresh={case.fresh}",
+            f"  started   options={dict(case.options or {})} jvm={case.jvm} kv={case.kv!r} files={case.files} fresh={case.fresh}",
             file=out,
         )
     for number, step in enumerate(case.steps, 1):

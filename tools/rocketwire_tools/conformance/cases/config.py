@@ -50,7 +50,7 @@ CASES: Final = (
                 319,
                 None,
                 found(
-                    Check("sorted-lines", ("enableTopicList", "listenPort", "rocketmqHome")),
+                    Check("sorted-lines", ("enableTopicList", "listenPort")),
                     ext=None,
                 ),
             ),

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.build import OK_BARE, ask, found
 from rocketwire_tools.conformance.case import ONLY_5_5, Case, Severity
 from rocketwire_tools.conformance.outcomes import ANY, Answer, Json, Text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ENTRY: Final = {"namespace": "{namespace}", "key": "{key}"}
 SPACE: Final = {"namespace": "{namespace}"}
@@ -25,6 +28,16 @@ REFUSED: Final = Answer(code=1, remark="namespace or key is null", ext=None)
 def put(value: str = "v", key: str = "{key}") -> dict[str, str]:
     """The ext fields of 100."""
     return {"namespace": "{namespace}", "key": key, "value": value}
+
+
+def _refused(number: int, what: str, ext: Mapping[str, str] | None) -> Case:
+    return Case(
+        id=f"ns/100/{number}",
+        requirement=f"100 without {what} MUST be refused.",
+        evidence=PUT,
+        items=(41,),
+        steps=(ask(100, ext, REFUSED),),
+    )
 
 
 def _kept(number: int, what: str, value: str, written: str) -> Case:
@@ -88,27 +101,9 @@ CASES: Final = (
             ask(219, SPACE, found(Json({"table": {"{keyA}": "1", "{keyB}": "2"}}))),
         ),
     ),
-    Case(
-        id="ns/100/5",
-        requirement="100 without a namespace MUST be refused.",
-        evidence=PUT,
-        items=(41,),
-        steps=(ask(100, {"key": "{key}", "value": "v"}, REFUSED),),
-    ),
-    Case(
-        id="ns/100/6",
-        requirement="100 without a key MUST be refused.",
-        evidence=PUT,
-        items=(41,),
-        steps=(ask(100, {"namespace": "{namespace}", "value": "v"}, REFUSED),),
-    ),
-    Case(
-        id="ns/100/7",
-        requirement="100 without ext fields MUST be refused.",
-        evidence=PUT,
-        items=(41,),
-        steps=(ask(100, None, REFUSED),),
-    ),
+    _refused(5, "a namespace", {"key": "{key}", "value": "v"}),
+    _refused(6, "a key", {"namespace": "{namespace}", "value": "v"}),
+    _refused(7, "ext fields", None),
     Case(
         id="ns/100/8",
         requirement="100 without a value SHOULD make the namespace and no entry.",

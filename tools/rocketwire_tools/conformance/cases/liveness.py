@@ -38,132 +38,102 @@ def _beats(count: int, *steps: Step) -> tuple[Step, ...]:
     return tuple(step for _ in range(count) for step in (*steps, Wait(0.5)))
 
 
+def _expiry(number: int, requirement: str, evidence: str, *steps: Step) -> Case:
+    return Case(
+        id=f"ns/expiry/{number}",
+        requirement=requirement,
+        evidence=evidence,
+        profiles=SINCE_5_3,
+        items=(83,),
+        options=SHORT,
+        tags=frozenset({"slow"}),
+        steps=steps,
+    )
+
+
+def _stays(number: int, what: str, evidence: str, beat: Step) -> Case:
+    return _expiry(
+        number,
+        f"A broker that {what} MUST stay.",
+        evidence,
+        Wait(5.0),
+        register(BRIEF, None, on="a"),
+        *_beats(9, beat),
+        ask(105, ROUTE, found(), on="reader"),
+    )
+
+
+def _idle(number: int, requirement: str, evidence: str, item: int, *steps: Step) -> Case:
+    return Case(
+        id=f"idle/{number}",
+        requirement=requirement,
+        evidence=evidence,
+        options={"serverChannelMaxIdleTimeSeconds": "2"},
+        items=(item,),
+        tags=frozenset({"slow"}),
+        steps=steps,
+    )
+
+
 CASES: Final = (
-    Case(
-        id="ns/expiry/1",
-        requirement="A broker that gives no sign of life within its time MUST be gone, and its connection closed.",
-        evidence=f"{SCAN}, RemotingHelper.closeChannel",
-        profiles=SINCE_5_3,
-        items=(83,),
-        options=SHORT,
-        tags=frozenset({"slow"}),
-        steps=(
-            register(BRIEF, None, on="a"),
-            until(106, None, GONE, on="reader", within=12.0, not_before=1.0),
-            Expect((Closed(),), on="a"),
-            ask(105, ROUTE, NO_ROUTE, on="reader"),
-        ),
+    _expiry(
+        1,
+        "A broker that gives no sign of life within its time MUST be gone, and its connection closed.",
+        f"{SCAN}, RemotingHelper.closeChannel",
+        register(BRIEF, None, on="a"),
+        until(106, None, GONE, on="reader", within=12.0, not_before=1.0),
+        Expect((Closed(),), on="a"),
+        ask(105, ROUTE, NO_ROUTE, on="reader"),
     ),
-    Case(
-        id="ns/expiry/2",
-        requirement="A broker that sends heartbeats MUST stay.",
-        evidence=HEARTBEAT,
-        profiles=SINCE_5_3,
-        items=(83,),
-        options=SHORT,
-        tags=frozenset({"slow"}),
-        steps=(
-            Wait(5.0),
-            register(BRIEF, None, on="a"),
-            *_beats(9, ask(904, broker_ext(), on="a")),
-            ask(105, ROUTE, found(), on="reader"),
-        ),
+    _stays(2, "sends heartbeats", HEARTBEAT, ask(904, broker_ext(), on="a")),
+    _stays(
+        3,
+        "asks 322, whatever the answer,",
+        QUERY,
+        ask(322, broker_ext(), found(ANY, ext={"changed": "true"}), body=data_version(9), on="a"),
     ),
-    Case(
-        id="ns/expiry/3",
-        requirement="A broker that asks 322 MUST stay, whatever the answer.",
-        evidence=QUERY,
-        profiles=SINCE_5_3,
-        items=(83,),
-        options=SHORT,
-        tags=frozenset({"slow"}),
-        steps=(
-            Wait(5.0),
-            register(BRIEF, None, on="a"),
-            *_beats(
-                9,
-                ask(
-                    322,
-                    broker_ext(),
-                    found(ANY, ext={"changed": "true"}),
-                    body=data_version(9),
-                    on="a",
-                ),
-            ),
-            ask(105, ROUTE, found(), on="reader"),
-        ),
+    _stays(4, "registers again and again", SCAN, register(BRIEF, None, on="a")),
+    _expiry(
+        5,
+        "Other requests of a broker's connection MUST not keep it alive.",
+        SCAN,
+        register(BRIEF, None, on="a"),
+        Send(tuple(Request(code=206) for _ in range(32)), on="a", pieces=104, pause=0.25),
+        ask(106, None, GONE, on="reader"),
     ),
-    Case(
-        id="ns/expiry/4",
-        requirement="A broker that registers again and again MUST stay.",
-        evidence=SCAN,
-        profiles=SINCE_5_3,
-        items=(83,),
-        options=SHORT,
-        tags=frozenset({"slow"}),
-        steps=(
-            Wait(5.0),
-            register(BRIEF, None, on="a"),
-            *_beats(9, register(BRIEF, None, on="a")),
-            ask(105, ROUTE, found(), on="reader"),
-        ),
+    _idle(
+        1,
+        "A connection without traffic MUST be closed after serverChannelMaxIdleTimeSeconds.",
+        "NettyRemotingServer.NettyConnectManageHandler.userEventTriggered @ 5.5.0",
+        34,
+        Open(),
+        Expect((Silence(seconds=1.5),)),
+        Expect((Closed(),), within=3.0),
     ),
-    Case(
-        id="ns/expiry/5",
-        requirement="Other requests of a broker's connection MUST not keep it alive.",
-        evidence=SCAN,
-        profiles=SINCE_5_3,
-        items=(83,),
-        options=SHORT,
-        tags=frozenset({"slow"}),
-        steps=(
-            register(BRIEF, None, on="a"),
-            Send(tuple(Request(code=206) for _ in range(32)), on="a", pieces=104, pause=0.25),
-            ask(106, None, GONE, on="reader"),
-        ),
+    _idle(
+        2,
+        "Parts of a frame MUST not keep a connection open.",
+        "NettyRemotingServer.configChannel @ 5.5.0 (IdleStateHandler behind the decoder)",
+        34,
+        Send((Request(code=106),), pieces=1, pause=0.1),
+        Expect((Closed(),), within=5.0),
     ),
-    Case(
-        id="idle/1",
-        requirement="A connection without traffic MUST be closed after serverChannelMaxIdleTimeSeconds.",
-        evidence="NettyRemotingServer.NettyConnectManageHandler.userEventTriggered @ 5.5.0",
-        options={"serverChannelMaxIdleTimeSeconds": "2"},
-        items=(34,),
-        tags=frozenset({"slow"}),
-        steps=(Open(), Expect((Silence(seconds=1.5),)), Expect((Closed(),), within=3.0)),
+    _idle(
+        3,
+        "Whole requests MUST keep a connection open.",
+        "NettyRemotingServer.configChannel @ 5.5.0",
+        34,
+        *(4 * (ask(106, None, found()), Wait(1.0))),
+        ask(106, None, found()),
     ),
-    Case(
-        id="idle/2",
-        requirement="Parts of a frame MUST not keep a connection open.",
-        evidence="NettyRemotingServer.configChannel @ 5.5.0 (IdleStateHandler behind the decoder)",
-        options={"serverChannelMaxIdleTimeSeconds": "2"},
-        items=(34,),
-        tags=frozenset({"slow"}),
-        steps=(
-            Send((Request(code=106),), pieces=1, pause=0.1),
-            Expect((Closed(),), within=5.0),
-        ),
-    ),
-    Case(
-        id="idle/3",
-        requirement="Whole requests MUST keep a connection open.",
-        evidence="NettyRemotingServer.configChannel @ 5.5.0",
-        options={"serverChannelMaxIdleTimeSeconds": "2"},
-        items=(34,),
-        tags=frozenset({"slow"}),
-        steps=(*(4 * (ask(106, None, found()), Wait(1.0))), ask(106, None, found())),
-    ),
-    Case(
-        id="idle/4",
-        requirement="A broker whose connection is closed for being idle MUST be gone.",
-        evidence="BrokerHousekeepingService.onChannelIdle @ 5.5.0",
-        options={"serverChannelMaxIdleTimeSeconds": "2"},
-        items=(87,),
-        tags=frozenset({"slow"}),
-        steps=(
-            register(on="a"),
-            Expect((Closed(),), on="a", within=5.0),
-            until(106, None, GONE, on="reader"),
-        ),
+    _idle(
+        4,
+        "A broker whose connection is closed for being idle MUST be gone.",
+        "BrokerHousekeepingService.onChannelIdle @ 5.5.0",
+        87,
+        register(on="a"),
+        Expect((Closed(),), on="a", within=5.0),
+        until(106, None, GONE, on="reader"),
     ),
     Case(
         id="idle/5",

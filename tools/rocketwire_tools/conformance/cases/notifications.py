@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.build import (
     OTHER_SETTING,
@@ -14,7 +14,12 @@ from rocketwire_tools.conformance.build import (
 )
 from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
 from rocketwire_tools.conformance.outcomes import Has, Incoming, Json, Silence
-from rocketwire_tools.conformance.steps import Close, Expect, Listen
+from rocketwire_tools.conformance.steps import Ask, Close, Expect, Listen
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rocketwire_tools.conformance.steps import Step
 
 NOTIFY: Final = "RouteInfoManager.notifyMinBrokerIdChanged @ 5.5.0"
 JOINED: Final = f"{NOTIFY}, registerBroker"
@@ -32,6 +37,16 @@ def member(number: int, acting: str = "true") -> dict[str, str]:
     )
 
 
+def join(*numbers: int, acting: str = "true") -> tuple[Ask, ...]:
+    """These members register, in this order, each on a connection ``bN`` of its own."""
+    return tuple(register(member(number, acting), None, on=f"b{number}") for number in numbers)
+
+
+def leave(*numbers: int, acting: str = "true") -> tuple[Ask, ...]:
+    """These members unregister, in this order."""
+    return tuple(unregister(member(number, acting), on=f"b{number}") for number in numbers)
+
+
 def listen(*numbers: int) -> tuple[Listen, ...]:
     """One listener for each member, whose connections are called ``sN``."""
     return tuple(Listen(f"s{number}", f"{{listener{number}}}") for number in numbers)
@@ -47,35 +62,55 @@ def untold(number: int) -> Expect:
     return Expect((Silence(seconds=1.0),), on=f"s{number}")
 
 
-CASES: Final = (
-    Case(
-        id="ns/905/1",
-        requirement="When a smaller id joins, the others of the group MUST be told its address, one-way.",
-        evidence=JOINED,
+def _case(
+    number: int,
+    requirement: str,
+    evidence: str,
+    *,
+    members: tuple[int, ...],
+    steps: tuple[Step, ...],
+    options: Mapping[str, str] = ENABLED,
+    severity: Severity = Severity.MUST,
+) -> Case:
+    """A case of these members, which leave in this order at its end: the largest first, of which nobody is told.
+
+    Were they to be lost instead, the server might tell the others of it later, when somebody else listens at their addresses.
+    """
+    return Case(
+        id=f"ns/905/{number}",
+        requirement=requirement,
+        evidence=evidence,
+        severity=severity,
         profiles=SINCE_5_3,
-        options=ENABLED,
+        options=options,
         items=(102,),
+        steps=steps,
+        cleanup=leave(*members),
+    )
+
+
+CASES: Final = (
+    _case(
+        1,
+        "When a smaller id joins, the others of the group MUST be told its address, one-way.",
+        JOINED,
+        members=(2, 1),
         steps=(
             *listen(1, 2),
-            register(member(2), None, on="b2"),
-            register(member(1), None, on="b1"),
+            *join(2, 1),
             told(2, minBrokerId="1", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"),
             untold(1),
         ),
     ),
-    Case(
-        id="ns/905/2",
-        requirement="When the smallest id leaves, all that remain MUST be told who it was and who is the smallest now.",
-        evidence=LEFT,
-        profiles=SINCE_5_3,
-        options=ENABLED,
-        items=(102,),
+    _case(
+        2,
+        "When the smallest id leaves, all that remain MUST be told who it was and who is the smallest now.",
+        LEFT,
+        members=(2, 1, 0),
         steps=(
-            register(member(0), None, on="b0"),
-            register(member(1), None, on="b1"),
-            register(member(2), None, on="b2"),
+            *join(0, 1, 2),
             *listen(1, 2),
-            unregister(member(0), on="b0"),
+            *leave(0),
             *(
                 told(
                     number,
@@ -87,90 +122,73 @@ CASES: Final = (
             ),
         ),
     ),
-    Case(
-        id="ns/905/3",
-        requirement="When the connection of the smallest id is lost, all that remain MUST be told.",
-        evidence=LEFT,
-        profiles=SINCE_5_3,
-        options=ENABLED,
-        items=(102,),
+    _case(
+        3,
+        "When the connection of the smallest id is lost, all that remain MUST be told.",
+        LEFT,
+        members=(1, 0),
         steps=(
-            register(member(0), None, on="b0"),
-            register(member(1), None, on="b1"),
+            *join(0, 1),
             *listen(1),
             Close("b0"),
             told(1, minBrokerId="1", minBrokerAddr="{listener1}", offlineBrokerAddr="{listener0}"),
         ),
     ),
-    Case(
-        id="ns/905/4",
-        requirement="Groups that do not want an acting master MUST not be told who leaves.",
-        evidence=LEFT,
-        profiles=SINCE_5_3,
-        options=ENABLED,
-        items=(102,),
+    _case(
+        4,
+        "Groups that do not want an acting master MUST not be told who leaves.",
+        LEFT,
+        members=(1, 0),
         steps=(
-            register(member(0, "false"), None, on="b0"),
-            register(member(1, "false"), None, on="b1"),
+            *join(0, 1, acting="false"),
             *listen(1),
-            unregister(member(0, "false"), on="b0"),
+            *leave(0, acting="false"),
             untold(1),
         ),
     ),
-    Case(
-        id="ns/905/5",
-        requirement="When an id joins that is not the smallest, nobody MUST be told.",
-        evidence=JOINED,
-        profiles=SINCE_5_3,
-        options=ENABLED,
-        items=(102,),
+    _case(
+        5,
+        "When an id joins that is not the smallest, nobody MUST be told.",
+        JOINED,
+        members=(1, 0),
         steps=(
             *listen(0, 1),
-            register(member(0), None, on="b0"),
-            register(member(1), None, on="b1"),
+            *join(0, 1),
             untold(0),
             untold(1),
         ),
     ),
-    Case(
-        id="ns/905/6",
-        requirement="When an id leaves that is not the smallest, nobody MUST be told.",
-        evidence=LEFT,
-        profiles=SINCE_5_3,
-        options=ENABLED,
-        items=(102,),
+    _case(
+        6,
+        "When an id leaves that is not the smallest, nobody MUST be told.",
+        LEFT,
+        members=(1, 0),
         steps=(
             *listen(0, 1),
-            register(member(0), None, on="b0"),
-            register(member(1), None, on="b1"),
-            unregister(member(1), on="b1"),
+            *join(0, 1),
+            *leave(1),
             untold(0),
         ),
     ),
-    Case(
-        id="ns/905/7",
-        requirement="Without notifyMinBrokerIdChanged nobody MUST be told anything.",
-        evidence=NOTIFY,
-        profiles=SINCE_5_3,
+    _case(
+        7,
+        "Without notifyMinBrokerIdChanged nobody MUST be told anything.",
+        NOTIFY,
         options=OTHER_SETTING,
-        items=(102,),
+        members=(2, 1),
         steps=(
             *listen(2),
-            register(member(2), None, on="b2"),
-            register(member(1), None, on="b1"),
+            *join(2, 1),
             untold(2),
         ),
     ),
-    Case(
-        id="ns/905/8",
-        requirement="A member that cannot be reached MUST not keep the server from answering.",
-        evidence=NOTIFY,
-        profiles=SINCE_5_3,
-        options=ENABLED,
-        items=(102,),
+    _case(
+        8,
+        "A member that cannot be reached MUST not keep the server from answering.",
+        NOTIFY,
+        members=(2, 1),
         steps=(
-            register(member(2), None, on="b2"),
-            register(member(1), None, on="b1"),
+            *join(2, 1),
             ask(
                 106,
                 None,
@@ -198,17 +216,15 @@ CASES: Final = (
             ),
         ),
     ),
-    Case(
-        id="ns/905/9",
-        requirement="The only slave that becomes master at its address SHOULD be told of itself.",
-        evidence=JOINED,
+    _case(
+        9,
+        "The only slave that becomes master at its address SHOULD be told of itself.",
+        JOINED,
         severity=Severity.SHOULD,
-        profiles=SINCE_5_3,
-        options=ENABLED,
-        items=(102,),
+        members=(1,),
         steps=(
             *listen(1),
-            register(member(1), None, on="b1"),
+            *join(1),
             register(member(1) | {"brokerId": "0"}, None, on="b1"),
             told(1, minBrokerId="0", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"),
         ),

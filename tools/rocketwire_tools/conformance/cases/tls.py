@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.build import NO_ROUTE, ask, found, register, until
 from rocketwire_tools.conformance.case import Case
 from rocketwire_tools.conformance.outcomes import Closed
 from rocketwire_tools.conformance.steps import Close, Expect, Open, Request, Send
+
+if TYPE_CHECKING:
+    from rocketwire_tools.conformance.steps import Step
 
 HANDLER: Final = "NettyRemotingServer.TlsModeHandler.channelRead0 @ 5.5.0"
 TLS: Final = frozenset({"tls"})
@@ -15,6 +18,39 @@ TEST: Final = "-Dtls.test.mode.enable=true"
 ENFORCING: Final = ("-Dtls.server.mode=enforcing", TEST)
 PERMISSIVE: Final = ("-Dtls.server.mode=permissive", TEST)
 DISABLED: Final = ("-Dtls.server.mode=disabled",)
+CERTIFIED: Final = (
+    "-Dtls.server.mode=enforcing",
+    "-Dtls.test.mode.enable=false",
+    "-Dtls.server.certPath=server.pem",
+    "-Dtls.server.keyPath=server.key",
+    "-Dtls.server.authClient=true",
+    "-Dtls.server.trustCertPath=authority.pem",
+)
+FILES: Final = ("authority.pem", "server.key", "server.pem")
+ASKED: Final = "TlsHelper.buildSslContext, parseClientAuthMode @ 5.5.0"
+
+
+def _client(number: int, requirement: str, auth: str, *steps: Step) -> Case:
+    """A server with a certificate of its own that does or does not ask for the clients'."""
+    return Case(
+        id=f"tls/{number}",
+        requirement=requirement,
+        evidence=ASKED,
+        jvm=(*CERTIFIED, f"-Dtls.server.need.client.auth={auth}"),
+        files=FILES,
+        items=(31,),
+        tags=TLS,
+        steps=steps,
+    )
+
+
+def _refused_late(version: str, shows: str = "") -> tuple[Step, ...]:
+    """In TLS 1.3 a client has done its part of the handshake before its certificate is looked at."""
+    return (
+        Open(tls=version, shows=shows),
+        Send((Request(code=106),)),
+        Expect((Closed(),)),
+    )
 
 
 CASES: Final = (
@@ -98,5 +134,70 @@ CASES: Final = (
             Close("a"),
             until(105, {"topic": "{topic}"}, NO_ROUTE, on="b"),
         ),
+    ),
+    _client(
+        9,
+        "A server MUST show the certificate that it was given.",
+        "none",
+        Open(tls="1.2", trusts="authority"),
+        ask(106, None, found()),
+        Open(on="b", tls="1.3", trusts="authority"),
+        ask(106, None, found(), on="b"),
+        Open(on="c", tls="any", trusts="stranger", refused=True),
+    ),
+    _client(
+        10,
+        "A client with a certificate of the trusted authority MUST be answered where one is required.",
+        "require",
+        Open(tls="1.2", shows="client", trusts="authority"),
+        ask(106, None, found()),
+        Open(on="b", tls="1.3", shows="client", trusts="authority"),
+        ask(106, None, found(), on="b"),
+    ),
+    _client(
+        11,
+        "A client without a certificate MUST not get through TLS 1.2 where one is required.",
+        "require",
+        Open(tls="1.2", refused=True),
+    ),
+    _client(
+        12,
+        "A client without a certificate MUST be closed in TLS 1.3 where one is required, and get no answer.",
+        "require",
+        *_refused_late("1.3"),
+    ),
+    _client(
+        13,
+        "A client with a certificate that nobody trusts MUST not get through TLS 1.2.",
+        "require",
+        Open(tls="1.2", shows="stranger", refused=True),
+    ),
+    _client(
+        14,
+        "A client with a certificate that nobody trusts MUST be closed in TLS 1.3, and get no answer.",
+        "require",
+        *_refused_late("1.3", "stranger"),
+    ),
+    _client(
+        15,
+        "Where certificates are optional, clients with and without one MUST be answered.",
+        "optional",
+        Open(tls="any"),
+        ask(106, None, found()),
+        Open(on="b", tls="any", shows="client"),
+        ask(106, None, found(), on="b"),
+    ),
+    _client(
+        16,
+        "Where certificates are optional, one that nobody trusts MUST be refused.",
+        "optional",
+        Open(tls="1.2", shows="stranger", refused=True),
+    ),
+    _client(
+        17,
+        "Where no certificates are asked for, one that nobody trusts MUST do no harm.",
+        "none",
+        Open(tls="any", shows="stranger"),
+        ask(106, None, found()),
     ),
 )
