@@ -39,6 +39,7 @@ from rocketwire.events import (
     RequestReceived,
     ResponseReceived,
 )
+from rocketwire.tasks import background
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 
@@ -106,6 +107,7 @@ class Channel(trio.abc.AsyncResource):
         self._sending = trio.StrictFIFOLock()
         self._waiters: dict[int, _Waiter] = {}
         self._error: ChannelError | None = None
+        self._over = trio.Event()
         self._connection = Connection(
             now=trio.current_time(),
             max_frame_length=max_frame_length,
@@ -163,6 +165,10 @@ class Channel(trio.abc.AsyncResource):
         self._require_open()
         await self._send(self._connection.send_oneway(command, now=trio.current_time()))
 
+    async def wait_closed(self) -> None:
+        """Wait until the connection has ended, whoever ended it; returns at once when it has."""
+        await self._over.wait()
+
     async def aclose(self) -> None:
         """Close; waiters are woken with ``ChannelClosedError``.  Closing again does nothing."""
         self._end(ChannelClosedError(f"the channel to {self.peer} was closed"))
@@ -184,6 +190,7 @@ class Channel(trio.abc.AsyncResource):
     async def _send(self, data: bytes) -> None:
         async with self._sending:
             self._require_open()
+            await trio.lowlevel.checkpoint_if_cancelled()  # nothing of it has been sent yet
             whole = False
             try:
                 await self._stream.send_all(data)
@@ -208,6 +215,7 @@ class Channel(trio.abc.AsyncResource):
         self._connection.close()
         for waiter in self._waiters.values():
             waiter.woken.set()
+        self._over.set()
         self._nursery.cancel_scope.cancel()
 
     async def read(self) -> None:
@@ -239,9 +247,9 @@ class Channel(trio.abc.AsyncResource):
             elif isinstance(event, RequestReceived):
                 self._nursery.start_soon(self._serve, event.request)
             else:
-                self._over(event)
+                self._may_end(event)
 
-    def _over(self, event: Event) -> None:
+    def _may_end(self, event: Event) -> None:
         """What may end the channel."""
         if isinstance(event, PeerClosed):
             self._break("the peer closed the connection")
@@ -317,7 +325,7 @@ async def over(
         finally:
             await trio.aclose_forcefully(stream)
 
-    async with trio.open_nursery() as outer:
+    async with background() as outer:
         channel = await outer.start(run)
         try:
             yield channel

@@ -7,10 +7,15 @@ translates a foreign exception keeps it as ``__cause__``.
 
 from __future__ import annotations
 
+from rocketwire.codes import RequestCode, ResponseCode
+
 __all__ = [
+    "BrokerError",
+    "BrokerNotFoundError",
     "ChannelBrokenError",
     "ChannelClosedError",
     "ChannelError",
+    "ClientError",
     "CodecError",
     "ConnectFailedError",
     "DecodeError",
@@ -18,9 +23,14 @@ __all__ = [
     "FrameTooLargeError",
     "LimitExceededError",
     "LocalProtocolError",
+    "NameServerError",
+    "NoNameServerError",
     "ProtocolError",
     "RemoteProtocolError",
+    "RequestTimeoutError",
+    "ResponseError",
     "RocketWireError",
+    "TopicRouteNotFoundError",
     "TruncatedError",
     "UnknownHeaderTypeError",
 ]
@@ -147,3 +157,93 @@ class ChannelClosedError(ChannelError):
 class ChannelBrokenError(ChannelError):
     """The connection ended without this side wanting it: the peer closed or reset it, was silent too long or sent
     what cannot be read, or a send was cancelled half-way."""
+
+
+class RequestTimeoutError(ChannelError):
+    """No answer came in time; whether the peer has acted is unknown (Java: ``RemotingTimeoutException``).
+
+    Attributes:
+        address: who was asked.
+        request_code: what for.
+        seconds: how long was waited, connecting included.
+    """
+
+    def __init__(self, address: str, request_code: int, seconds: float) -> None:
+        super().__init__(address, request_code, seconds)
+        self.address = address
+        self.request_code = request_code
+        self.seconds = seconds
+
+    def __str__(self) -> str:
+        return f"{self.address}: no answer to request {self.request_code} within {self.seconds:g} s"
+
+
+class ClientError(RocketWireError):
+    """What a client was asked for cannot be done, although its connections work.  Never raised itself.
+
+    Java: ``MQClientException``, ``MQBrokerException``.
+    """
+
+
+class NoNameServerError(ClientError):
+    """No name server is configured, or the address server told none (Java: code 10004)."""
+
+
+class TopicRouteNotFoundError(ClientError):
+    """The name servers know no route of the topic (Java: code 10005).
+
+    Attributes:
+        topic: the topic.
+    """
+
+    def __init__(self, topic: str) -> None:
+        super().__init__(topic)
+        self.topic = topic
+
+    def __str__(self) -> str:
+        return f"no route of topic {self.topic}"
+
+
+class BrokerNotFoundError(ClientError):
+    """No route tells an address of the broker (Java: code 10003).
+
+    Attributes:
+        broker_name: the broker group.
+    """
+
+    def __init__(self, broker_name: str) -> None:
+        super().__init__(broker_name)
+        self.broker_name = broker_name
+
+    def __str__(self) -> str:
+        return f"no address of broker {self.broker_name}"
+
+
+class ResponseError(ClientError):
+    """The peer answered with another code than one of success.
+
+    Attributes:
+        code: the answer's ``ResponseCode``; also a number that it does not list.
+        remark: what the peer said about it; empty where it said nothing.
+        request_code: what was asked for.
+        address: who answered.
+    """
+
+    def __init__(self, code: int, remark: str | None, request_code: int, address: str) -> None:
+        super().__init__(code, remark, request_code, address)
+        self.code = ResponseCode(code)
+        self.remark = remark or ""
+        self.request_code = RequestCode(request_code)
+        self.address = address
+
+    def __str__(self) -> str:
+        answer = self.code.name if self.code.is_known else "code"
+        return f"{self.address}: request {self.request_code.name}: {answer} {self.code:d} {self.remark}".rstrip()
+
+
+class BrokerError(ResponseError):
+    """A broker said no (Java: ``MQBrokerException``)."""
+
+
+class NameServerError(ResponseError):
+    """A name server said no."""

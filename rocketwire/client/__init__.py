@@ -1,0 +1,15 @@
+"""Clients of RocketMQ under trio: connections, name servers, brokers, and being a broker.
+
+The words: a *pool* has a channel to each address; a *client instance* is what brokers know under one client id, and what its
+producers and consumers share; a *registration* is a broker's presence at the name servers.
+"""
+
+from __future__ import annotations
+
+from rocketwire.client.config import ClientConfig as ClientConfig
+from rocketwire.client.config import Credentials as Credentials
+from rocketwire.client.instance import ClientInstance as ClientInstance
+from rocketwire.client.instance import open_client as open_client
+from rocketwire.client.nameserver import NameServers as NameServers
+from rocketwire.client.pool import ChannelPool as ChannelPool
+from rocketwire.client.pool import open_pool as open_pool

@@ -1,0 +1,117 @@
+"""One typed call: header and body by the registry, there and back.
+
+Rules of this file: what a request and its answer hold is what ``rocketwire.messages.registry`` says; a code that it does not
+know travels with ext fields and bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+
+from rocketwire.codes import ResponseCode, SerializeType
+from rocketwire.messages import (
+    decode_bodies,
+    decode_body,
+    decode_header,
+    encode_bodies,
+    encode_body,
+    encode_header,
+)
+from rocketwire.messages.registry import OPERATIONS, ArrayOf, Raw
+from rocketwire.wire.command import RemotingCommand
+
+if TYPE_CHECKING:
+    from rocketwire.client.config import ClientConfig
+    from rocketwire.messages.registry import Body
+
+_MAX_BINARY_CODE: Final = 2**15 - 1
+"""The largest code that fits a binary header."""
+
+SUCCESS: Final = frozenset((ResponseCode.SUCCESS.value,))
+"""What counts as success unless the caller says otherwise."""
+
+
+class Answer(NamedTuple):
+    """A successful answer.
+
+    Attributes:
+        header: an instance of the operation's response header class; None where it has none.
+        body: an instance of the operation's response body class, a tuple of them, or bytes; None where there is none.
+        command: the response as it came, for its code, remark, version and further ext fields.
+    """
+
+    header: Any
+    body: Any
+    command: RemotingCommand
+
+
+def make_request(
+    config: ClientConfig,
+    code: int,
+    header: object | Mapping[str, str] | None = None,
+    body: object | bytes | None = None,
+) -> RemotingCommand:
+    """A request as this client sends it.
+
+    Args:
+        config: says language, version and the form of headers.
+        code: request code.
+        header: an instance of a header class, or ext fields.
+        body: an instance of a body class, a list of them, or bytes.
+
+    Raises:
+        EncodeError: a value does not fit its field.
+    """
+    form = config.serialize_type if code <= _MAX_BINARY_CODE else SerializeType.JSON
+    return RemotingCommand(
+        code=code,
+        language=config.language,
+        version=config.version,
+        ext_fields=_fields_of(header, form),
+        body=body_bytes(body),
+        serialize_type=form,
+    )
+
+
+def _fields_of(
+    header: object | Mapping[str, str] | None, form: SerializeType
+) -> Mapping[str, str] | None:
+    if header is None:
+        return None
+    if isinstance(header, Mapping):
+        return cast("Mapping[str, str]", header)
+    return encode_header(header, serialize_type=form)
+
+
+def body_bytes(body: object | bytes | None) -> bytes | None:
+    """The bytes of a body: bytes as they are, a text as UTF-8, a sequence as an array, everything else by its class."""
+    if body is None or isinstance(body, bytes):
+        return body
+    if isinstance(body, str):
+        return body.encode()
+    if isinstance(body, list | tuple):
+        return encode_bodies(body)  # pyright: ignore[reportUnknownArgumentType]  # instances of one class
+    return encode_body(body)
+
+
+def read_answer(code: int, response: RemotingCommand) -> Answer:
+    """Header and body of a successful answer to a request of that code.
+
+    Raises:
+        DecodeError: they are not what they should be.
+    """
+    operation = OPERATIONS.get(code)
+    if operation is None:
+        return Answer(None, response.body, response)
+    cls = operation.response_header
+    header = None if cls is None else decode_header(cls, response.ext_fields)
+    return Answer(header, _read_body(operation.response_body, response.body), response)
+
+
+def _read_body(form: Body, body: bytes | None) -> Any:
+    if body is None or form is None or isinstance(form, Raw):
+        return body
+    if isinstance(form, ArrayOf):
+        return decode_bodies(form.of, body)
+    return decode_body(form, body)

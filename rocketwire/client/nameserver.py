@@ -1,0 +1,210 @@
+"""``NameServers``: asking one of several name servers, and going on to the next when it does not answer.
+
+Rules of this file: a call goes round all servers once, within its limit; what a server *answers* counts, whatever it says.
+Writes that have to reach every server are made with ``each``.
+
+Java: ``NettyRemotingClient``, ``MQClientAPIImpl.fetchNameServerAddr``, ``TopAddressing``.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.client.address_server import address_server_url, fetch_name_servers
+from rocketwire.client.addresses import join_address, split_address
+from rocketwire.client.calls import make_request, read_answer
+from rocketwire.client.choice import NameServerChoice, share_of
+from rocketwire.client.nameserver_calls import NameServerCalls
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import (
+    ChannelError,
+    ClientError,
+    NameServerError,
+    NoNameServerError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rocketwire.client.calls import Answer
+    from rocketwire.client.config import ClientConfig
+    from rocketwire.client.pool import ChannelPool
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+_START: Final = 999
+"""Java begins its round at a random number below this."""
+
+
+class OneNameServer(NameServerCalls):
+    """The calls, to one name server.
+
+    Attributes:
+        address: which one.
+    """
+
+    def __init__(self, pool: ChannelPool, config: ClientConfig, address: str) -> None:
+        """Nothing is sent yet.
+
+        Args:
+            pool: carries the requests.
+            config: says how they are written.
+            address: ``host:port``.
+        """
+        self.address = address
+        self._pool = pool
+        self._config = config
+
+    async def call(
+        self,
+        code: int,
+        header: object | Mapping[str, str] | None = None,
+        body: object | bytes | None = None,
+        *,
+        within: float | None = None,
+    ) -> Answer:
+        """As ``NameServerCalls.call``."""
+        command = make_request(self._config, code, header, body)
+        response = await self._pool.request(self.address, command, within=within)
+        if response.code != ResponseCode.SUCCESS:
+            raise NameServerError(response.code, response.remark, code, self.address)
+        return read_answer(code, response)
+
+
+class NameServers(NameServerCalls):
+    """The name servers of a client; a call asks the one that answered last, and the others if it does not."""
+
+    def __init__(
+        self,
+        pool: ChannelPool,
+        config: ClientConfig,
+        *,
+        environment: Mapping[str, str] | None = None,
+        chance: random.Random | None = None,
+    ) -> None:
+        """With the addresses that are configured; ``refresh`` asks DNS and the address server.
+
+        Args:
+            pool: carries the requests.
+            config: addresses, and how requests are written.
+            environment: variables that stand in for settings; None for those of this process.
+            chance: orders the servers and says where the first round begins.
+
+        Raises:
+            LocalProtocolError: a configured address is not ``host:port``.
+        """
+        self._pool = pool
+        self._config = config
+        self._configured = config.name_servers(os.environ if environment is None else environment)
+        self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
+        self._choice = NameServerChoice(start=self._chance.randrange(_START))
+        self._choice.replace(self._shuffled(self._configured))
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """The servers that are asked, DNS names with several records resolved."""
+        return self._choice.addresses
+
+    @property
+    def chosen(self) -> str | None:
+        """The one that answered last."""
+        return self._choice.chosen
+
+    async def call(
+        self,
+        code: int,
+        header: object | Mapping[str, str] | None = None,
+        body: object | bytes | None = None,
+        *,
+        within: float | None = None,
+    ) -> Answer:
+        """As ``NameServerCalls.call``; the last error where no server answers."""
+        limit = self._config.mq_client_api_timeout if within is None else within
+        deadline = trio.current_time() + limit
+        order = self._choice.order()
+        failure: ChannelError | None = None
+        for asked, address in enumerate(order):
+            share = share_of(deadline - trio.current_time(), len(order) - asked)
+            server = OneNameServer(self._pool, self._config, address)
+            try:
+                answer = await server.call(code, header, body, within=max(share, 0.0))
+            except NameServerError:
+                self._choice.answered(address)
+                raise
+            except ChannelError as error:
+                _LOG.info("name server %s: %s", address, error)
+                self._choice.failed(address)
+                failure = error
+            else:
+                self._choice.answered(address)
+                return answer
+        raise failure or NoNameServerError("no name server is known")
+
+    def each(self) -> tuple[OneNameServer, ...]:
+        """Every server, for what has to be told to all of them."""
+        return tuple(
+            OneNameServer(self._pool, self._config, address) for address in self._choice.addresses
+        )
+
+    # ------------------------------------------------------------------ addresses
+
+    def update(self, addresses: Iterable[str]) -> None:
+        """Use these from now on; an empty list, or the same ones, changes nothing.
+
+        Channels to servers that are gone take no new requests.
+        """
+        for gone in self._choice.replace(self._shuffled(addresses)):
+            self._pool.invalidate(gone)
+
+    async def refresh(self) -> None:
+        """Ask DNS, or the address server if no name server is configured; what cannot be learnt stays as it is.
+
+        Cancellation: safe.
+        """
+        addresses = self._configured or await self._told()
+        self.update([one for address in addresses for one in await self._resolved(address)])
+
+    async def probe(self) -> None:
+        """Try to connect to those that failed; who can be connected to takes its place in the round again."""
+        for address in self._choice.down:
+            try:
+                await self._pool.connect(address)
+            except ChannelError:
+                continue
+            self._choice.came_back(address)
+
+    async def _told(self) -> tuple[str, ...]:
+        config = self._config
+        url = address_server_url(
+            config.address_server_domain, config.address_server_subgroup, config.unit_name
+        )
+        try:
+            return await fetch_name_servers(url)
+        except ClientError as error:
+            _LOG.warning("no name servers from the address server: %s", error)
+            return ()
+
+    async def _resolved(self, address: str) -> tuple[str, ...]:
+        """The addresses behind a name with several records; anything else as it is."""
+        host, port = split_address(address)
+        try:
+            records = await trio.socket.getaddrinfo(host, port, type=trio.socket.SOCK_STREAM)
+        except OSError as error:
+            _LOG.info("name server %s: %s", address, error)
+            return (address,)
+        found = tuple(dict.fromkeys(join_address(str(record[4][0]), port) for record in records))
+        if len(found) < 2:
+            return (address,)
+        for one in found:
+            self._pool.name_certificate(one, host)
+        return found
+
+    def _shuffled(self, addresses: Iterable[str]) -> list[str]:
+        shuffled = list(addresses)
+        self._chance.shuffle(shuffled)
+        return shuffled

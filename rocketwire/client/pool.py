@@ -1,0 +1,343 @@
+"""``ChannelPool``: one channel to each address, opened when somebody asks for it, by everybody who talks to that address.
+
+Rules of this file:
+
+* What to do is decided without waiting (``_link_to``, ``_retire``); only then something is awaited.
+* A channel is opened by a task of the pool: a caller that is cancelled takes nothing from the others who wait for it.
+* A channel that is given up (*retired*) gets no new requests; those on their way end there, and the last one closes it.
+* A request that times out on a channel over which nothing else was answered meanwhile gives that channel up: it is silent,
+  not slow.  Java closes the channel whenever a synchronous call times out, and fails the requests of others with it.
+
+Java: ``NettyRemotingClient`` (``channelTables``, ``getAndCreateChannel``, ``invokeImpl``).
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import trio
+
+from rocketwire.channel import Channel, open_channel
+from rocketwire.client.addresses import split_address
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import (
+    ChannelClosedError,
+    ConnectFailedError,
+    LocalProtocolError,
+    RequestTimeoutError,
+)
+from rocketwire.signing import sign
+from rocketwire.tasks import background
+from rocketwire.wire.command import RemotingCommand
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+
+    from rocketwire.client.config import ClientConfig
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+MAX_CHANNELS: Final = 4096
+"""Addresses that one pool is connected to at once; every further one is refused."""
+
+SILENCE: Final = 1.0
+"""Seconds without any answer after which a request that times out gives its channel up."""
+
+RequestHandler: TypeAlias = "Callable[[str, RemotingCommand], Awaitable[RemotingCommand | None]]"
+"""Answers a request of the peer at an address; None for no answer.  One-way requests come here too."""
+
+
+class _Link:
+    """A channel from the first wish for it to its end."""
+
+    __slots__ = ("address", "channel", "error", "heard_at", "ready", "retired", "scope", "users")
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.channel: Channel | None = None
+        self.error: Exception | None = None
+        self.heard_at = -math.inf
+        self.ready = trio.Event()
+        self.retired = False
+        self.scope = trio.CancelScope()
+        self.users = 0
+
+    @property
+    def is_usable(self) -> bool:
+        """Whether it may still carry something: open, or about to be."""
+        return self.error is None and (self.channel is None or self.channel.is_open)
+
+
+class ChannelPool:
+    """Channels by address; made by ``open_pool``."""
+
+    def __init__(
+        self, config: ClientConfig, nursery: trio.Nursery, environment: Mapping[str, str]
+    ) -> None:
+        """A pool without channels.
+
+        Args:
+            config: credentials, TLS, time limits and what else all requests have in common.
+            nursery: where channels live.
+            environment: variables that stand in for settings that are not set.
+        """
+        self._config = config
+        self._nursery = nursery
+        self._links: dict[str, _Link] = {}
+        self._handlers: dict[int, RequestHandler] = {}
+        self._listeners: list[Callable[[str], None]] = []
+        self._common = config.common_fields(environment)
+        self._hostnames: dict[str, str] = {}
+        self._closed = False
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """Addresses that are connected now."""
+        return tuple(a for a, link in self._links.items() if link.channel and link.is_usable)
+
+    def is_connected(self, address: str) -> bool:
+        """Whether a channel to the address is open now."""
+        link = self._links.get(address)
+        return link is not None and link.channel is not None and link.channel.is_open
+
+    @property
+    def in_flight(self) -> int:
+        """Requests that wait for an answer, over all channels that take new ones."""
+        return sum(link.channel.in_flight for link in self._links.values() if link.channel)
+
+    # ------------------------------------------------------------------ asking
+
+    async def request(
+        self, address: str, command: RemotingCommand, *, within: float | None = None
+    ) -> RemotingCommand:
+        """Send a request and wait for its answer, whatever its code; connects first if need be.
+
+        Who answers ``GO_AWAY`` is about to end: the request is sent once more, over a new channel; the old one takes no more.
+
+        Args:
+            address: ``host:port``.
+            command: what to ask; it gets namespace, zone and signature here.
+            within: seconds for all of it; None for ``ClientConfig.mq_client_api_timeout``.
+
+        Raises:
+            ConnectFailedError: nobody listens there, or not in time.
+            ChannelBrokenError: the connection ended before the answer came.
+            RequestTimeoutError: no answer in time.
+            ChannelClosedError: the pool is closed.
+            EncodeError: the command has no form on the wire.
+            LocalProtocolError: too many requests wait, too many addresses, or not an address.
+
+        Cancellation: the request is forgotten; it may have been executed.  The channel stays.
+        """
+        limit = self._config.mq_client_api_timeout if within is None else within
+        command = self.prepared(command)
+        started = trio.current_time()
+        link: _Link | None = None
+        with trio.move_on_after(limit):
+            link = await self._link_to(address)
+            response = await self._ask(link, command)
+            if response.code == ResponseCode.GO_AWAY and self._config.reconnect_for_go_away:
+                self._retire(link)
+                link = await self._link_to(address)
+                response = await self._ask(link, command)
+            return response
+        if link is not None and max(link.heard_at, started) + SILENCE <= trio.current_time():
+            _LOG.info("%s was silent for %.1f s and is given up", address, limit)
+            self._retire(link)
+        raise RequestTimeoutError(address, command.code, limit)
+
+    async def send_oneway(
+        self, address: str, command: RemotingCommand, *, within: float | None = None
+    ) -> None:
+        """Send a request that wants no answer; connects first if need be, returns when its bytes are with the system.
+
+        Arguments, errors: as of ``request``.
+        """
+        limit = self._config.mq_client_api_timeout if within is None else within
+        command = self.prepared(command)
+        with trio.move_on_after(limit):
+            link = await self._link_to(address)
+            with _Use(self, link) as channel:
+                await channel.send_oneway(command)
+            return
+        raise RequestTimeoutError(address, command.code, limit)
+
+    async def connect(self, address: str, *, within: float | None = None) -> None:
+        """Connect without asking anything, unless connected already.
+
+        Errors: as of ``request``.
+        """
+        limit = self._config.connect_timeout if within is None else within
+        with trio.move_on_after(limit):
+            await self._link_to(address)
+            return
+        raise ConnectFailedError(f"{address}: not connected within {limit:g} s")
+
+    def prepared(self, command: RemotingCommand) -> RemotingCommand:
+        """The command with the fields that all requests carry, and signed (Java: the ``RPCHook`` of the client).
+
+        Raises:
+            LocalProtocolError: the secret key is empty.
+        """
+        if self._common:
+            command = replace(command, ext_fields={**(command.ext_fields or {}), **self._common})
+        who = self._config.credentials
+        if who is None:
+            return command
+        return sign(command, who.access_key, who.secret_key, who.security_token)
+
+    # ------------------------------------------------------------------ being asked
+
+    def handle(self, code: int, handler: RequestHandler) -> None:
+        """Answer requests of that code, from whichever address they come; replaces the handler that was there."""
+        self._handlers[code] = handler
+
+    def on_connected(self, listener: Callable[[str], None]) -> None:
+        """Call ``listener(address)`` whenever a channel has been opened; it must not wait for anything."""
+        self._listeners.append(listener)
+
+    async def _serve(self, address: str, request: RemotingCommand) -> RemotingCommand | None:
+        handler = self._handlers.get(request.code)
+        if handler is not None:
+            return await handler(address, request)
+        remark = f" request type {request.code} not supported"
+        return RemotingCommand(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
+
+    # ------------------------------------------------------------------ channels
+
+    def invalidate(self, address: str) -> None:
+        """Use the present channel for nothing new; requests on their way end there, the next one connects anew."""
+        link = self._links.get(address)
+        if link is not None:
+            self._retire(link)
+
+    def name_certificate(self, address: str, hostname: str) -> None:
+        """Expect a certificate of ``hostname`` at an address that a look-up of that name gave."""
+        self._hostnames[address] = hostname
+
+    async def _ask(self, link: _Link, command: RemotingCommand) -> RemotingCommand:
+        with _Use(self, link) as channel:
+            response = await channel.request(command)
+        link.heard_at = trio.current_time()
+        return response
+
+    async def _link_to(self, address: str) -> _Link:
+        """The channel to the address, once it is open."""
+        if self._closed:
+            raise ChannelClosedError("the pool was closed")
+        link = self._links.get(address)
+        if link is None or not link.is_usable:
+            link = self._started(address)
+        if link.channel is None:
+            await link.ready.wait()
+        if link.channel is None:
+            raise ConnectFailedError(*getattr(link.error, "args", (address,))) from link.error
+        return link
+
+    def _started(self, address: str) -> _Link:
+        if len(self._links) >= MAX_CHANNELS:
+            raise LocalProtocolError(f"connected to {MAX_CHANNELS} addresses already")
+        host, port = split_address(address)
+        link = self._links[address] = _Link(address)
+        self._nursery.start_soon(self._run, link, host, port)
+        return link
+
+    async def _run(self, link: _Link, host: str, port: int) -> None:
+        """One channel's life: connecting, until it ends or is no longer wanted."""
+        limit = self._config.connect_timeout
+        link.scope.deadline = trio.current_time() + limit
+        named = self._config.tls_server_hostname or self._hostnames.get(link.address)
+        try:
+            with link.scope:
+                async with open_channel(
+                    host,
+                    port,
+                    tls=self._config.tls,
+                    server_hostname=named,
+                    handler=partial(self._serve, link.address),
+                    idle_timeout=self._config.channel_idle_timeout,
+                ) as channel:
+                    link.scope.deadline = math.inf
+                    link.channel = channel
+                    link.ready.set()
+                    self._tell(link.address)
+                    await channel.wait_closed()
+        except ConnectFailedError as error:
+            link.error = error
+        finally:
+            if link.error is None:
+                why = "the pool was closed" if self._closed else f"not connected within {limit:g} s"
+                link.error = ConnectFailedError(f"{link.address}: {why}")
+            self._forget(link)
+            link.ready.set()
+
+    def _tell(self, address: str) -> None:
+        for listener in self._listeners:
+            listener(address)
+
+    def _forget(self, link: _Link) -> None:
+        if self._links.get(link.address) is link:
+            del self._links[link.address]
+
+    def _retire(self, link: _Link) -> None:
+        self._forget(link)
+        link.retired = True
+        self.released(link)
+
+    def released(self, link: _Link) -> None:
+        """Close a channel that is given up and carries nothing any more."""
+        if link.retired and not link.users and link.channel is not None:
+            link.scope.cancel()
+
+    def close(self) -> None:
+        """Take no more requests; ``open_pool`` closes the channels."""
+        self._closed = True
+
+
+class _Use:
+    """Counts who uses a channel, for as long as they do."""
+
+    __slots__ = ("_link", "_pool")
+
+    def __init__(self, pool: ChannelPool, link: _Link) -> None:
+        self._pool = pool
+        self._link = link
+
+    def __enter__(self) -> Channel:
+        channel = self._link.channel
+        if channel is None:
+            raise ConnectFailedError(f"{self._link.address}: not connected")
+        self._link.users += 1
+        return channel
+
+    def __exit__(self, *_: object) -> None:
+        self._link.users -= 1
+        self._pool.released(self._link)
+
+
+@asynccontextmanager
+async def open_pool(
+    config: ClientConfig, *, environment: Mapping[str, str] | None = None
+) -> AsyncGenerator[ChannelPool]:
+    """A pool for the length of the block.
+
+    Args:
+        config: what all requests have in common.
+        environment: variables that stand in for settings that are not set; None for those of this process.
+
+    Closing: at the end of the block every channel is closed and handlers are cancelled; who still waits for an answer gets
+    ``ChannelClosedError``.
+    """
+    variables = os.environ if environment is None else environment
+    async with background() as nursery:
+        pool = ChannelPool(config, nursery, variables)
+        try:
+            yield pool
+        finally:
+            pool.close()

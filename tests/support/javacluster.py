@@ -1,0 +1,82 @@
+"""A cluster of Java's for the tests of our clients: a name server, a broker with everything switched on, and more on request."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Final, Self
+
+from tests.support.javapeers import CURRENT, JavaBroker, JavaNameServer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+BROKER: Final[Mapping[str, object]] = {
+    "maxMessageSize": 4 * 1024 * 1024,  # Java's default, which the shared file makes smaller
+    "autoCreateTopicEnable": "true",
+    "autoCreateSubscriptionGroup": "true",
+    "enablePropertyFilter": "true",
+    "traceTopicEnable": "true",
+    "timerWheelEnable": "true",
+    "recallMessageEnable": "true",
+    "storeReplyMessageEnable": "true",
+    "transactionTimeOut": 2000,
+    "transactionCheckInterval": 1000,
+    "transactionOpBatchInterval": 100,  # with the default of 3000 finished transactions would be checked too
+    "slaveReadEnable": "true",
+}
+"""What clients have use for, and short times where a test would wait."""
+
+
+class JavaCluster:
+    """Java's name server and brokers, all on loopback; what is started here ends with the block.
+
+    Attributes:
+        name_server: the name server.
+        master: the broker ``broker-a`` of 5.5.0.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._running = ExitStack()
+        self._brokers: dict[str, JavaBroker] = {}
+        self.name_server = JavaNameServer(folder / "namesrv")
+        self.master = JavaBroker(folder / "broker-a", [self.name_server.address], BROKER)
+
+    @property
+    def address(self) -> str:
+        """The name server's address."""
+        return self.name_server.address
+
+    def slave(self) -> JavaBroker:
+        """A slave of ``broker-a``; started once, for all who ask."""
+        return self.broker("broker-a", role="SLAVE", options={"brokerId": 1})
+
+    def broker(
+        self,
+        name: str,
+        *,
+        version: str = CURRENT,
+        role: str = "ASYNC_MASTER",
+        options: Mapping[str, object] | None = None,
+        jvm: Sequence[str] = (),
+    ) -> JavaBroker:
+        """A further broker that has registered; the same one for the same name, release and role."""
+        key = f"{name}-{version}-{role}"
+        if key not in self._brokers:
+            settings = {**BROKER, "brokerRole": role, **(options or {})}
+            folder = self._folder / key
+            made = JavaBroker(folder, [self.address], settings, name=name, version=version, jvm=jvm)
+            self._running.enter_context(made)
+            made.wait_registered(self.name_server.port)
+            self._brokers[key] = made
+        return self._brokers[key]
+
+    def __enter__(self) -> Self:
+        self._running.enter_context(self.name_server)
+        self._running.enter_context(self.master)
+        self.master.wait_registered(self.name_server.port)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._running.close()
