@@ -21,6 +21,8 @@ __all__ = [
     "DecodeError",
     "EncodeError",
     "FrameTooLargeError",
+    "IllegalMessageError",
+    "IllegalNameError",
     "LimitExceededError",
     "LocalProtocolError",
     "NameServerError",
@@ -46,6 +48,14 @@ class ProtocolError(RocketWireError):
 
 class LocalProtocolError(ProtocolError):
     """This side asked for something that the protocol cannot express."""
+
+
+class IllegalNameError(LocalProtocolError):
+    """A topic or a group cannot be called that, or not be used for this."""
+
+
+class IllegalMessageError(LocalProtocolError):
+    """A message cannot be sent as it is: no body, too large, or properties that mean something else."""
 
 
 class RemoteProtocolError(ProtocolError):

@@ -9,7 +9,16 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from tests.oracle.vectors import bodies, frames, headers, refusals, registrations, stored, texts
+from tests.oracle.vectors import (
+    bodies,
+    frames,
+    headers,
+    policies,
+    refusals,
+    registrations,
+    stored,
+    texts,
+)
 from tests.oracle.vectors.sheet import NEWEST, OLDER, Javas
 from tests.support import manifest
 from tests.support.oracle import Oracle
@@ -27,6 +36,7 @@ FAMILIES: Mapping[str, Callable[[Javas], Iterator[Sheet]]] = {
     "stored": stored.sheets,
     "texts": texts.sheets,
     "refusals": refusals.sheets,
+    "policies": policies.sheets,
 }
 
 

@@ -1,0 +1,98 @@
+"""Which queue a message goes to when the application says so by key.
+
+Java's third selector, by machine room, always gives no queue at all; there is none of it here.
+
+Java: ``client.producer.selector``, ``java.util.Random``, ``hashCode`` of the boxed types.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from rocketwire.policy.javatext import string_hash, to_int32
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rocketwire.messages.message_queue import MessageQueue
+
+Key: TypeAlias = str | int | float | bool
+
+QueueChoice: TypeAlias = "Callable[[Sequence[MessageQueue], object], MessageQueue]"
+"""The application's own choice: (queues, argument) -> queue (Java: ``MessageQueueSelector``)."""
+
+_MULTIPLIER: Final = 0x5DEECE66D
+_MASK: Final = (1 << 48) - 1
+_LONG: Final = (1 << 64) - 1
+
+
+def hash_code(key: Key) -> int:
+    """What ``hashCode`` gives in Java for the same key, int32.
+
+    An int is an ``Integer`` where it fits, else a ``Long``; of negative numbers that fit both, a ``Long`` has another hash code.
+
+    Raises:
+        struct.error: an int beyond 64 bits.
+    """
+    if isinstance(key, str):
+        return string_hash(key)
+    if isinstance(key, bool):
+        return 1231 if key else 1237
+    if isinstance(key, float):
+        (bits,) = struct.unpack(">q", struct.pack(">d", key))
+        return to_int32(bits ^ (bits & _LONG) >> 32)
+    if -(1 << 31) <= key < 1 << 31:
+        return key
+    (bits,) = struct.unpack(">Q", struct.pack(">q", key))
+    return to_int32(bits ^ bits >> 32)
+
+
+def queue_by_hash(queues: Sequence[MessageQueue], key: Key) -> MessageQueue:
+    """Messages of one key to one queue, as long as there are as many queues (Java: ``SelectMessageQueueByHash``).
+
+    Raises:
+        ZeroDivisionError: no queues.
+    """
+    return queues[abs(hash_code(key)) % len(queues)]
+
+
+class RandomSelector:
+    """Any queue (Java: ``SelectMessageQueueByRandom`` with ``java.util.Random``); one seed gives one sequence, Java's."""
+
+    __slots__ = ("_state",)
+
+    def __init__(self, seed: int) -> None:
+        """A sequence.
+
+        Args:
+            seed: of which the lowest 48 bits count; Java takes the clock.
+        """
+        self._state = (seed ^ _MULTIPLIER) & _MASK
+
+    def select(self, queues: Sequence[MessageQueue]) -> MessageQueue:
+        """The next choice.
+
+        Raises:
+            ValueError: no queues.
+        """
+        return queues[self.next_int(len(queues))]
+
+    def next_int(self, bound: int) -> int:
+        """A number from 0 to below ``bound``.
+
+        Raises:
+            ValueError: the bound is not positive.
+        """
+        if bound <= 0:
+            raise ValueError(f"no number from 0 to below {bound}")
+        bits = self._next_31_bits()
+        if bound & (bound - 1) == 0:
+            return bound * bits >> 31
+        while bits - bits % bound + bound - 1 > 0x7FFFFFFF:
+            bits = self._next_31_bits()
+        return bits % bound
+
+    def _next_31_bits(self) -> int:
+        self._state = (self._state * _MULTIPLIER + 0xB) & _MASK
+        return self._state >> 17
