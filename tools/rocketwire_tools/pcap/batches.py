@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.packets import Addresses
     from rocketwire_tools.pcap.pairing import Paired, Pairing
     from rocketwire_tools.pcap.rows import Rows
-    from rocketwire_tools.pcap.stream import Stream
 
     Array = np.ndarray[Any, Any]
 
@@ -55,15 +54,14 @@ class BatchBuilder:
     def batch(self, rows: Rows) -> Batch:
         """The rows as a batch."""
         headers = read_headers(rows.header, rows.header_type)
-        number = np.fromiter((one.number for one in rows.stream), np.int64, len(rows))
         paired = self._pairing.pair(
-            number,
+            rows.number,
             headers.opaque,
             headers.flag,
             headers.code,
             rows.time_ns,
         )
-        values = _Values(self, rows, headers, number, paired)
+        values = _Values(self, rows, headers, paired)
         return arrow.batch([values.column(name) for name in self._schema.names], self._schema)
 
     def host(self, number: int) -> str:
@@ -76,20 +74,26 @@ class BatchBuilder:
             self._hosts[number] = text
         return text
 
-    def connection(self, stream: Stream) -> str:
+    def connection(self, number: int, source: int, target: int) -> str:
         """A connection as text, the same from both sides: the end with the larger port first, which is
-        the client's as a rule."""
-        text = self._connections.get(stream.number)
+        the client's as a rule.
+
+        Args:
+            number: of one of its streams.
+            source: sender of that.
+            target: its receiver.
+        """
+        text = self._connections.get(number)
         if text is None:
             if len(self._connections) > 1 << 18:
                 self._connections.clear()
             ends = sorted(
                 ((one & 0xFFFF, self._addresses.packed(one >> 16), one >> 16)
-                for one in (stream.source, stream.target)),
+                for one in (source, target)),
                 reverse=True,
             )  # fmt: skip
             text = "-".join(_end(port, self.host(number)) for port, _, number in ends)
-            self._connections[stream.number] = text
+            self._connections[number] = text
         return text
 
     @property
@@ -110,16 +114,14 @@ class _Values:
         builder: BatchBuilder,
         rows: Rows,
         headers: Columns,
-        number: Array,
         paired: Paired,
     ) -> None:
         self._builder = builder
         self._rows = rows
         self._columns = headers
-        self._number = number
         self._paired = paired
         self._lengths: Array | None = None
-        self._known: tuple[list[Stream], Column] | None = None
+        self._known: tuple[Array, Column] | None = None
 
     def column(self, name: str) -> Column:
         """The column of that name."""
@@ -134,40 +136,40 @@ class _Values:
 
     # ---- who
 
-    def _streams(self) -> tuple[list[Stream], Column]:
-        """The distinct streams, and the number among them of each row's."""
+    def _streams(self) -> tuple[Array, Column]:
+        """A row of each distinct stream, and which of these rows each row has its stream in common with."""
         if self._known is None:
-            _, first, inverse = np.unique(self._number, return_index=True, return_inverse=True)
-            self._known = self._rows.stream[first].tolist(), column(inverse)
+            first, inverse = distinct(self._rows.number)
+            self._known = first, column(inverse)
         return self._known
 
-    def _by_stream(self, values: list[Any], kind: DataType) -> Column:
+    def _by_stream(self, values: Any, kind: DataType) -> Column:
         return column(values, kind).take(self._streams()[1])
 
     def _file(self) -> Column:
         return _plain(pa.repeat(pa.scalar(self._builder.file, pa.string()), len(self._rows)))
 
     def _connection(self) -> Column:
-        streams, _ = self._streams()
-        return self._by_stream([self._builder.connection(one) for one in streams], pa.string())
+        rows, (first, _) = self._rows, self._streams()
+        ends = (each[first].tolist() for each in (rows.number, rows.source, rows.target))
+        texts = [self._builder.connection(*each) for each in zip(*ends, strict=True)]
+        return self._by_stream(texts, pa.string())
+
+    def _hosts(self, ends: Array) -> Column:
+        hosts = (ends[self._streams()[0]] >> 16).tolist()
+        return self._by_stream([self._builder.host(one) for one in hosts], pa.string())
 
     def _src(self) -> Column:
-        streams, _ = self._streams()
-        return self._by_stream(
-            [self._builder.host(one.source >> 16) for one in streams], pa.string()
-        )
+        return self._hosts(self._rows.source)
 
     def _dst(self) -> Column:
-        streams, _ = self._streams()
-        return self._by_stream(
-            [self._builder.host(one.target >> 16) for one in streams], pa.string()
-        )
+        return self._hosts(self._rows.target)
 
     def _src_port(self) -> Column:
-        return self._by_stream([one.source & 0xFFFF for one in self._streams()[0]], pa.int32())
+        return column((self._rows.source & 0xFFFF).astype(np.int32))
 
     def _dst_port(self) -> Column:
-        return self._by_stream([one.target & 0xFFFF for one in self._streams()[0]], pa.int32())
+        return column((self._rows.target & 0xFFFF).astype(np.int32))
 
     # ---- what
 
@@ -179,8 +181,10 @@ class _Values:
 
     def _code_name(self) -> Column:
         flag, code = self._columns.flag, self._columns.code
-        distinct, inverse = np.unique(code << 1 | flag & 1, return_inverse=True)
-        names = [_name(each >> 1, response=bool(each & 1)) for each in distinct.tolist()]
+        key = (code + (1 << 31)) << 1 | flag & 1
+        first, inverse = distinct(key)
+        found = zip(code[first].tolist(), (flag[first] & 1).tolist(), strict=True)
+        names = [_name(each, response=bool(answer)) for each, answer in found]
         return column(names, pa.string()).take(_masked(inverse, self._columns.ok))
 
     def _request_code(self) -> Column:
@@ -226,6 +230,25 @@ class _Values:
             for header, kind in zip(self._rows.header, self._rows.header_type.tolist(), strict=True)
         ]
         return column(texts, pa.string())
+
+
+_DENSE: Final = 1 << 16
+"""Distinct values are found by counting if they are not farther apart."""
+
+
+def distinct(values: Array) -> tuple[Array, Array]:
+    """Where each distinct value can be found, and which of them each value is."""
+    least = int(values.min())
+    reach = int(values.max()) - least + 1
+    if reach > _DENSE + 4 * len(values):
+        _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
+        return first, inverse
+    places = np.full(reach, -1, np.int64)
+    places[values - least] = np.arange(len(values))
+    some = np.flatnonzero(places >= 0)
+    first = places[some]
+    places[some] = np.arange(len(some))
+    return first, places[values - least]
 
 
 def _plain(made: Any) -> Column:

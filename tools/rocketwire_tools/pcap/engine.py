@@ -154,8 +154,7 @@ class Decoder:
         )
 
     def _finish(self) -> Iterator[Rows]:
-        none = np.zeros(0, np.int64)
-        rows = rows_of(Found(none, none, [], self._flows.finish()))
+        rows = rows_of(Found(frames=self._flows.finish()))
         yield from self._release(self._owned(rows), None, 0)
 
     def _wanted(self, every: Segments) -> Segments:

@@ -1,33 +1,34 @@
 """Every stream of a capture: segments sorted into streams, chunk by chunk, and frames cut out of them.
 
-Rules of this file: streams that are plain go to ``cutting``, all others to ``Stream`` segment by segment.  A stream that
-nothing came from for long is forgotten when there are too many.
+Rules of this file: streams that are undisturbed go to ``plain`` together, what is left of a chunk to ``cutting`` and ``Stream``
+stream by stream.  A stream that nothing came from for long is forgotten when there are too many.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.pcap.cutting import Cut, Cutter
+from rocketwire.wire.grammar import PREFIX_SIZE
+from rocketwire_tools.pcap import plain
+from rocketwire_tools.pcap.chunk import FIN, MASK, RST, SYN, Chunk, sorted_by_stream
 from rocketwire_tools.pcap.segments import Frame, Limits, Place
-from rocketwire_tools.pcap.stream import FOREIGN, Stream
+from rocketwire_tools.pcap.singly import Singly
+from rocketwire_tools.pcap.slots import PLAIN, STRANGE, Slots
+from rocketwire_tools.pcap.stream import Stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from rocketwire_tools.pcap.capture import Integers, Records
+    from rocketwire_tools.pcap.cutting import Cut
     from rocketwire_tools.pcap.packets import Segments
 
-FIN: Final = 1
-SYN: Final = 2
-RST: Final = 4
+    Array = np.ndarray[Any, Any]
+
 ACK: Final = 16
-_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
-_MASK: Final = 0xFFFFFFFF
 MAX_STREAMS: Final = 200_000
 """Streams remembered at a time."""
 
@@ -41,19 +42,48 @@ class KeepingStream(Stream):
 
 
 @dataclass(slots=True)
+class Together:
+    """Frames that were cut out of many streams at once, an entry for each.
+
+    Attributes:
+        number: of the stream.
+        source: sender, as in ``packets.Segments``.
+        target: receiver.
+        first: number of the record of the first byte.
+        last: number of the record of the last captured byte.
+        header: where the header begins in the buffer.
+        header_length: bytes of it.
+        kind: JSON or ROCKETMQ.
+        length: value of the length word.
+        body: the bodies, where they are wanted.
+    """
+
+    number: Integers
+    source: Integers
+    target: Integers
+    first: Integers
+    last: Integers
+    header: Integers
+    header_length: Integers
+    kind: Integers
+    length: Integers
+    body: list[bytes] | None
+
+
+@dataclass(slots=True)
 class Found:
     """Frames of one chunk.
 
     Attributes:
-        cuts: those that begin and end in the chunk, as ``Cutter`` gives them.
+        records: those of the chunk; None at the end of the capture.
+        together: those cut out of many streams at once.
+        cuts: others that begin and end in the chunk, as ``Cutter`` gives them.
         frames: all others.
-        times: capture time by number of record.
-        where: offset in the file by number of record.
     """
 
-    times: Integers
-    where: Integers
-    cuts: list[Cut] = field(default_factory=list[Cut])
+    records: Records | None = None
+    together: Together | None = None
+    cuts: list[Cut] = field(default_factory=list["Cut"])
     frames: list[Frame] = field(default_factory=list[Frame])
 
 
@@ -82,95 +112,189 @@ class Flows:
         self.careful = False
         self._bodies = bodies
         self._max = max_streams
-        self._last_number = 0
-        self._streams: dict[tuple[int, int], Stream] = {}
+        self._slots = Slots(KeepingStream if bodies else Stream)
         self._waiting: set[Stream] = set()
+        self._open: set[Stream] = set()
 
     def feed(self, records: Records, segments: Segments) -> Found:
         """Take a chunk, and give the frames that came to their end."""
-        found = Found(times=records.time_ns, where=records.where)
+        found = Found(records)
         wanted = np.flatnonzero((segments.length > 0) | (segments.flags & (SYN | FIN | RST) != 0))
         if len(wanted):
-            self._feed_sorted(records, segments, _sorted(segments, wanted), found)
+            order = sorted_by_stream(segments, wanted)
+            self._feed_chunk(Chunk(records, segments, order), found)
         self._settle(records, segments, found)
         return found
 
-    def _feed_sorted(
-        self, records: Records, segments: Segments, order: Integers, found: Found
-    ) -> None:
-        chunk = _Chunk(records, segments, order)
-        cutter = Cutter(
-            records.buffer,
-            chunk.data,
-            chunk.starts,
-            chunk.record,
-            records.where,
-            records.time_ns,
-            bodies=self._bodies,
+    def _feed_chunk(self, chunk: Chunk, found: Found) -> None:
+        slots = self._slots.of(chunk.source, chunk.target)
+        self._slots.seen[slots] = int(chunk.records.time_ns[-1])
+        ignored = (self._slots.way[slots] == STRANGE) & ~chunk.has_syn()
+        rest = chunk.members(~ignored)
+        if not self.careful:
+            slots = self._straightened(chunk, slots)
+            done = self._feed_together(chunk, slots, found)
+            ignored = (self._slots.way[slots] == STRANGE) & ~chunk.has_syn()
+            rest = chunk.members(~ignored) & ~done
+        if rest.any():
+            self._feed_singly(chunk.part(rest), found)
+
+    # ---- many streams at once
+
+    def _straightened(self, chunk: Chunk, slots: Array) -> Array:
+        """Put segments in order where a stream is plain and has all of them; returns the slots again."""
+        times = chunk.records.time_ns
+        if int(times.max() - times.min()) > self.limits.hold_ns:
+            return slots
+        expected = self._slots.sequence[slots]
+        known = self._slots.way[slots] == PLAIN
+        orderly = chunk.undisturbed() & (chunk.sequence[chunk.low] == expected)
+        if not (known & ~orderly).any():
+            return slots
+        kept: Array = slots[chunk.straighten(known & ~orderly, expected)]
+        return kept
+
+    def _feed_together(self, chunk: Chunk, slots: Array, found: Found) -> Array:
+        """Feed the streams that are undisturbed; returns which segments are done with."""
+        states = self._slots
+        groups = (
+            (states.way[slots] == PLAIN)
+            & (states.sequence[slots] == chunk.sequence[chunk.low])
+            & chunk.undisturbed()
         )
-        now = int(records.time_ns[-1])
-        take = found.frames.append
-        known = self._streams.get
-        for key, low, high in chunk.groups():
-            stream = known(key) or self._new_stream(key)
-            stream.seen = now
-            if stream.protocol in FOREIGN and not chunk.has_syn(low, high):
-                continue
-            self._feed_stream(stream, chunk, cutter, low, high, take)
-            if stream.waits:
-                self._waiting.add(stream)
-            elif self._waiting:
-                self._waiting.discard(stream)
-        found.cuts = cutter.cuts
+        start, end = chunk.starts[chunk.low], chunk.starts[chunk.high]
+        boundary = start + states.need[slots]
+        self._go_on(chunk, slots, np.flatnonzero(groups & states.open[slots]), boundary, found)
+        of = slots[groups]
+        states.sequence[of] = (states.sequence[of] + (end - start)[groups]) & MASK
+        states.need[of] = np.maximum(boundary - end, 0)[groups]
+        done = chunk.members(groups)
+        within = groups & (boundary < end)
+        if within.any():
+            cuttings = plain.cut(chunk, within, boundary)
+            group = np.repeat(np.arange(len(slots)), chunk.high - chunk.low)
+            found.together = self._together(chunk, slots, group, cuttings)
+            self._leave(chunk, slots, group, cuttings.left, done)
+        return done
 
-    def _feed_stream(
-        self,
-        stream: Stream,
-        chunk: _Chunk,
-        cutter: Cutter,
-        low: int,
-        high: int,
-        take: Callable[[Frame], None],
+    def _go_on(
+        self, chunk: Chunk, slots: Array, groups: Array, boundary: Array, found: Found
     ) -> None:
-        """Feed the segments of one stream: runs of plain ones at once, others one by one."""
-        while low < high:
-            if stream.is_plain and not self.careful and chunk.continues(low, stream.next_sequence):
-                stop = chunk.end_of_run(low, high)
-                done = cutter.cut(stream, low, stop, take)
-                stream.advance(done - chunk.starts[low])
-                if done == chunk.starts[stop]:
-                    low = stop
-                    continue
-                low = cutter.segment_of(done, low, stop)
-            chunk.feed_one(stream, low, self.limits, take)
-            low += 1
+        """Go on with the bodies that are open."""
+        for group in groups.tolist():
+            slot = int(slots[group])
+            stream = self._slots.stream(slot)
+            low = int(chunk.low[group])
+            end = int(chunk.starts[chunk.high[group]])
+            stop = min(int(boundary[group]), end)
+            last = self._last(chunk, low, max(stop, int(chunk.starts[low]) + 1))
+            body = chunk.piece(int(chunk.starts[low]), stop, low) if self._bodies else None
+            if boundary[group] > end:
+                stream.continues(last, body)
+                continue
+            found.frames.append(stream.closes(last, body))
+            self._slots.open[slot] = False
+            self._open.discard(stream)
 
-    def _new_stream(self, key: tuple[int, int]) -> Stream:
-        other = self._streams.get((key[1], key[0]))
-        if other is None:
-            self._last_number += 2
-            number = self._last_number
-        else:
-            number = other.number ^ 1
-        kind = KeepingStream if self._bodies else Stream
-        stream = self._streams[key] = kind(*key, number)
-        return stream
+    def _last(self, chunk: Chunk, segment: int, after: int) -> Place:
+        """The record captured last of those between a segment and a virtual position."""
+        (record,) = plain.last_records(chunk, np.array([segment]), np.array([after])).tolist()
+        return chunk.place(record)
+
+    def _together(
+        self, chunk: Chunk, slots: Array, group: Array, cuttings: plain.Cuttings
+    ) -> Together:
+        whole = cuttings.whole
+        order = np.lexsort((cuttings.first, cuttings.last))
+        whole = whole.take(order)
+        of = group[whole.segment]
+        bodies = None
+        if self._bodies:
+            start = whole.at + PREFIX_SIZE + whole.header
+            bodies = [
+                chunk.piece(*each)
+                for each in zip(
+                    start.tolist(), whole.after.tolist(), whole.segment.tolist(), strict=True
+                )
+            ]
+        return Together(
+            self._slots.number[slots[of]],
+            chunk.source[of],
+            chunk.target[of],
+            cuttings.first[order],
+            cuttings.last[order],
+            whole.offset + PREFIX_SIZE,
+            whole.header,
+            whole.kind,
+            whole.length,
+            bodies,
+        )
+
+    def _leave(
+        self, chunk: Chunk, slots: Array, group: Array, left: plain.Places, done: Array
+    ) -> None:
+        """Leave bodies open, and what cannot be cut to be fed segment by segment."""
+        for number, good in enumerate(left.good.tolist()):
+            at, segment = int(left.at[number]), int(left.segment[number])
+            of = int(group[segment])
+            slot, high = int(slots[of]), int(chunk.high[of])
+            stream = self._slots.stream(slot)
+            if not good:
+                sequence = int(chunk.sequence[segment]) + at - int(chunk.starts[segment])
+                stream.next_sequence = sequence & MASK
+                self._slots.note(slot, stream)
+                done[segment:high] = False
+                continue
+            self._leave_open(chunk, stream, left, number, high)
+            self._slots.note(slot, stream)
+            self._open.add(stream)
+
+    def _leave_open(
+        self, chunk: Chunk, stream: Stream, left: plain.Places, number: int, high: int
+    ) -> None:
+        segment, offset = int(left.segment[number]), int(left.offset[number]) + PREFIX_SIZE
+        end = int(chunk.starts[high])
+        body_start = int(left.at[number]) + PREFIX_SIZE + int(left.header[number])
+        header = bytes(chunk.records.buffer[offset : offset + int(left.header[number])])
+        body = chunk.piece(body_start, end, segment) if self._bodies else None
+        first = chunk.place(int(chunk.record[segment]))
+        stream.open(header, int(left.kind[number]), int(left.length[number]), first, body)
+        stream.continues(self._last(chunk, segment, end), None)
+        stream.need = int(left.after[number]) - end
+
+    # ---- stream by stream
+
+    def _feed_singly(self, chunk: Chunk, found: Found) -> None:
+        singly = Singly(chunk, self.limits, bodies=self._bodies, careful=self.careful)
+        slots = self._slots.of(chunk.source, chunk.target).tolist()
+        take = found.frames.append
+        for slot, low, high in zip(slots, chunk.low.tolist(), chunk.high.tolist(), strict=True):
+            stream = self._slots.stream(slot)
+            singly.feed(stream, low, high, take)
+            self._note(slot, stream)
+        found.cuts = singly.cuts
+
+    def _note(self, slot: int, stream: Stream) -> None:
+        self._slots.note(slot, stream)
+        (self._waiting.add if stream.waits else self._waiting.discard)(stream)
+        (self._open.discard if stream.header is None else self._open.add)(stream)
 
     def _settle(self, records: Records, segments: Segments, found: Found) -> None:
         """After a chunk: let holes be declared, and old streams be forgotten."""
         if not len(records.time_ns):
             return
         now = int(records.time_ns[-1])
+        take = found.frames.append
         if self._waiting:
-            self._acknowledge(segments, found)
-        for stream in list(self._waiting):
-            stream.expire(now, self.limits, found.frames.append)
-            if not stream.waits:
-                self._waiting.discard(stream)
-        if len(self._streams) > self._max:
-            self._forget(found)
+            before = list(self._waiting)
+            self._acknowledge(segments, take)
+            for stream in before:
+                stream.expire(now, self.limits, take)
+                self._note(self._slots.slot(stream), stream)
+        if len(self._slots) > self._max:
+            self._forget(take)
 
-    def _acknowledge(self, segments: Segments, found: Found) -> None:
+    def _acknowledge(self, segments: Segments, take: Callable[[Frame], None]) -> None:
         """Holes that the receiver does not have, because it acknowledged what was in them."""
         waiting = {(one.target, one.source): one for one in self._waiting}
         sources = np.array([key[0] for key in waiting], np.int64)
@@ -186,28 +310,29 @@ class Flows:
             latest[source, target] = acknowledged
         for key, acknowledged in latest.items():
             if (stream := waiting.get(key)) is not None:
-                stream.acknowledge(acknowledged, found.frames.append)
+                stream.acknowledge(acknowledged, take)
 
-    def _forget(self, found: Found) -> None:
+    def _forget(self, take: Callable[[Frame], None]) -> None:
         """Forget those that have been silent longest."""
-        by_age = sorted(self._streams.values(), key=lambda one: (not one.ended, one.seen))
-        for stream in by_age[: len(by_age) // 2]:
-            stream.finish(found.frames.append)
+        for stream in self._slots.oldest(len(self._slots) // 2):
+            stream.finish(take)
             self._waiting.discard(stream)
-            del self._streams[stream.source, stream.target]
+            self._open.discard(stream)
+            self._slots.forget(stream)
             self.forgotten += 1
 
     def finish(self) -> list[Frame]:
         """The capture ends: give what is there."""
         frames: list[Frame] = []
-        for stream in self._streams.values():
+        for stream in self._slots:
             stream.finish(frames.append)
         self._waiting.clear()
+        self._open.clear()
         return frames
 
     def in_doubt(self) -> list[Stream]:
         """The streams of which something was seen that may belong to a frame that is not known yet."""
-        return [one for one in self._streams.values() if one.is_in_doubt]
+        return [one for one in self._slots if one.is_in_doubt]
 
     def waits_since(self, since_ns: int = 0) -> int | None:
         """Offset of the first record in which a frame may end that has not been given; None for none.
@@ -217,110 +342,7 @@ class Flows:
         """
         offsets = [
             since
-            for one in self._streams.values()
+            for one in self._waiting | self._open
             if (since := one.waits_since(since_ns)) is not None
         ]
         return min(offsets, default=None)
-
-
-class _Chunk:
-    """The segments of a chunk, sorted by stream; those of a stream in the order of their capture.
-
-    Attributes:
-        data: offset of each payload in the buffer.
-        record: number of each one's record.
-        starts: position of each in a virtual stream that holds all of them, and the end of the last.
-    """
-
-    def __init__(self, records: Records, segments: Segments, order: Integers) -> None:
-        self._records = records
-        self._segments = segments
-        self._order = order
-        source, target = segments.source[order], segments.target[order]
-        new = np.empty(len(order), np.bool_)
-        new[0] = True
-        np.not_equal(source[1:], source[:-1], out=new[1:])
-        new[1:] |= target[1:] != target[:-1]
-        self._begins = np.flatnonzero(new)
-        self._keys = zip(source[self._begins].tolist(), target[self._begins].tolist(), strict=True)
-        sequence, length = segments.sequence[order], segments.length[order]
-        flags = segments.flags[order]
-        starts = np.zeros(len(order) + 1, np.int64)
-        np.cumsum(length, out=starts[1:])
-        self.data: list[int] = segments.data[order].tolist()
-        self.record: list[int] = segments.record[order].tolist()
-        self.starts: list[int] = starts.tolist()
-        self._sequence: list[int] = sequence.tolist()
-        unusual = (segments.captured[order] != length) | (flags & (SYN | FIN | RST) != 0)
-        breaks = unusual.copy()
-        breaks[1:] |= ((sequence[:-1] + length[:-1]) & _MASK != sequence[1:]) & ~new[1:]
-        self._unusual = set(np.flatnonzero(unusual).tolist())
-        self._breaks: list[int] = np.flatnonzero(breaks).tolist()
-        self._syns: list[int] = np.flatnonzero(flags & SYN).tolist()
-        self._one_by_one: list[list[int]] | None = None
-
-    def groups(self) -> Iterator[tuple[tuple[int, int], int, int]]:
-        """Sender and receiver of each stream, number of its first segment, and number behind its last."""
-        begins = self._begins.tolist()
-        return zip(self._keys, begins, [*begins[1:], len(self.data)], strict=True)
-
-    def has_syn(self, low: int, high: int) -> bool:
-        """Whether one of the segments begins a connection."""
-        at = bisect_left(self._syns, low)
-        return at < len(self._syns) and self._syns[at] < high
-
-    def continues(self, number: int, sequence: int) -> bool:
-        """Whether a segment is the one expected, and has nothing special."""
-        return self._sequence[number] == sequence and number not in self._unusual
-
-    def end_of_run(self, number: int, high: int) -> int:
-        """Number of the next segment that does not simply follow the one before."""
-        at = bisect_right(self._breaks, number)
-        return min(self._breaks[at], high) if at < len(self._breaks) else high
-
-    def feed_one(
-        self, stream: Stream, number: int, limits: Limits, take: Callable[[Frame], None]
-    ) -> None:
-        """Feed one segment."""
-        if self._one_by_one is None:
-            self._one_by_one = self._columns()
-        flags, captured, length, where, time_ns = self._one_by_one
-        sequence = self._sequence[number]
-        if flags[number] & SYN:
-            sequence = (sequence + 1) & _MASK
-            stream.begin(sequence, take)
-        if length[number]:
-            data = self.data[number]
-            text = bytes(self._records.buffer[data : data + captured[number]])
-            place = Place(where[number], time_ns[number])
-            stream.add(sequence, text, length[number], place, limits, take)
-        if flags[number] & (FIN | RST):
-            stream.ended = True
-
-    def _columns(self) -> list[list[int]]:
-        segments, records, order = self._segments, self._records, self._order
-        record = segments.record[order]
-        return [
-            column.tolist()
-            for column in (
-                segments.flags[order],
-                segments.captured[order],
-                segments.length[order],
-                records.where[record],
-                records.time_ns[record],
-            )
-        ]
-
-
-def _sorted(segments: Segments, wanted: Integers) -> Integers:
-    """The wanted segments sorted by stream, each stream's in the order of their capture."""
-    source, target = segments.source[wanted], segments.target[wanted]
-    mixed: Any = source.view(np.uint64) * _MIX ^ target.view(np.uint64)
-    order = np.argsort(mixed, kind="stable")
-    mixed = mixed[order]
-    same = mixed[1:] == mixed[:-1]
-    differs = (source[order][1:] != source[order][:-1]) | (target[order][1:] != target[order][:-1])
-    if (same & differs).any():  # two streams with one mixture
-        order = np.lexsort((target, source))
-    result: Integers = wanted[order]
-    return result

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.arrow import DataType, Schema
     from rocketwire_tools.pcap.flows import Found
     from rocketwire_tools.pcap.segments import Frame
+    from rocketwire_tools.pcap.stream import Stream
 
     Array = np.ndarray[Any, Any]
 
@@ -74,7 +75,9 @@ class Rows:
     """Frames as columns of numpy, in the order of their last captured byte.
 
     Attributes:
-        stream: the stream of each.
+        number: of the stream of each; that of the other direction differs in the last bit.
+        source: the sender, as in ``packets.Segments``.
+        target: the receiver.
         time_ns: capture time of the first byte.
         end_time_ns: of the last captured byte.
         first_where: offset of the record of the first byte.
@@ -87,7 +90,9 @@ class Rows:
         body: the bodies, where they are wanted.
     """
 
-    stream: Array
+    number: Array
+    source: Array
+    target: Array
     time_ns: Array
     end_time_ns: Array
     first_where: Array
@@ -100,11 +105,15 @@ class Rows:
     body: Array
 
     def __len__(self) -> int:
-        return len(self.stream)
+        return len(self.number)
 
     def take(self, order: Array | slice) -> Rows:
         """These rows, in this order."""
         return Rows(*(getattr(self, name)[order] for name in _PARTS))
+
+    def sorted(self) -> Rows:
+        """These rows in the order of their last captured byte, of two in one packet the one that began first."""
+        return self.take(np.lexsort((self.first_where, self.last_where)))
 
 
 _PARTS: Final = tuple(Rows.__dataclass_fields__)
@@ -115,38 +124,73 @@ def joined(parts: Sequence[Rows]) -> Rows:
     if len(parts) == 1:
         return parts[0]
     together = Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in _PARTS))
-    return together.take(np.lexsort((together.first_where, together.last_where)))
+    return together.sorted()
 
 
 def rows_of(found: Found) -> Rows | None:
     """The frames of a chunk, sorted; None if there are none."""
-    parts = [part for part in (_of_cuts(found), _of_frames(found.frames)) if part is not None]
-    return joined(parts) if parts else None
+    parts = [_of_together(found), _of_cuts(found), _of_frames(found.frames)]
+    some = [part for part in parts if part is not None]
+    return joined(some) if some else None
 
 
 def _objects(values: Sequence[Any]) -> Array:
     return np.fromiter(values, np.object_, len(values))
 
 
+def _of_together(found: Found) -> Rows | None:
+    """These are sorted already."""
+    cut, records = found.together, found.records
+    if cut is None or records is None or not len(cut.first):
+        return None
+    buffer, count = records.buffer, len(cut.first)
+    ends = (cut.header + cut.header_length).tolist()
+    headers = [buffer[a:b] for a, b in zip(cut.header.tolist(), ends, strict=True)]
+    return Rows(
+        cut.number,
+        cut.source,
+        cut.target,
+        records.time_ns[cut.first],
+        records.time_ns[cut.last],
+        records.where[cut.first],
+        records.where[cut.last],
+        _objects(headers),
+        cut.kind.astype(np.int8),
+        cut.length,
+        np.ones(count, np.bool_),
+        np.zeros(count, np.bool_),
+        np.full(count, None) if cut.body is None else _objects(cut.body),
+    )
+
+
 def _of_cuts(found: Found) -> Rows | None:
-    if not found.cuts:
+    records = found.records
+    if not found.cuts or records is None:
         return None
     stream, first, last, header, kind, length, body = zip(*found.cuts, strict=True)
     of_first, of_last = np.array(first, np.int64), np.array(last, np.int64)
-    order = np.lexsort((of_first, of_last))
-    count = len(order)
+    count = len(stream)
     return Rows(
-        _objects(stream)[order],
-        found.times[of_first[order]],
-        found.times[of_last[order]],
-        found.where[of_first[order]],
-        found.where[of_last[order]],
-        _objects(header)[order],
-        np.array(kind, np.int8)[order],
-        np.array(length, np.int64)[order],
+        *_names(stream),
+        records.time_ns[of_first],
+        records.time_ns[of_last],
+        records.where[of_first],
+        records.where[of_last],
+        _objects(header),
+        np.array(kind, np.int8),
+        np.array(length, np.int64),
         np.ones(count, np.bool_),
         np.zeros(count, np.bool_),
-        _objects(body)[order],
+        _objects(body),
+    ).sorted()
+
+
+def _names(streams: Sequence[Stream]) -> tuple[Array, Array, Array]:
+    """Number, sender and receiver of each."""
+    return (
+        np.array([one.number for one in streams], np.int64),
+        np.array([one.source for one in streams], np.int64),
+        np.array([one.target for one in streams], np.int64),
     )
 
 
@@ -155,7 +199,7 @@ def _of_frames(frames: Sequence[Frame]) -> Rows | None:
         return None
     stream, first, last, header, kind, length, whole, gap, body = zip(*frames, strict=True)
     rows = Rows(
-        _objects(stream),
+        *_names(stream),
         np.array([place.time_ns for place in first], np.int64),
         np.array([place.time_ns for place in last], np.int64),
         np.array([place.where for place in first], np.int64),
@@ -167,4 +211,4 @@ def _of_frames(frames: Sequence[Frame]) -> Rows | None:
         np.array(gap, np.bool_),
         _objects(body),
     )
-    return rows.take(np.lexsort((rows.first_where, rows.last_where)))
+    return rows.sorted()

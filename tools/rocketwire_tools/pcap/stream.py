@@ -48,7 +48,6 @@ class Stream:
         ended: whether the sender said that no more comes.
         first: record of the first byte of the open frame, or of the prefix or header being collected.
         last: the record captured last of those that it is in.
-        seen: when the last segment came, in nanoseconds.
     """
 
     __slots__ = (
@@ -59,6 +58,7 @@ class Stream:
         "_held_bytes",
         "_length",
         "_missing",
+        "_origin",
         "_position",
         "_scan",
         "_skipping",
@@ -72,7 +72,6 @@ class Stream:
         "next_sequence",
         "number",
         "protocol",
-        "seen",
         "source",
         "synced",
         "target",
@@ -88,13 +87,12 @@ class Stream:
         self.header: bytes | None = None
         self.synced = False
         self.ended = False
-        self.seen = 0
         self.first = self.last = Place(0, 0)
         self._length = self._type = 0
         self._missing = self._gap = self._skipping = False
         self._body: list[bytes] | None = None
         self._head = bytearray()
-        self._position = 0
+        self._position = self._origin = 0
         self._held: list[Segment] = []
         self._held_bytes = 0
         self._waiting_ns = 0
@@ -177,10 +175,10 @@ class Stream:
             take: gets frames.
         """
         if self.next_sequence >= 0:
-            if (sequence + self._position) % _WHOLE == self.next_sequence:
+            if sequence == self._origin:
                 return  # sent again, or captured behind the first data
             self.finish(take)
-        self.next_sequence = sequence
+        self.next_sequence = self._origin = sequence
         self._position = 0
         self.protocol = Protocol.UNKNOWN
         self.synced = True
@@ -206,7 +204,7 @@ class Stream:
             take: gets frames.
         """
         if self.next_sequence < 0:
-            self.next_sequence = sequence
+            self.next_sequence = self._origin = sequence
         ahead = (sequence - self.next_sequence) % _WHOLE
         if ahead >= _HALF:
             ahead -= _WHOLE

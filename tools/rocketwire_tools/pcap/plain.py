@@ -1,0 +1,188 @@
+"""Cutting frames out of all undisturbed streams of a chunk at once.
+
+Rules of this file: only numpy; the same frames as ``Cutter`` and ``Stream`` find, for less.  Every segment may begin a frame;
+where such a frame ends, another may begin; those that hang together with a place where a frame is known to begin are frames.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE
+from rocketwire_tools.pcap.capture import rows_at
+from rocketwire_tools.pcap.sync import LARGEST, MOST_HEADER
+
+if TYPE_CHECKING:
+    from rocketwire_tools.pcap.chunk import Chunk
+
+    Array = np.ndarray[Any, Any]
+
+_ROUNDS: Final = 12
+_FEW: Final = 64
+"""After so many rounds that few new places are not worth another; what is left is cut one by one."""
+
+
+@dataclass(slots=True)
+class Places:
+    """Virtual positions at which frames may begin.
+
+    Attributes:
+        at: the positions.
+        segment: number of the segment that holds each.
+        offset: of each in the buffer.
+        header: bytes of the header.
+        kind: JSON or ROCKETMQ.
+        length: value of the length word.
+        after: virtual position behind the frame.
+        good: whether prefix and header lie in the segment, and make sense.
+    """
+
+    at: Array
+    segment: Array
+    offset: Array
+    header: Array
+    kind: Array
+    length: Array
+    after: Array
+    good: Array
+
+    def take(self, wanted: Array) -> Places:
+        """Some of them."""
+        return Places(*(getattr(self, name)[wanted] for name in _PARTS))
+
+
+_PARTS: Final = tuple(Places.__dataclass_fields__)
+
+
+@dataclass(slots=True)
+class Cuttings:
+    """What came out.
+
+    Attributes:
+        whole: frames that end in their group.
+        first: number of the record of the first byte of each.
+        last: largest number of a record of each.
+        left: where cutting ended before the end of a group: frames that go on behind it, and places
+            (not ``good``) that have to be looked at one by one.
+    """
+
+    whole: Places
+    first: Array
+    last: Array
+    left: Places
+
+
+def cut(chunk: Chunk, groups: Array, boundary: Array) -> Cuttings:
+    """Cut groups.
+
+    Args:
+        chunk: has the segments.
+        groups: the groups, as truths; they are undisturbed.
+        boundary: virtual position at which the next frame of each group begins, in front of its end.
+    """
+    end = np.repeat(chunk.starts[chunk.high], chunk.high - chunk.low)
+    places = _places(chunk, groups, boundary[groups], end)
+    reached = _reached(places, boundary[groups], end)
+    places = places.take(reached)
+    whole = places.good & (places.after <= end[places.segment])
+    frames = places.take(whole)
+    return Cuttings(
+        frames,
+        chunk.record[frames.segment],
+        last_records(chunk, frames.segment, frames.after),
+        places.take(~whole),
+    )
+
+
+def last_records(chunk: Chunk, segment: Array, after: Array) -> Array:
+    """The largest number of a record between a segment and a virtual position, for several of them."""
+    last = segment.copy()
+    beyond = np.flatnonzero(after > chunk.starts[segment + 1])
+    last[beyond] = np.searchsorted(chunk.starts, after[beyond] - 1, "right") - 1
+    if not chunk.moved or not len(segment):
+        found: Array = chunk.record[last]
+        return found
+    record = np.append(chunk.record, 0)
+    pairs = np.column_stack((segment, last + 1)).ravel()
+    largest: Array = np.maximum.reduceat(record, pairs)[::2]
+    return largest
+
+
+def _look(chunk: Chunk, at: Array, segment: Array) -> Places:
+    offset = chunk.data[segment] + at - chunk.starts[segment]
+    room = chunk.starts[segment + 1] - at
+    words = rows_at(chunk.records.buffer, offset, PREFIX_SIZE).view(">u4").astype(np.int64)
+    length, kind, header = words[:, 0], words[:, 1] >> 24, words[:, 1] & 0xFFFFFF
+    good = (
+        (PREFIX_SIZE + header <= room)
+        & (header + 4 <= length)
+        & (length <= LARGEST)
+        & (kind <= 1)
+        & (header <= MOST_HEADER)
+    )
+    return Places(at, segment, offset, header, kind, length, at + LENGTH_SIZE + length, good)
+
+
+def _places(chunk: Chunk, groups: Array, roots: Array, end: Array) -> Places:
+    """All positions that may turn out to begin a frame, in order."""
+    starts = chunk.starts
+    members = np.flatnonzero(chunk.members(groups))
+    parts = [_look(chunk, starts[members], members)]
+    known = np.zeros(0, np.int64)
+    fresh = np.concatenate([roots, _ends(chunk, parts[0], end)])
+    for number in range(_ROUNDS + 1):
+        fresh = np.unique(fresh)
+        segment = np.searchsorted(starts, fresh, "right") - 1
+        new = starts[segment] != fresh
+        if len(known):
+            new &= known[np.minimum(np.searchsorted(known, fresh), len(known) - 1)] != fresh
+        fresh, segment = fresh[new], segment[new]
+        if not len(fresh):
+            break
+        part = _look(chunk, fresh, segment)
+        parts.append(part)
+        if number == _ROUNDS or (number > 1 and len(fresh) < _FEW):
+            part.good[:] = False
+            break
+        known = np.sort(np.concatenate([known, fresh]))
+        fresh = _ends(chunk, part, end)
+    if len(parts) == 1:
+        return parts[0]
+    together = Places(*(np.concatenate([getattr(one, name) for one in parts]) for name in _PARTS))
+    return together.take(np.argsort(together.at, kind="stable"))
+
+
+def _ends(chunk: Chunk, places: Places, end: Array) -> Array:
+    """Where the frames end that begin there, unless that is where a segment does, or their group."""
+    after, segment = places.after, places.segment
+    ends: Array = after[
+        places.good & (after < end[segment]) & (after != chunk.starts[segment + 1])
+    ]
+    return ends
+
+
+def _reached(places: Places, roots: Array, end: Array) -> Array:
+    """Numbers of the places that hang together with the roots, in order."""
+    count = len(places.at)
+    following = np.full(count + 1, count, np.int64)
+    goes_on = np.flatnonzero(places.good & (places.after < end[places.segment]))
+    after = places.after[goes_on]
+    next_at = np.append(places.at, -1)
+    near = next_at[goes_on + 1] == after
+    following[goes_on[near]] = goes_on[near] + 1
+    following[goes_on[~near]] = np.searchsorted(places.at, after[~near])
+    reached = np.zeros(count + 1, np.bool_)
+    reached[np.searchsorted(places.at, roots)] = True
+    some = np.flatnonzero(reached)
+    while True:
+        reached[following[some]] = True
+        more = np.flatnonzero(reached)
+        if len(more) == len(some):
+            break
+        some = more
+        following = following[following]
+    result: Array = some[some < count]
+    return result

@@ -1,0 +1,103 @@
+"""Feeding streams one after the other: runs of segments that follow each other to ``Cutter``, all others to ``Stream``."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from rocketwire_tools.pcap.chunk import FIN, MASK, RST, SYN
+from rocketwire_tools.pcap.cutting import Cut, Cutter
+from rocketwire_tools.pcap.segments import Frame, Limits, Place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rocketwire_tools.pcap.chunk import Chunk
+    from rocketwire_tools.pcap.stream import Stream
+
+
+class Singly:
+    """Feeds the streams of a chunk.
+
+    Args:
+        chunk: has their segments.
+        limits: how long is waited for missing segments.
+        bodies: whether bodies are wanted.
+        careful: take no short way.
+    """
+
+    def __init__(self, chunk: Chunk, limits: Limits, *, bodies: bool, careful: bool) -> None:
+        self._limits = limits
+        self._careful = careful
+        self._buffer = chunk.records.buffer
+        self._starts: list[int] = chunk.starts.tolist()
+        self._sequence: list[int] = chunk.sequence.tolist()
+        self._data: list[int] = chunk.data.tolist()
+        self._flags: list[int] = chunk.flags.tolist()
+        self._length: list[int] = chunk.length.tolist()
+        self._captured: list[int] = chunk.segments.captured[chunk.order].tolist()
+        self._where: list[int] = chunk.records.where[chunk.record].tolist()
+        self._times: list[int] = chunk.records.time_ns[chunk.record].tolist()
+        self._unusual = set(np.flatnonzero(chunk.unusual).tolist())
+        self._breaks: list[int] = np.flatnonzero(~chunk.follows).tolist()
+        self._cutter = Cutter(
+            self._buffer,
+            self._data,
+            self._starts,
+            chunk.record.tolist(),
+            chunk.records.where,
+            chunk.records.time_ns,
+            bodies=bodies,
+        )
+
+    @property
+    def cuts(self) -> list[Cut]:
+        """What was cut out of runs."""
+        return self._cutter.cuts
+
+    def feed(self, stream: Stream, low: int, high: int, take: Callable[[Frame], None]) -> None:
+        """Feed the segments of one stream.
+
+        Args:
+            stream: the stream.
+            low: number of its first segment.
+            high: number behind its last one.
+            take: gets frames that are not among ``cuts``.
+        """
+        while low < high:
+            if (
+                stream.is_plain
+                and not self._careful
+                and self._sequence[low] == stream.next_sequence
+                and low not in self._unusual
+            ):
+                stop = self._end_of_run(low, high)
+                done = self._cutter.cut(stream, low, stop, take)
+                stream.advance(done - self._starts[low])
+                if done == self._starts[stop]:
+                    low = stop
+                    continue
+                low = self._cutter.segment_of(done, low, stop)
+            self._feed_one(stream, low, take)
+            low += 1
+
+    def _end_of_run(self, number: int, high: int) -> int:
+        """Number of the next segment that does not simply follow the one before."""
+        at = bisect_right(self._breaks, number)
+        return min(self._breaks[at], high) if at < len(self._breaks) else high
+
+    def _feed_one(self, stream: Stream, number: int, take: Callable[[Frame], None]) -> None:
+        flags = self._flags[number]
+        sequence = self._sequence[number]
+        if flags & SYN:
+            sequence = (sequence + 1) & MASK
+            stream.begin(sequence, take)
+        if self._length[number]:
+            data = self._data[number]
+            text = bytes(self._buffer[data : data + self._captured[number]])
+            place = Place(self._where[number], self._times[number])
+            stream.add(sequence, text, self._length[number], place, self._limits, take)
+        if flags & (FIN | RST):
+            stream.ended = True

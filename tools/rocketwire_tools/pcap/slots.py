@@ -1,0 +1,129 @@
+"""``Slots``: the streams that are remembered, each with a number, and what the short way knows of them as arrays."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rocketwire_tools.pcap.stream import FOREIGN, Stream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rocketwire_tools.pcap.capture import Integers
+
+    Array = np.ndarray[Any, Any]
+
+CAREFUL: Final = 0
+PLAIN: Final = 1
+STRANGE: Final = 2
+"""Ways of a stream: bytes are looked at one segment after the other, many streams at once, or not at all."""
+_KEEPING: Final = 1024
+
+
+class Slots:
+    """Streams by sender and receiver.
+
+    Args:
+        kind: makes a stream of sender, receiver and number.
+
+    Attributes:
+        way: of the stream in each slot.
+        sequence: number of the next byte, of plain streams.
+        need: bytes until the next frame begins, of plain streams.
+        open: whether the body of a frame goes on, of plain streams.
+        seen: when the last segment came, in nanoseconds.
+        number: of each stream.
+    """
+
+    def __init__(self, kind: type[Stream]) -> None:
+        self._kind = kind
+        self._last_number = 0
+        self._slots: dict[tuple[int, int], int] = {}
+        self._streams: list[Stream | None] = []
+        self._free: list[int] = []
+        self.way = np.zeros(_KEEPING, np.int8)
+        self.sequence = np.zeros(_KEEPING, np.int64)
+        self.need = np.zeros(_KEEPING, np.int64)
+        self.open = np.zeros(_KEEPING, np.bool_)
+        self.seen = np.zeros(_KEEPING, np.int64)
+        self.number = np.zeros(_KEEPING, np.int64)
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def __iter__(self) -> Iterator[Stream]:
+        return (self.stream(slot) for slot in list(self._slots.values()))
+
+    def of(self, source: Integers, target: Integers) -> Array:
+        """The slots of streams; those that are not known begin."""
+        known = self._slots.get
+        keys = list(zip(source.tolist(), target.tolist(), strict=True))
+        slots = [known(key) for key in keys]
+        return np.array(
+            [self._begin(key) if slot is None else slot for slot, key in zip(slots, keys, strict=True)],
+            np.int64,
+        )
+
+    def _begin(self, key: tuple[int, int]) -> int:
+        other = self._slots.get((key[1], key[0]))
+        if other is None:
+            self._last_number += 2
+            number = self._last_number
+        else:
+            number = int(self.number[other]) ^ 1
+        slot = self._free.pop() if self._free else len(self._streams)
+        if slot == len(self._streams):
+            self._streams.append(None)
+            if slot == len(self.way):
+                self._grow()
+        self._streams[slot] = self._kind(*key, number)
+        self._slots[key] = slot
+        self.way[slot] = CAREFUL
+        self.open[slot] = False
+        self.number[slot] = number
+        return slot
+
+    def _grow(self) -> None:
+        for name in ("way", "sequence", "need", "open", "seen", "number"):
+            old = getattr(self, name)
+            setattr(self, name, np.concatenate([old, np.zeros_like(old)]))
+
+    def stream(self, slot: int) -> Stream:
+        """The stream, which knows what the arrays know."""
+        stream = self._streams[slot]
+        assert stream is not None  # noqa: S101 - a slot in use has one
+        if self.way[slot] == PLAIN:
+            stream.next_sequence = int(self.sequence[slot])
+            stream.need = int(self.need[slot])
+        return stream
+
+    def slot(self, stream: Stream) -> int:
+        """The slot of a stream."""
+        return self._slots[stream.source, stream.target]
+
+    def note(self, slot: int, stream: Stream) -> None:
+        """Let the arrays know what the stream knows."""
+        if stream.is_plain:
+            self.way[slot] = PLAIN
+            self.sequence[slot] = stream.next_sequence
+            self.need[slot] = stream.need
+            self.open[slot] = stream.header is not None
+        else:
+            self.way[slot] = STRANGE if stream.protocol in FOREIGN else CAREFUL
+
+    def oldest(self, count: int) -> Iterable[Stream]:
+        """Streams that have ended, then those that nothing came from for longest."""
+        by_age = sorted(self._slots.values(), key=self._age)
+        return [self.stream(slot) for slot in by_age[:count]]
+
+    def _age(self, slot: int) -> tuple[bool, int]:
+        stream = self._streams[slot]
+        return stream is not None and not stream.ended, int(self.seen[slot])
+
+    def forget(self, stream: Stream) -> None:
+        """Forget a stream."""
+        slot = self._slots.pop((stream.source, stream.target))
+        self._streams[slot] = None
+        self._free.append(slot)
