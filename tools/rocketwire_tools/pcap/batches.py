@@ -14,7 +14,7 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.wire.grammar import LENGTH_SIZE
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, pa
-from rocketwire_tools.pcap.headers import Columns, ext_fields_text, read_headers
+from rocketwire_tools.pcap.headers import EVERYTHING, Columns, ext_fields_text, read_headers
 from rocketwire_tools.pcap.rows import COLUMNS, EVERY, schema
 
 if TYPE_CHECKING:
@@ -46,6 +46,7 @@ class BatchBuilder:
     ) -> None:
         self._file = file
         self._schema = schema(fields)
+        self._of_headers = EVERYTHING.intersection(fields)
         self._addresses = addresses
         self._pairing = pairing
         self._hosts: dict[int, str] = {}
@@ -53,7 +54,7 @@ class BatchBuilder:
 
     def batch(self, rows: Rows) -> Batch:
         """The rows as a batch."""
-        headers = read_headers(rows.header, rows.header_type)
+        headers = read_headers(rows.header, rows.header_type, self._of_headers)
         paired = self._pairing.pair(
             rows.number,
             headers.opaque,

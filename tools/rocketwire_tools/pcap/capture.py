@@ -99,28 +99,29 @@ class PcapFormat:
         self._unit = 1 if nanoseconds else 1000
         self._link = link
         self._header = record_header
-        self._length = struct.Struct(f"{order}I").unpack_from
+        self._captured = struct.Struct(f"{order}8xI").unpack_from
 
     def walk(self, buffer: bytearray, start: int, end: int) -> tuple[list[int], int]:
         """See ``Format``; stops in front of a length that nothing has."""
-        found: list[int] = []
-        append, length, header = found.append, self._length, self._header
-        at = start
-        last = end - header
+        found = list(self._chain(buffer, start, end - self._header))
+        if not found:
+            return found, start
+        (captured,) = self._captured(buffer, found[-1])
+        after: int = found[-1] + self._header + captured
+        return (found, after) if after <= end else (found[:-1], found[-1])
+
+    def _chain(self, buffer: bytearray, at: int, last: int) -> Iterator[int]:
+        """Where records begin up to an offset, if all lengths are right."""
+        captured, header = self._captured, self._header
         while at <= last:
-            (captured,) = length(buffer, at + 8)
-            after = at + header + captured
-            if after > end:
-                break
-            append(at)
-            at = after
-        return found, at
+            yield at
+            at += captured(buffer, at)[0] + header
 
     def refusal(self, buffer: bytearray, at: int, end: int) -> str | None:
         """Why the record that starts there cannot be one; None while it may be."""
         if end - at < self._header:
             return None
-        (captured,) = self._length(buffer, at + 8)
+        (captured,) = self._captured(buffer, at)
         if captured > MAX_RECORD:
             return f"a record claims {captured} bytes, {MAX_RECORD} is the limit"
         return None

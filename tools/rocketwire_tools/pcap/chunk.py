@@ -143,7 +143,8 @@ class Chunk:
         seen = _before(np.maximum.accumulate(lane + self.record[of]), lane - 1)
         known = (end <= 0) | ((lane + end <= reached) & (lane + self.record[of] > seen))
         special = self.flags[of] & (SYN | FIN | RST) != 0
-        bad = np.where(known, special, (lane + ahead != reached) | self.unusual[of])
+        misplaced = (lane + ahead != reached) | self.unusual[of]
+        bad = (known & special) | (~known & misplaced)
         spoilt = np.zeros(len(self.low), np.bool_)
         spoilt[group[bad]] = True
         return self._replace(of, group, known, groups & ~spoilt)

@@ -7,8 +7,8 @@ whatever it does not take, the codec decides.  What a topic, a group and a queue
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import msgspec
 import numpy as np
@@ -22,6 +22,7 @@ from rocketwire_tools.pcap.sync import JSON
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from rocketwire.wire.fields import HeaderFields
 
@@ -48,7 +49,7 @@ class Ext(msgspec.Struct, gc=False):
 
 
 class Header(msgspec.Struct, gc=False):
-    """A header as far as it becomes columns."""
+    """A header as far as it becomes columns, without the extension fields."""
 
     code: int = 0
     language: str | None = "JAVA"
@@ -56,14 +57,17 @@ class Header(msgspec.Struct, gc=False):
     opaque: int = 0
     flag: int = 0
     remark: str | None = None
+
+
+class LongHeader(Header, gc=False):
+    """A header with its extension fields."""
+
     extFields: Ext | None = None
 
 
-BAD: Final = Header(language=None)
+BAD: Final = LongHeader(language=None)
 """Stands for a header that cannot be read."""
 NO_EXT: Final = Ext()
-_lines: Final = msgspec.json.Decoder(Header).decode_lines
-_one: Final = msgspec.json.Decoder(Header).decode
 
 
 @dataclass(slots=True)
@@ -81,46 +85,66 @@ class Columns:
     ok: Array
     language: list[str | None]
     remark: list[str | None]
-    topic: list[str | None]
-    group: list[str | None]
-    queue_id: list[int | None]
+    topic: list[str | None] = field(default_factory=list[str | None])
+    group: list[str | None] = field(default_factory=list[str | None])
+    queue_id: list[int | None] = field(default_factory=list[int | None])
 
 
-def read_headers(headers: Array, types: Array) -> Columns:
+EVERYTHING: Final = frozenset({"language", "remark", "topic", "group", "queue_id"})
+"""The columns that are made only if they are wanted."""
+_OF_EXT: Final = frozenset({"topic", "group", "queue_id"})
+
+
+def read_headers(headers: Array, types: Array, wanted: AbstractSet[str] = EVERYTHING) -> Columns:
     """Read headers.
 
     Args:
         headers: their bytes, an array of objects.
         types: JSON or ROCKETMQ for each.
+        wanted: those of ``EVERYTHING`` that are to be made; the others are empty.
     """
-    found = _read(headers, types)
+    brief = not wanted & _OF_EXT
+    found, ok = _read(headers, types, _BRIEF if brief else _LONG)
     numbers = _numbers(found)
     if numbers is None:
         found = [one if _in_range(one) else BAD for one in found]
+        ok = False
         numbers = np.array([(one.code, one.version, one.opaque, one.flag) for one in found]).T
-    exts = [one.extFields or NO_EXT for one in found]
     columns = Columns(
         code=numbers[0],
         version=numbers[1],
         opaque=numbers[2],
         flag=numbers[3],
-        ok=np.fromiter((one is not BAD for one in found), np.bool_, len(found)),
-        language=[one.language for one in found],
-        remark=[one.remark for one in found],
-        topic=[ext.topic for ext in exts],
-        group=[
-            ext.consumerGroup or ext.producerGroup or ext.group or ext.groupName for ext in exts
-        ],
-        queue_id=[_NUMBERS[ext.queueId] for ext in exts],
+        ok=np.ones(len(found), np.bool_)
+        if ok
+        else np.array([one is not BAD for one in found], np.bool_),
+        language=[one.language for one in found] if "language" in wanted else [],
+        remark=[one.remark for one in found] if "remark" in wanted else [],
     )
+    if not brief:
+        long = cast("Sequence[LongHeader]", found)
+        _ext_columns(columns, [one.extFields or NO_EXT for one in long], wanted)
+    return columns
+
+
+def _ext_columns(columns: Columns, exts: Sequence[Ext], wanted: AbstractSet[str]) -> None:
+    if "topic" in wanted:
+        columns.topic = [ext.topic for ext in exts]
+    if "group" in wanted:
+        columns.group = [
+            ext.consumerGroup or ext.producerGroup or ext.group or ext.groupName for ext in exts
+        ]
+    if "queue_id" in wanted:
+        columns.queue_id = [_NUMBERS[ext.queueId] for ext in exts]
     short = np.isin(columns.code, _SHORT_NAMED) & (columns.flag & 1 == 0)
     for i in np.flatnonzero(short).tolist():
         ext = exts[i]
-        columns.topic[i] = ext.b or columns.topic[i]
-        columns.group[i] = ext.a or columns.group[i]
-        if ext.e is not None:
+        if "topic" in wanted:
+            columns.topic[i] = ext.b or columns.topic[i]
+        if "group" in wanted:
+            columns.group[i] = ext.a or columns.group[i]
+        if ext.e is not None and "queue_id" in wanted:
             columns.queue_id[i] = _NUMBERS[ext.e]
-    return columns
 
 
 class _Numbers(dict[str | None, int | None]):
@@ -139,32 +163,80 @@ _NUMBERS: Final = _Numbers()
 
 def _numbers(found: Sequence[Header]) -> Array | None:
     """Code, version, opaque and flag; None if one of them has more than 32 bits."""
-    numbers = array("q")
     try:
-        for column in (
-            [one.code for one in found],
-            [one.version for one in found],
-            [one.opaque for one in found],
-            [one.flag for one in found],
-        ):
-            numbers.extend(column)
+        columns = (
+            array("q", [one.code for one in found]),
+            array("q", [one.version for one in found]),
+            array("q", [one.opaque for one in found]),
+            array("q", [one.flag for one in found]),
+        )
     except OverflowError:
         return None
-    together = np.frombuffer(numbers, np.int64).reshape(4, -1)
+    together = np.array([np.frombuffer(each, np.int64) for each in columns])
     return together if together.min() >= _LEAST and together.max() <= _MOST else None
 
 
-def _read(headers: Array, types: Array) -> Sequence[Header]:
+class _Reader:
+    """Reads JSON headers as a kind of ``Header``."""
+
+    def __init__(self, kind: type[Header]) -> None:
+        decoder = msgspec.json.Decoder(kind)
+        self._lines = decoder.decode_lines
+        self._one = decoder.decode
+
+    def read(self, headers: Sequence[bytes | bytearray]) -> tuple[list[Header], bool]:
+        """Read headers; returns them, and whether all of them could be read."""
+        found = self._read_all(headers)
+        if found is not None:
+            return found, True
+        found = [self._read_one(header) for header in headers]
+        return found, all(one is not BAD for one in found)
+
+    def _read_all(self, headers: Sequence[bytes | bytearray]) -> list[Header] | None:
+        """Read headers at once; None if one of them is not what they usually are."""
+        if not headers:
+            return []
+        text = b"\n".join(headers)
+        if np.count_nonzero(np.frombuffer(text, np.uint8) == _NEWLINE) != len(headers) - 1:
+            return None
+        try:
+            found: list[Header] = self._lines(text)
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            return None
+        return found if len(found) == len(headers) else None
+
+    def _read_one(self, header: bytes | bytearray) -> Header:
+        try:
+            found = self._one(header)
+            if _in_range(found):
+                return found
+        except (msgspec.DecodeError, UnicodeDecodeError):
+            pass
+        try:
+            return _of_fields(decode_json_header(bytes(header)))
+        except CodecError:
+            return BAD
+
+
+_NEWLINE: Final = 10
+_LONG: Final = _Reader(LongHeader)
+_BRIEF: Final = _Reader(Header)
+
+
+def _read(headers: Array, types: Array, reader: _Reader) -> tuple[Sequence[Header], bool]:
+    """Headers of both forms, and whether all of them could be read."""
     rocketmq = np.flatnonzero(types != JSON)
     if not len(rocketmq):
-        return _read_jsons(headers.tolist())
+        return reader.read(headers.tolist())
     jsons = np.flatnonzero(types == JSON)
     found = np.empty(len(headers), np.object_)
-    found[jsons] = np.fromiter(_read_jsons(headers[jsons].tolist()), np.object_, len(jsons))
+    read, ok = reader.read(headers[jsons].tolist())
+    found[jsons] = np.fromiter(read, np.object_, len(jsons))
     for i in rocketmq.tolist():
-        found[i] = _read_rocketmq(headers[i])
+        found[i] = one = _read_rocketmq(headers[i])
+        ok = ok and one is not BAD
     result: Sequence[Header] = found.tolist()
-    return result
+    return result, ok
 
 
 def _number(text: str) -> int | None:
@@ -175,46 +247,12 @@ def _number(text: str) -> int | None:
     return number if _LEAST <= number <= _MOST else None
 
 
-def _read_jsons(headers: Sequence[bytes | bytearray]) -> list[Header]:
-    found = _read_all(headers)
-    return [_read_json(header) for header in headers] if found is None else found
-
-
-def _read_all(headers: Sequence[bytes | bytearray]) -> list[Header] | None:
-    """Read JSON headers at once; None if one of them is not what they usually are."""
-    if not headers:
-        return []
-    text = b"\n".join(headers)
-    if text.count(b"\n") != max(len(headers) - 1, 0):
-        return None
-    try:
-        found: list[Header] = _lines(text)
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        return None
-    if len(found) != len(headers):
-        return None
-    return found
-
-
 def _in_range(header: Header) -> bool:
     numbers = (header.code, header.version, header.opaque, header.flag)
     return min(numbers) >= _LEAST and max(numbers) <= _MOST
 
 
-def _read_json(header: bytes | bytearray) -> Header:
-    try:
-        found = _one(header)
-        if _in_range(found):
-            return found
-    except (msgspec.DecodeError, UnicodeDecodeError):
-        pass
-    try:
-        return _of_fields(decode_json_header(bytes(header)))
-    except CodecError:
-        return BAD
-
-
-def _read_rocketmq(header: bytes | bytearray) -> Header:
+def _read_rocketmq(header: bytes | bytearray) -> LongHeader:
     try:
         (code, language, version, opaque, flag, remark, fields), _ = parse_binary_header(
             bytes(header)
@@ -222,14 +260,14 @@ def _read_rocketmq(header: bytes | bytearray) -> Header:
     except CodecError:
         return BAD
     name = _LANGUAGES.get(language) or str(language)
-    return Header(code, name, version, opaque, flag, remark or None, _ext(fields))
+    return LongHeader(code, name, version, opaque, flag, remark or None, _ext(fields))
 
 
-def _of_fields(fields: HeaderFields) -> Header:
+def _of_fields(fields: HeaderFields) -> LongHeader:
     language = fields.language
     if isinstance(language, LanguageCode):
         language = language.name
-    return Header(
+    return LongHeader(
         code=fields.code,
         language=None if language is None else str(language),
         version=fields.version,

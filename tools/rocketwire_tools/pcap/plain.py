@@ -158,9 +158,7 @@ def _places(chunk: Chunk, groups: Array, roots: Array, end: Array) -> Places:
 def _ends(chunk: Chunk, places: Places, end: Array) -> Array:
     """Where the frames end that begin there, unless that is where a segment does, or their group."""
     after, segment = places.after, places.segment
-    ends: Array = after[
-        places.good & (after < end[segment]) & (after != chunk.starts[segment + 1])
-    ]
+    ends: Array = after[places.good & (after < end[segment]) & (after != chunk.starts[segment + 1])]
     return ends
 
 

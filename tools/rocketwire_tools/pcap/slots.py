@@ -62,7 +62,10 @@ class Slots:
         keys = list(zip(source.tolist(), target.tolist(), strict=True))
         slots = [known(key) for key in keys]
         return np.array(
-            [self._begin(key) if slot is None else slot for slot, key in zip(slots, keys, strict=True)],
+            [
+                self._begin(key) if slot is None else slot
+                for slot, key in zip(slots, keys, strict=True)
+            ],
             np.int64,
         )
 
