@@ -27,6 +27,8 @@ HEAD = """\
 # [[frame]]        one good packet; decodes_to = "FILE#KEY" is what Java's own classes read from it
 # [[bad]]          one packet that must be refused; error = class of rocketwire.errors, one-shot; stream = "raises" or "waits"
 # [[expectations]] a file that decodes_to points into
+# [[capture]]      packets as they went over the wire, written by tests/support/captures/record.py
+# [[count]]        the frames of a capture as tshark and the length words show them
 # [[reference]]    a table taken from Java
 # sha256 is that of the file as stored.  reencodes = true, or the reason why encoding gives other bytes.
 """
