@@ -90,6 +90,7 @@ class ProcessQueue(Generic[M]):
 
     Attributes:
         dropped: the queue belongs to somebody else now; nothing of it may be committed.
+        retiring: it soon will; nothing more of it may be begun, but what was begun still counts.
         locked: the broker gave the lock of an orderly queue.
         last_lock: when it did, or when the queue was made.
         last_pull: when the last pull was sent, likewise.
@@ -112,6 +113,7 @@ class ProcessQueue(Generic[M]):
         "last_lock",
         "last_pull",
         "locked",
+        "retiring",
         "try_unlock_times",
     )
 
@@ -122,6 +124,7 @@ class ProcessQueue(Generic[M]):
             now: the time now.
         """
         self.dropped = False
+        self.retiring = False
         self.locked = False
         self.last_lock = now
         self.last_pull = now

@@ -1,0 +1,293 @@
+"""Consumption of messages whose order does not count: several handlers at once, each message acknowledged by itself.
+
+Rules of this file:
+
+* A message leaves its queue's window when it was handled, or when it is in good hands elsewhere (sent back).  Only then may
+  the offset move on; a handler that is cancelled leaves its messages in the window, and they come back.
+* Workers take from one heap of work.  A handler that never waits is run by one worker without a turn of the scheduler for
+  each message; one that waits lets the others go on.
+
+Java: ``ConsumeMessageConcurrentlyService``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.client.consuming import (
+    MAX_RECONSUME_TIMES,
+    ConsumeConcurrentlyContext,
+    ConsumeConcurrentlyStatus,
+)
+from rocketwire.client.sending_back import RETRY_TOPIC, send_message_back
+from rocketwire.messages.enums import MessageModel
+from rocketwire.policy.names import RETRY_PREFIX
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire.client.consumer_stats import ConsumerStats
+    from rocketwire.client.consuming import MessageListenerConcurrently, PushConsumerConfig
+    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.offset_store import OffsetStore
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.policy.window import ProcessQueue
+    from rocketwire.wire.stored import StoredMessage
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+RETRY_LOCALLY: Final = 5.0
+"""Seconds until a message that nobody took back is handled again."""
+
+MAX_EXPIRED_AT_ONCE: Final = 16
+"""Messages of a queue that are given up in one look for handlers that do not end."""
+
+EXPIRED_DELAY_LEVEL: Final = 3
+"""Delay level of a message whose handler does not end: 10 seconds."""
+
+_TURN: Final = 64
+"""Batches that one worker handles before it lets others have a turn."""
+
+
+def with_real_topic(message: StoredMessage, group: str) -> StoredMessage:
+    """A message as the application expects it: one to be retried has the topic that it was sent to."""
+    if not message.topic.startswith(RETRY_PREFIX):
+        return message
+    topic = (message.properties or {}).get(RETRY_TOPIC)
+    if not topic or message.topic != RETRY_PREFIX + group:
+        return message
+    return replace(message, topic=topic)
+
+
+class ConcurrentConsumption:
+    """The workers of one consumer.
+
+    Attributes:
+        listener: handles messages.
+    """
+
+    def __init__(
+        self,
+        instance: ClientInstance,
+        group: str,
+        config: PushConsumerConfig,
+        listener: MessageListenerConcurrently,
+        offsets: OffsetStore,
+        stats: ConsumerStats,
+        nursery: trio.Nursery,
+    ) -> None:
+        """No worker runs before ``start``.
+
+        Args:
+            instance: takes messages back.
+            group: with its namespace.
+            config: the consumer's settings.
+            listener: handles messages.
+            offsets: what was handled is noted there.
+            stats: counts.
+            nursery: where workers live.
+        """
+        self._instance = instance
+        self._group = group
+        self._config = config
+        self.listener = listener
+        self._offsets = offsets
+        self._stats = stats
+        self._nursery = nursery
+        self._work: deque[tuple[MessageQueue, ProcessQueue[StoredMessage], Sequence[StoredMessage]]]
+        self._work = deque()
+        self._idle = trio.lowlevel.ParkingLot()
+        self._waking = False
+        self._active: dict[int, ProcessQueue[StoredMessage]] = {}
+        self._settling = trio.lowlevel.ParkingLot()
+
+    @property
+    def is_orderly(self) -> bool:
+        """Whether order counts."""
+        return False
+
+    def start(self) -> None:
+        """Start the workers."""
+        for number in range(self._config.consume_thread_max):
+            self._nursery.start_soon(self._worker, number)
+
+    def submit(
+        self,
+        queue: MessageQueue,
+        process: ProcessQueue[StoredMessage],
+        messages: Sequence[StoredMessage],
+    ) -> None:
+        """Messages have come, and are in the window already."""
+        size = self._config.consume_message_batch_max_size
+        for at in range(0, len(messages), size):
+            self._work.append((queue, process, messages[at : at + size]))
+        self._wake()
+
+    async def settle(self, seconds: float) -> None:
+        """Wait until no handler runs, or that long; work that has not begun is dropped."""
+        self._work.clear()
+        with trio.move_on_after(seconds):
+            while self._active:
+                await self._settling.park()
+
+    async def settle_queue(
+        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], seconds: float
+    ) -> bool:
+        """Wait until no handler of one queue runs, or that long; returns whether none does."""
+        del queue
+        with trio.move_on_after(seconds):
+            while self._is_active(process):
+                await self._settling.park()
+        return not self._is_active(process)
+
+    def _is_active(self, process: ProcessQueue[StoredMessage]) -> bool:
+        return any(one is process for one in self._active.values())
+
+    # ------------------------------------------------------------------ workers
+
+    def _wake(self) -> None:
+        """Have one more worker look for work; it wakes the next one if there is still some."""
+        if self._work and self._idle and not self._waking:
+            self._waking = True
+            self._idle.unpark()
+
+    async def _worker(self, number: int) -> None:
+        turn = 0
+        while True:
+            while not self._work:
+                await self._idle.park()
+                self._waking = False
+            queue, process, messages = self._work.popleft()
+            self._wake()
+            if process.dropped or process.retiring:
+                continue
+            self._active[number] = process
+            try:
+                await self._consume(queue, process, messages)
+            finally:
+                del self._active[number]
+                if self._settling:
+                    self._settling.unpark_all()
+            turn += 1
+            if turn % _TURN == 0:
+                await trio.lowlevel.checkpoint()
+
+    async def _consume(
+        self,
+        queue: MessageQueue,
+        process: ProcessQueue[StoredMessage],
+        messages: Sequence[StoredMessage],
+    ) -> None:
+        topic = queue.topic or ""
+        started = trio.current_time()
+        process.mark_started(messages, now=started)
+        context = ConsumeConcurrentlyContext(message_queue=queue)
+        status = await self._handled(messages, context)
+        now = trio.current_time()
+        if status is ConsumeConcurrentlyStatus.RECONSUME_LATER:
+            good = 0
+        elif context.ack_index is None:
+            good = len(messages)
+        else:
+            good = min(max(context.ack_index + 1, 0), len(messages))
+        if good:
+            self._stats.consumed(topic, good, now - started, now)
+        done = messages
+        if good < len(messages):
+            self._stats.failed(topic, len(messages) - good, now)
+            done = await self._given_back(queue, process, messages, good, context)
+        self._commit(queue, process, done)
+
+    def _commit(
+        self,
+        queue: MessageQueue,
+        process: ProcessQueue[StoredMessage],
+        done: Sequence[StoredMessage],
+    ) -> None:
+        offset = process.remove(done, now=trio.current_time())
+        if offset is not None and not process.dropped:
+            self._offsets.update(queue, offset, increase_only=True)
+
+    async def _handled(
+        self, messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
+    ) -> ConsumeConcurrentlyStatus:
+        group = self._group
+        if (context.message_queue.topic or "").startswith(RETRY_PREFIX):
+            messages = [with_real_topic(message, group) for message in messages]
+        try:
+            return (
+                await self.listener(messages, context) or ConsumeConcurrentlyStatus.CONSUME_SUCCESS
+            )
+        except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it
+            _LOG.exception("%s: a handler failed on message %s", group, messages[0].msg_id)
+            return ConsumeConcurrentlyStatus.RECONSUME_LATER
+
+    # ------------------------------------------------------------------ messages that were not handled
+
+    async def _given_back(
+        self,
+        queue: MessageQueue,
+        process: ProcessQueue[StoredMessage],
+        messages: Sequence[StoredMessage],
+        good: int,
+        context: ConsumeConcurrentlyContext,
+    ) -> Sequence[StoredMessage]:
+        """Sends back all but the first so many; returns what may leave the window."""
+        if self._config.message_model is MessageModel.BROADCASTING:
+            for message in messages[good:]:
+                _LOG.warning(
+                    "%s: message %s was not handled and is dropped", self._group, message.msg_id
+                )
+            return messages
+        left: list[StoredMessage] = []
+        for message in messages[good:]:
+            level = context.delay_level_when_next_consume
+            if not await self.send_back(queue, message, level):
+                left.append(message)
+        if not left:
+            return messages
+        again = [replace(one, reconsume_times=one.reconsume_times + 1) for one in left]
+        self._nursery.start_soon(self._later, queue, process, again)
+        kept = {message.queue_offset for message in left}
+        return [message for message in messages if message.queue_offset not in kept]
+
+    async def send_back(
+        self, queue: MessageQueue, message: StoredMessage, delay_level: int
+    ) -> bool:
+        """Gives one message back; returns whether it was taken."""
+        tries = self._config.max_reconsume_times
+        return await send_message_back(
+            self._instance,
+            self._group,
+            with_real_topic(message, self._group),
+            queue.broker_name or "",
+            delay_level=delay_level,
+            max_reconsume_times=MAX_RECONSUME_TIMES if tries == -1 else tries,
+        )
+
+    async def _later(
+        self,
+        queue: MessageQueue,
+        process: ProcessQueue[StoredMessage],
+        messages: Sequence[StoredMessage],
+    ) -> None:
+        await trio.sleep(RETRY_LOCALLY)
+        if not process.dropped:
+            self.submit(queue, process, messages)
+
+    async def give_up_expired(
+        self, queue: MessageQueue, process: ProcessQueue[StoredMessage]
+    ) -> None:
+        """Send back the oldest messages of a queue whose handlers do not end (Java: ``cleanExpiredMsg``)."""
+        for _ in range(MAX_EXPIRED_AT_ONCE):
+            message = process.oldest_expired(
+                now=trio.current_time(), timeout=self._config.consume_timeout
+            )
+            if message is None or not await self.send_back(queue, message, EXPIRED_DELAY_LEVEL):
+                return
+            self._commit(queue, process, [message])

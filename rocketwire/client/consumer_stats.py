@@ -1,0 +1,83 @@
+"""How a consumer fares, topic by topic, as operators are told (code 307): pure, ``now`` in seconds.
+
+Java: ``ConsumerStatsManager``, which reports the last minute's rates and the last hour's failures.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Final
+
+from rocketwire.messages.callbacks import ConsumeStatus
+
+_SLOT: Final = 10.0
+_SLOTS_OF_A_MINUTE: Final = 6
+_SLOTS_OF_AN_HOUR: Final = 360
+
+
+class _Counted:
+    """Sums of the last hour in slots of ten seconds."""
+
+    __slots__ = ("_slots",)
+
+    def __init__(self) -> None:
+        self._slots: deque[list[float]] = deque(maxlen=_SLOTS_OF_AN_HOUR)  # [number, times, value]
+
+    def add(self, now: float, times: int, value: float) -> None:
+        number = now // _SLOT
+        if not self._slots or self._slots[-1][0] != number:
+            self._slots.append([number, 0.0, 0.0])
+        last = self._slots[-1]
+        last[1] += times
+        last[2] += value
+
+    def sums(self, now: float, slots: int) -> tuple[float, float]:
+        """Times and values of the last so many slots."""
+        since = now // _SLOT - slots
+        recent = [slot for slot in self._slots if slot[0] > since]
+        return sum(slot[1] for slot in recent), sum(slot[2] for slot in recent)
+
+
+class ConsumerStats:
+    """Counts pulls and handled messages of each topic."""
+
+    def __init__(self) -> None:
+        """Nothing happened yet."""
+        self._pulls: dict[str, _Counted] = {}
+        self._consumed: dict[str, _Counted] = {}
+        self._failed: dict[str, _Counted] = {}
+
+    def pulled(self, topic: str, messages: int, seconds: float, now: float) -> None:
+        """A pull brought messages."""
+        self._pulls.setdefault(topic, _Counted()).add(now, messages, seconds)
+
+    def consumed(self, topic: str, messages: int, seconds: float, now: float) -> None:
+        """A handler has handled messages."""
+        self._consumed.setdefault(topic, _Counted()).add(now, messages, seconds)
+
+    def failed(self, topic: str, messages: int, now: float) -> None:
+        """A handler has not."""
+        self._failed.setdefault(topic, _Counted()).add(now, messages, 0.0)
+
+    def status(self, topic: str, now: float) -> ConsumeStatus:
+        """Rates of the last minute, times in milliseconds, and the failures of the last hour."""
+        minute = _SLOT * _SLOTS_OF_A_MINUTE
+        pulled, pull_seconds = self._sums(self._pulls, topic, now)
+        consumed, seconds = self._sums(self._consumed, topic, now)
+        failed, _ = self._sums(self._failed, topic, now)
+        hour, _ = self._sums(self._failed, topic, now, _SLOTS_OF_AN_HOUR)
+        return ConsumeStatus(
+            pull_rt=1000 * pull_seconds / pulled if pulled else 0.0,
+            pull_tps=pulled / minute,
+            consume_rt=1000 * seconds / consumed if consumed else 0.0,
+            consume_oktps=consumed / minute,
+            consume_failed_tps=failed / minute,
+            consume_failed_msgs=round(hour),
+        )
+
+    @staticmethod
+    def _sums(
+        counted: dict[str, _Counted], topic: str, now: float, slots: int = _SLOTS_OF_A_MINUTE
+    ) -> tuple[float, float]:
+        found = counted.get(topic)
+        return (0.0, 0.0) if found is None else found.sums(now, slots)

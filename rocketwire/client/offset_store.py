@@ -1,0 +1,226 @@
+"""Where a consumer keeps how far it has come: with the broker, or in a file of its own.
+
+Rules of this file: memory comes first; ``persist`` writes what the consumer still has, and forgets the queues that it lost.
+An offset that was frozen, because an operator or the broker has set it, is changed by nothing until the queue is taken anew.
+
+Java: ``RemoteBrokerOffsetStore``, ``LocalFileOffsetStore``, ``ControllableOffset``.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Protocol
+
+import trio
+
+from rocketwire.client.queues import master_of, replica_of
+from rocketwire.errors import DecodeError, RocketWireError
+from rocketwire.messages import decode_body, encode_body
+from rocketwire.messages.offsets import OffsetSerializeWrapper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rocketwire.client.instance import ClientInstance
+    from rocketwire.messages.message_queue import MessageQueue
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+DEFAULT_DIRECTORY: Final = ".rocketmq_offsets"
+"""Folder in the user's home with the offsets of broadcasting consumers."""
+
+
+class OffsetStore(Protocol):
+    """What a consumer asks of either store."""
+
+    def get(self, queue: MessageQueue) -> int | None:
+        """The offset in memory."""
+        ...
+
+    def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
+        """Change it in memory."""
+
+    def freeze(self, queue: MessageQueue, offset: int) -> None:
+        """Set it, and take no other until the queue is forgotten."""
+
+    def forget(self, queue: MessageQueue) -> None:
+        """The queue is somebody else's."""
+
+    async def fetch(self, queue: MessageQueue) -> int | None:
+        """The offset that was stored; None for none.
+
+        Raises:
+            ClientError, ChannelError: it cannot be found out.
+        """
+        ...
+
+    async def persist(self, queues: Iterable[MessageQueue]) -> None:
+        """Store the offsets of these; others are forgotten.  What cannot be stored is logged and tried again next time."""
+
+    def snapshot(self, topic: str) -> dict[MessageQueue, int]:
+        """The offsets in memory of one topic."""
+        ...
+
+
+class _Memory:
+    """Offsets by queue."""
+
+    def __init__(self) -> None:
+        self._offsets: dict[MessageQueue, int] = {}
+        self._frozen: set[MessageQueue] = set()
+
+    def get(self, queue: MessageQueue) -> int | None:
+        """As ``OffsetStore``."""
+        return self._offsets.get(queue)
+
+    def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
+        """As ``OffsetStore``."""
+        known = self._offsets.get(queue)
+        if queue in self._frozen or (increase_only and known is not None and known >= offset):
+            return
+        self._offsets[queue] = offset
+
+    def freeze(self, queue: MessageQueue, offset: int) -> None:
+        """As ``OffsetStore``."""
+        self._offsets[queue] = offset
+        self._frozen.add(queue)
+
+    def forget(self, queue: MessageQueue) -> None:
+        """As ``OffsetStore``."""
+        self._offsets.pop(queue, None)
+        self._frozen.discard(queue)
+
+    def snapshot(self, topic: str) -> dict[MessageQueue, int]:
+        """As ``OffsetStore``."""
+        return {queue: offset for queue, offset in self._offsets.items() if queue.topic == topic}
+
+    def _keep(self, queues: Iterable[MessageQueue]) -> dict[MessageQueue, int]:
+        """Forgets all but these; returns what is known of them."""
+        kept = set(queues)
+        for queue in [queue for queue in self._offsets if queue not in kept]:
+            self.forget(queue)
+        return dict(self._offsets)
+
+
+class RemoteBrokerOffsetStore(_Memory):
+    """Offsets of a group whose members share its messages: the broker of each queue has them."""
+
+    def __init__(self, instance: ClientInstance, group: str) -> None:
+        """Nothing is known yet.
+
+        Args:
+            instance: carries the requests.
+            group: whose offsets, with its namespace.
+        """
+        super().__init__()
+        self._instance = instance
+        self._group = group
+        self._stored: dict[MessageQueue, int] = {}
+
+    async def fetch(self, queue: MessageQueue) -> int | None:
+        """As ``OffsetStore``; the broker may say 0 for a young queue that the group has never read (clients.md 4.5)."""
+        found = await replica_of(self._instance, queue)
+        return await self._instance.brokers.consumer_offset(found.address, self._group, queue)
+
+    async def persist(self, queues: Iterable[MessageQueue]) -> None:
+        """As ``OffsetStore``; sent one-way, and only where something changed."""
+        offsets = self._keep(queues)
+        self._stored = {queue: at for queue, at in self._stored.items() if queue in offsets}
+        for queue, offset in offsets.items():
+            if self._stored.get(queue) != offset:
+                await self._persist(queue, offset)
+
+    async def _persist(self, queue: MessageQueue, offset: int) -> None:
+        try:
+            await self.commit(queue, offset, oneway=True)
+        except RocketWireError as error:
+            _LOG.warning("offset %d of %s was not stored: %s", offset, queue, error)
+
+    async def commit(self, queue: MessageQueue, offset: int, *, oneway: bool = False) -> None:
+        """Store one offset now.
+
+        Raises:
+            BrokerError: the broker refuses it.
+            BrokerNotFoundError, ChannelError: it does not answer.
+        """
+        address = await master_of(self._instance, queue)
+        await self._instance.brokers.update_consumer_offset(
+            address, self._group, queue, offset, oneway=oneway
+        )
+        self._stored[queue] = offset
+
+
+class LocalFileOffsetStore(_Memory):
+    """Offsets of a consumer that gets every message of its group: a file that Java's consumers read too.
+
+    Attributes:
+        path: of the file.
+    """
+
+    def __init__(
+        self, client_id: str, group: str, directory: str | os.PathLike[str] | None
+    ) -> None:
+        """Reads nothing yet.
+
+        Args:
+            client_id: part of the path; has to be the same next time.
+            group: whose offsets, likewise.
+            directory: None for ``~/.rocketmq_offsets``.
+        """
+        super().__init__()
+        root = Path.home() / DEFAULT_DIRECTORY if directory is None else Path(directory)
+        self.path = root / client_id / group / "offsets.json"
+        self._read: dict[MessageQueue, int] | None = None
+
+    async def fetch(self, queue: MessageQueue) -> int | None:
+        """As ``OffsetStore``.
+
+        Raises:
+            DecodeError: neither the file nor its backup can be read.
+        """
+        if self._read is None:
+            self._read = await trio.to_thread.run_sync(self._load)
+        return self._read.get(queue)
+
+    async def persist(self, queues: Iterable[MessageQueue]) -> None:
+        """As ``OffsetStore``; the former file becomes the backup."""
+        offsets = self._keep(queues)
+        if offsets and offsets != self._read:
+            merged = {**(self._read or {}), **offsets}
+            try:
+                await trio.to_thread.run_sync(self._write, merged)
+            except OSError as error:
+                _LOG.warning("offsets were not stored: %s", error)
+            else:
+                self._read = merged
+
+    def _load(self) -> dict[MessageQueue, int]:
+        failure: DecodeError | None = None
+        for path in (self.path, self.path.with_name("offsets.json.bak")):
+            try:
+                return _table(path.read_bytes())
+            except FileNotFoundError:
+                continue
+            except DecodeError as error:
+                failure = error
+        if failure is not None:
+            raise failure
+        return {}
+
+    def _write(self, offsets: Mapping[MessageQueue, int]) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = self.path.with_name("offsets.json.tmp")
+        with new.open("wb") as file:
+            file.write(encode_body(OffsetSerializeWrapper(offset_table=offsets)))
+            file.flush()
+            os.fsync(file.fileno())
+        if self.path.exists():
+            self.path.replace(self.path.with_name("offsets.json.bak"))
+        new.replace(self.path)
+
+
+def _table(data: bytes) -> dict[MessageQueue, int]:
+    found = decode_body(OffsetSerializeWrapper, data)
+    return dict((found.offset_table if found else None) or {})

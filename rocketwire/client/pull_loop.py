@@ -1,0 +1,210 @@
+"""Pulling one queue for as long as the consumer has it.
+
+Rules of this file: the loop ends by being cancelled, or by itself once the queue is dropped.  What it brings goes into the
+queue's window first and to the handlers then.  An error is logged and tried again; it never ends the loop.
+
+Java: ``DefaultMQPushConsumerImpl.pullMessage``, ``PullMessageService``.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import BrokerError, RocketWireError
+from rocketwire.messages.enums import MessageModel
+from rocketwire.policy.window import ProcessQueue, Thresholds
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Mapping
+
+    from rocketwire.client.concurrently import ConcurrentConsumption
+    from rocketwire.client.consumer_stats import ConsumerStats
+    from rocketwire.client.consuming import PushConsumerConfig
+    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.offset_store import OffsetStore
+    from rocketwire.client.orderly import OrderlyConsumption
+    from rocketwire.client.pulling import PullResult
+    from rocketwire.messages.heartbeat import SubscriptionData
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.wire.stored import StoredMessage
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+PULL_DELAY_FLOW_CONTROL: Final = 0.05
+"""Seconds until the window is looked at again when it is full."""
+
+PULL_DELAY_BROKER_FLOW_CONTROL: Final = 0.02
+"""Seconds until a pull is tried again that the broker refused because it is busy."""
+
+PULL_DELAY_EXCEPTION: Final = 1.0
+"""Seconds until a pull is tried again that failed, or for which a lock is missing."""
+
+PULL_DELAY_SUSPENDED: Final = 1.0
+"""Seconds between two looks whether a suspended consumer goes on."""
+
+
+class Held:
+    """A queue that a consumer has.
+
+    Attributes:
+        process: its window.
+        scope: cancels its pulls.
+        dropped_at: when it was given up, while a handler still runs.
+    """
+
+    __slots__ = ("dropped_at", "process", "scope")
+
+    def __init__(self, now: float) -> None:
+        """With an empty window.
+
+        Args:
+            now: the time now.
+        """
+        self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
+        self.scope = trio.CancelScope()
+        self.dropped_at: float | None = None
+
+
+class PullLoop:
+    """The pulls of one consumer.
+
+    Attributes:
+        suspended: pull nothing while it is set.
+    """
+
+    def __init__(
+        self,
+        instance: ClientInstance,
+        group: str,
+        config: PushConsumerConfig,
+        subscriptions: Mapping[str, SubscriptionData],
+        offsets: OffsetStore,
+        stats: ConsumerStats,
+        consumption: ConcurrentConsumption | OrderlyConsumption,
+        moved: Callable[[MessageQueue, int], Awaitable[None]],
+    ) -> None:
+        """Nothing is pulled yet.
+
+        Args:
+            instance: knows routes and carries the requests.
+            group: with its namespace.
+            config: the consumer's settings.
+            subscriptions: by topic; looked at again at each pull.
+            offsets: committed by the way.
+            stats: counts.
+            consumption: gets what comes.
+            moved: called when a queue goes on at another offset; ends the loop of that queue.
+        """
+        self.suspended = False
+        self._group = group
+        self._config = config
+        self._subscriptions = subscriptions
+        self._offsets = offsets
+        self._stats = stats
+        self._consumption = consumption
+        self._moved = moved
+        self._calls = PullCalls(instance)
+        self._thresholds: dict[str, Thresholds] = {}
+        self._shares = config.message_model is not MessageModel.BROADCASTING
+
+    def forget(self, queue: MessageQueue) -> None:
+        """The queue is somebody else's."""
+        self._calls.forget(queue)
+
+    def share_thresholds(self, queues: Collection[MessageQueue]) -> None:
+        """The consumer has these queues now; limits of a topic are shared by its queues."""
+        topics = [queue.topic or "" for queue in queues]
+        thresholds = self._config.thresholds
+        self._thresholds = {
+            topic: thresholds.for_queues(topics.count(topic)) for topic in set(topics)
+        }
+
+    async def run(self, queue: MessageQueue, held: Held, offset: int) -> None:
+        """Pull a queue from an offset on."""
+        process = held.process
+        with held.scope:
+            while not process.dropped:
+                delay = self._delay(queue, process)
+                if delay:
+                    await trio.sleep(delay)
+                    continue
+                try:
+                    result = await self._pull(queue, process, offset)
+                except BrokerError as error:
+                    busy = error.code == ResponseCode.FLOW_CONTROL
+                    _LOG.info("%s: pull of %s: %s", self._group, queue, error)
+                    await trio.sleep(
+                        PULL_DELAY_BROKER_FLOW_CONTROL if busy else PULL_DELAY_EXCEPTION
+                    )
+                except RocketWireError as error:
+                    _LOG.info("%s: pull of %s: %s", self._group, queue, error)
+                    await trio.sleep(PULL_DELAY_EXCEPTION)
+                else:
+                    if result.status is PullStatus.OFFSET_ILLEGAL:
+                        break
+                    offset = result.next_begin_offset
+                    self._take(queue, process, result)
+                    if self._config.pull_interval:
+                        await trio.sleep(self._config.pull_interval)
+            else:
+                return
+            _LOG.warning("%s: %s goes on at %d", self._group, queue, result.next_begin_offset)
+            held.scope.shield = True  # its own giving up cancels the scope
+            await self._moved(queue, result.next_begin_offset)
+
+    def _delay(self, queue: MessageQueue, process: ProcessQueue[StoredMessage]) -> float:
+        """Seconds to wait before the next pull; 0 to pull now."""
+        now = trio.current_time()
+        if self.suspended:
+            return PULL_DELAY_SUSPENDED
+        thresholds = self._thresholds.get(queue.topic or "", self._config.thresholds)
+        needs_lock = self._consumption.is_orderly and self._shares
+        if needs_lock and (not process.locked or process.is_lock_expired(now)):
+            return PULL_DELAY_EXCEPTION
+        process.last_pull = now
+        if process.flow_control(thresholds) is not None:
+            return PULL_DELAY_FLOW_CONTROL
+        return 0.0 if queue.topic in self._subscriptions else PULL_DELAY_EXCEPTION
+
+    async def _pull(
+        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], offset: int
+    ) -> PullResult:
+        subscription = self._subscriptions[queue.topic or ""]
+        started = trio.current_time()
+        committed = self._offsets.get(queue) if self._shares else None
+        result = await self._calls.pull(
+            PullRequest(
+                queue=queue,
+                offset=offset,
+                group=self._group,
+                subscription=subscription,
+                max_msg_nums=self._config.pull_batch_size,
+                max_msg_bytes=self._config.pull_batch_size_in_bytes,
+                commit_offset=committed or None,
+                send_subscription=self._config.post_subscription_when_pull,
+            )
+        )
+        now = trio.current_time()
+        process.last_pull = now
+        if result.messages:
+            self._stats.pulled(queue.topic or "", len(result.messages), now - started, now)
+        return result
+
+    def _take(
+        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], result: PullResult
+    ) -> None:
+        """What a pull brought goes to the handlers; where there is nothing, the offset goes on."""
+        if process.dropped:
+            return
+        messages = result.messages
+        if messages:
+            idle = process.put(messages, max_offset=result.max_offset)
+            if idle or not self._consumption.is_orderly:
+                self._consumption.submit(queue, process, messages)
+        elif not process.count:
+            self._offsets.update(queue, result.next_begin_offset, increase_only=True)

@@ -1,0 +1,364 @@
+"""``PushConsumer``: a member of a group that gets messages as they come; opened by ``open_push_consumer``.
+
+Rules of this file: offsets are of what was handled.  However a consumer ends, cancelled or not, it lets its handlers end,
+stores its offsets, unlocks its queues and says goodbye, so that others go on where it stopped.
+
+Java: ``DefaultMQPushConsumerImpl``.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.client.assignment import Assignment
+from rocketwire.client.concurrently import ConcurrentConsumption
+from rocketwire.client.consumer_stats import ConsumerStats
+from rocketwire.client.consuming import PushConsumerConfig
+from rocketwire.client.deliveries import Deliveries, Delivery
+from rocketwire.client.direct import consumed_directly, described
+from rocketwire.client.locking import LOCK_INTERVAL, QueueLocks
+from rocketwire.client.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
+from rocketwire.client.orderly import OrderlyConsumption
+from rocketwire.codes import RequestCode
+from rocketwire.errors import LocalProtocolError, RocketWireError
+from rocketwire.messages.enums import ConsumeType, MessageModel
+from rocketwire.messages.heartbeat import CheckClientRequestBody, ConsumerData
+from rocketwire.policy.names import retry_topic, with_namespace
+from rocketwire.policy.subscription import TAG, subscription_data, with_version
+from rocketwire.policy.validation import check_consumer_group, check_topic
+from rocketwire.tasks import background
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+
+    from rocketwire.client.consuming import (
+        MessageListenerConcurrently,
+        MessageListenerOrderly,
+    )
+    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.offset_store import OffsetStore
+    from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
+    from rocketwire.messages.heartbeat import SubscriptionData
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.messages.route import TopicRouteData
+    from rocketwire.wire.stored import StoredMessage
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+GOODBYE: Final = 5.0
+"""Seconds beside ``await_termination`` in which a consumer that closes stores offsets, unlocks queues and tells brokers."""
+
+
+class PushConsumer:
+    """A consumer of one group.
+
+    Attributes:
+        group: with its namespace.
+        config: its settings.
+        assignment: the queues that it has.
+    """
+
+    def __init__(
+        self,
+        instance: ClientInstance,
+        group: str,
+        config: PushConsumerConfig,
+        listener: MessageListenerConcurrently | None,
+        orderly_listener: MessageListenerOrderly | None,
+        *,
+        orderly: bool,
+        nursery: trio.Nursery,
+    ) -> None:
+        """Without subscriptions; arguments as of ``open_push_consumer``, which also starts it."""
+        self.group = group
+        self.config = config
+        self._instance = instance
+        self._nursery = nursery
+        self._subscriptions: dict[str, SubscriptionData] = {}
+        self._told: dict[str, SubscriptionData] | None = None
+        self._stats = ConsumerStats()
+        self._offsets: OffsetStore
+        if config.message_model is MessageModel.BROADCASTING:
+            self._offsets = LocalFileOffsetStore(
+                instance.client_id, group, config.local_offset_store_dir
+            )
+        else:
+            self._offsets = RemoteBrokerOffsetStore(instance, group)
+        self._deliveries = None if listener or orderly_listener else Deliveries()
+        locks = QueueLocks(instance, group)
+        self._consumption: ConcurrentConsumption | OrderlyConsumption
+        if orderly:
+            heard = orderly_listener or Deliveries.orderly.__get__(self._deliveries)
+            self._consumption = OrderlyConsumption(
+                instance, group, config, heard, self._offsets, locks, self._stats, nursery
+            )
+        else:
+            told = listener or Deliveries.concurrently.__get__(self._deliveries)
+            self._consumption = ConcurrentConsumption(
+                instance, group, config, told, self._offsets, self._stats, nursery
+            )
+        self.assignment = Assignment(
+            instance,
+            group,
+            config,
+            self._subscriptions,
+            self._offsets,
+            locks,
+            self._stats,
+            self._consumption,
+            nursery,
+            self._queues_changed,
+        )
+        self._started_millis = _millis()
+
+    # ------------------------------------------------------------------ for the application
+
+    def __aiter__(self) -> PushConsumer:
+        """The consumer itself."""
+        return self
+
+    async def __anext__(self) -> Delivery:
+        """The next message, of a consumer that was opened without a listener; the one before counts as handled.
+
+        Raises:
+            LocalProtocolError: the messages go to a listener.
+
+        Cancellation: nothing is lost; what was not handled comes back.
+        """
+        if self._deliveries is None:
+            raise LocalProtocolError("the messages of this consumer go to its listener")
+        return await self._deliveries.next()
+
+    def subscribe(
+        self, topic: str, expression: str | None = None, *, expression_type: str | None = None
+    ) -> None:
+        """Want messages of a topic, from the next sharing of queues on; replaces an earlier subscription of it.
+
+        All members of a group have to want the same: the broker goes by whoever spoke last.
+
+        Args:
+            topic: its name.
+            expression: tags as ``a || b``; None for all; of other types whatever they are.
+            expression_type: None or ``TAG``, ``SQL92``, or another that the broker knows.
+
+        Raises:
+            LocalProtocolError: not a name of a topic, no tag in the expression, or none of another type.
+        """
+        check_topic(topic)
+        name = with_namespace(self._instance.config.namespace, topic)
+        self._subscriptions[name] = subscription_data(
+            name, expression, expression_type=expression_type, version=_millis()
+        )
+        self._instance.heartbeat_soon()
+        self.rebalance_soon()
+
+    def unsubscribe(self, topic: str) -> None:
+        """Want nothing of the topic any more."""
+        name = with_namespace(self._instance.config.namespace, topic)
+        if self._subscriptions.pop(name, None) is not None:
+            self._instance.heartbeat_soon()
+            self.rebalance_soon()
+
+    @property
+    def assigned(self) -> tuple[MessageQueue, ...]:
+        """The queues that it has now."""
+        return self.assignment.queues
+
+    def suspend(self) -> None:
+        """Pull nothing until ``resume``; what has come is still handled."""
+        self.assignment.pulls.suspended = True
+
+    def resume(self) -> None:
+        """Pull again."""
+        self.assignment.pulls.suspended = False
+
+    # ------------------------------------------------------------------ a member of the instance
+
+    def topics(self) -> tuple[str, ...]:
+        """As ``ConsumerMember``."""
+        return tuple(self._subscriptions)
+
+    def route_changed(self, topic: str, route: TopicRouteData) -> None:
+        """As ``ConsumerMember``."""
+        self.rebalance_soon()
+
+    def heartbeat(self) -> ConsumerData:
+        """As ``ConsumerMember``."""
+        return ConsumerData(
+            group_name=self.group,
+            consume_type=ConsumeType.CONSUME_PASSIVELY,
+            message_model=self.config.message_model,
+            consume_from_where=self.config.consume_from_where,
+            unit_mode=self.config.unit_mode,
+            subscription_data_set=tuple((self._told or self._subscriptions).values()),
+        )
+
+    def rebalance_soon(self) -> None:
+        """As ``ConsumerMember``."""
+        self.assignment.rebalance_soon()
+
+    async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
+        """As ``ConsumerMember``; handlers get ``await_termination`` to end before the offsets count."""
+        await self.assignment.reset({q: at for q, at in offsets.items() if q.topic == topic})
+
+    def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
+        """As ``ConsumerMember``."""
+        return self._offsets.snapshot(topic)
+
+    def running_info(self) -> ConsumerRunningInfo:
+        """As ``ConsumerMember``."""
+        return described(
+            self._subscriptions,
+            self.assignment.windows(),
+            self._offsets,
+            self._stats,
+            is_orderly=self._consumption.is_orderly,
+            threads=self.config.consume_thread_max,
+            started_millis=self._started_millis,
+        )
+
+    async def consume_directly(
+        self, message: StoredMessage, broker_name: str
+    ) -> ConsumeMessageDirectlyResult:
+        """As ``ConsumerMember``."""
+        return await consumed_directly(self._consumption, message, broker_name, self.group)
+
+    # ------------------------------------------------------------------ background
+
+    async def start(self, subscriptions: Mapping[str, str | tuple[str, str]]) -> None:
+        """Subscribe, and start the tasks; ``open_push_consumer`` does."""
+        for topic, wanted in subscriptions.items():
+            expression, kind = (wanted, None) if isinstance(wanted, str) else wanted
+            self.subscribe(topic, expression, expression_type=kind)
+        if self.config.message_model is not MessageModel.BROADCASTING:
+            name = retry_topic(self.group)
+            self._subscriptions[name] = subscription_data(name, version=_millis())
+        await self._learn_routes()
+        await self._check_expressions()
+        self._instance.add_consumer(self)
+        await self._instance.send_heartbeats()
+        self._consumption.start()
+        interval = self._instance.config.persist_consumer_offset_interval
+        start = self._nursery.start_soon
+        start(self.assignment.keep_balanced)
+        start(_every, interval, self.assignment.persist)
+        start(_every, LOCK_INTERVAL, self.assignment.renew_locks)
+        start(_every, self.config.consume_timeout, self.assignment.give_up_expired)
+
+    async def close(self) -> None:
+        """Give everything up in good order; ``open_push_consumer`` does."""
+        within = self.config.await_termination
+        with trio.move_on_after(within + GOODBYE, shield=True):
+            if self._deliveries is not None:
+                await trio.lowlevel.checkpoint()  # what the loop has acknowledged counts
+                within = 0
+            await self.assignment.close(within)
+        with trio.move_on_after(GOODBYE, shield=True):
+            await self._instance.remove_consumer(self)
+
+    async def _learn_routes(self) -> None:
+        for topic in self._subscriptions:
+            try:
+                await self._instance.route(topic)
+            except RocketWireError as error:
+                _LOG.info("%s: route of %s: %s", self.group, topic, error)
+
+    async def _check_expressions(self) -> None:
+        """Asks a broker of each topic whether it understands its expression (code 46); tags need not be asked for."""
+        for topic, subscription in self._subscriptions.items():
+            if subscription.expression_type in (None, TAG):
+                continue
+            body = CheckClientRequestBody(
+                client_id=self._instance.client_id,
+                group=self.group,
+                namespace=self._instance.config.namespace,
+                subscription_data=subscription,
+            )
+            address = await self._instance.any_broker(topic)
+            await self._instance.brokers.call(address, RequestCode.CHECK_CLIENT_CONFIG, None, body)
+
+    async def _queues_changed(self) -> None:
+        """Says everything anew, so that brokers compare it with the other members' (Java: ``messageQueueChanged``).
+
+        Pulls carry the new version only once brokers know it: they refuse one that they have not heard of.
+        """
+        version = _millis()
+        told = {topic: with_version(one, version) for topic, one in self._subscriptions.items()}
+        self._told = told
+        await self._instance.send_heartbeats()
+        self._told = None
+        for topic in self._subscriptions.keys() & told.keys():
+            if (self._subscriptions[topic].sub_version or 0) < version:
+                self._subscriptions[topic] = told[topic]
+
+
+def _millis() -> int:
+    return round(time.time() * 1000)
+
+
+async def _every(seconds: float, round_: Callable[[], Awaitable[None]]) -> None:
+    while True:
+        await trio.sleep(seconds)
+        try:
+            await round_()
+        except RocketWireError as error:
+            _LOG.info("%s: %s", round_, error)
+
+
+@asynccontextmanager
+async def open_push_consumer(
+    instance: ClientInstance,
+    group: str,
+    subscriptions: Mapping[str, str | tuple[str, str]],
+    listener: MessageListenerConcurrently | None = None,
+    *,
+    orderly_listener: MessageListenerOrderly | None = None,
+    orderly: bool = False,
+    config: PushConsumerConfig | None = None,
+) -> AsyncGenerator[PushConsumer]:
+    """A push consumer for the length of the block.
+
+    Args:
+        instance: the client; one consumer of a group in an instance.
+        group: its name.
+        subscriptions: by topic the tags that are wanted as ``a || b``, ``*`` for all, or expression and type, as
+            ``("a > 5", "SQL92")``.
+        listener: handles messages whose order does not count.  Without any listener the consumer is an iterator.
+        orderly_listener: handles messages in the order of each queue.
+        orderly: whether the iterator keeps order; goes without saying with ``orderly_listener``.
+        config: settings.
+
+    Raises:
+        LocalProtocolError: a name or an expression that cannot be, two listeners, or a second consumer of the group.
+        BrokerError: the broker does not understand an expression.
+        ClientError, ChannelError: it cannot be asked.
+
+    Closing: pulls end, handlers get ``await_termination`` to end, offsets are stored, queues unlocked and brokers told;
+    what was not handled comes back, here or to another member.
+
+    Cancellation: the same; handlers are not waited for but cancelled, and their messages come back.
+    """
+    check_consumer_group(group)
+    if listener and orderly_listener:
+        raise LocalProtocolError("two listeners")
+    name = with_namespace(instance.config.namespace, group)
+    async with background() as nursery:
+        consumer = PushConsumer(
+            instance,
+            name,
+            config or PushConsumerConfig(),
+            listener,
+            orderly_listener,
+            orderly=orderly or orderly_listener is not None,
+            nursery=nursery,
+        )
+        try:
+            await consumer.start(subscriptions)
+            yield consumer
+        finally:
+            await consumer.close()

@@ -1,0 +1,138 @@
+"""Which queues of a topic a consumer has now, and where it begins in a queue that it gets.
+
+Java: ``RebalanceImpl``, ``RebalancePushImpl.computePullFromWhereWithException``.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.client.queues import queues_of, replica_of
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import BrokerError
+from rocketwire.messages.allocation import QueryAssignmentRequestBody, QueryAssignmentResponseBody
+from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
+from rocketwire.policy.allocation import sorted_client_ids, sorted_queues
+from rocketwire.policy.names import RETRY_PREFIX
+
+if TYPE_CHECKING:
+    from rocketwire.client.instance import ClientInstance
+    from rocketwire.messages.message_queue import MessageQueue, MessageQueueAssignment
+    from rocketwire.policy.allocation import AllocateMessageQueueStrategy
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+CONSUME_TIMESTAMP_BEFORE: Final = 30 * 60 * 1000
+"""Milliseconds before the start of a consumer at which ``CONSUME_FROM_TIMESTAMP`` begins unless told otherwise."""
+
+
+class Rebalance:
+    """Shares the queues of topics out among the members of one group."""
+
+    def __init__(
+        self,
+        instance: ClientInstance,
+        group: str,
+        model: MessageModel,
+        strategy: AllocateMessageQueueStrategy,
+    ) -> None:
+        """Nothing is asked yet.
+
+        Args:
+            instance: knows routes and carries the requests.
+            group: with its namespace.
+            model: whether the members share the queues, or each has them all.
+            strategy: how they are shared; the same for all members.
+        """
+        self._instance = instance
+        self._group = group
+        self._model = model
+        self._strategy = strategy
+        self._broker_cannot: set[str] = set()
+
+    async def assigned(self, topic: str) -> list[MessageQueue] | None:
+        """The queues of a topic that are this member's; None where that cannot be told now.
+
+        Raises:
+            ClientError, ChannelError: name server or broker do not answer.
+            LocalProtocolError: the strategy cannot work with what there is.
+        """
+        queues = sorted_queues(await queues_of(self._instance, topic))
+        if self._model is MessageModel.BROADCASTING:
+            return queues
+        members = await self.members(topic)
+        if not members or not queues:
+            return None
+        if self._instance.client_id not in members:
+            return []
+        return self._strategy.allocate(self._instance.client_id, queues, sorted_client_ids(members))
+
+    async def members(self, topic: str) -> tuple[str, ...]:
+        """Client ids of the group, as some broker of the topic knows them.
+
+        Raises:
+            ClientError, ChannelError: it does not answer.
+        """
+        address = await self._instance.any_broker(topic)
+        return await self._instance.brokers.consumer_ids(address, self._group)
+
+    async def assigned_by_broker(self, topic: str) -> tuple[MessageQueueAssignment, ...] | None:
+        """What the broker says is this member's (code 400); None from a broker of 4.x, which cannot.
+
+        Raises:
+            ClientError, ChannelError: it does not answer.
+        """
+        if topic in self._broker_cannot:
+            return None
+        body = QueryAssignmentRequestBody(
+            client_id=self._instance.client_id,
+            consumer_group=self._group,
+            message_model=self._model,
+            strategy_name=self._strategy.name,
+            topic=topic,
+        )
+        address = await self._instance.any_broker(topic)
+        try:
+            answer = await self._instance.brokers.call(
+                address, RequestCode.QUERY_ASSIGNMENT, None, body
+            )
+        except BrokerError as error:
+            if error.code != ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+                raise
+            self._broker_cannot.add(topic)
+            return None
+        told: QueryAssignmentResponseBody | None = answer.body
+        return () if told is None else told.message_queue_assignments or ()
+
+
+async def first_offset(
+    instance: ClientInstance,
+    queue: MessageQueue,
+    where: ConsumeFromWhere,
+    timestamp_millis: int | None = None,
+) -> int:
+    """Where to begin in a queue of which the group has no offset.
+
+    Args:
+        instance: carries the request.
+        queue: which.
+        where: of the settings; the three obsolete values are ``CONSUME_FROM_LAST_OFFSET``, as in Java.
+        timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``; None for half an hour ago.
+
+    Raises:
+        ClientError, ChannelError: the broker does not tell.
+    """
+    is_retry = (queue.topic or "").startswith(RETRY_PREFIX)
+    if where is ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET:
+        return 0
+    by_time = where is ConsumeFromWhere.CONSUME_FROM_TIMESTAMP
+    if is_retry and not by_time:
+        return 0
+    address = (await replica_of(instance, queue)).address
+    if is_retry or not by_time:
+        return await instance.brokers.max_offset(address, queue)
+    if timestamp_millis is None:
+        timestamp_millis = round(time.time() * 1000) - CONSUME_TIMESTAMP_BEFORE
+    return await instance.brokers.search_offset(address, queue, timestamp_millis)

@@ -1,0 +1,133 @@
+"""Giving a message back that could not be handled, so that the group gets it again later, or among its dead letters.
+
+Java: ``DefaultMQPushConsumerImpl.sendMessageBack``, ``MQClientAPIImpl.consumerSendMessageBack``.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.client.queues import queues_of
+from rocketwire.codes import RequestCode
+from rocketwire.errors import RocketWireError
+from rocketwire.messages.send import ConsumerSendMsgBackRequestHeader, SendMessageRequestHeaderV2
+from rocketwire.policy.names import retry_topic
+from rocketwire.policy.routing import DEFAULT_TOPIC
+from rocketwire.wire.properties import encode_properties
+
+if TYPE_CHECKING:
+    from rocketwire.client.instance import ClientInstance
+    from rocketwire.wire.stored import StoredMessage
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+INNER_PRODUCER_GROUP: Final = "CLIENT_INNER_PRODUCER"
+"""Producer group of messages that a consumer sends to be retried."""
+
+RETRY_TOPIC: Final = "RETRY_TOPIC"
+"""Property with the topic that a message to be retried is really of."""
+
+ORIGIN_MESSAGE_ID: Final = "ORIGIN_MESSAGE_ID"
+"""Property with the id that it had when it was sent first."""
+
+SEND_BACK_TIMEOUT: Final = 5.0
+"""Seconds for a broker to take a message back."""
+
+
+async def send_message_back(
+    instance: ClientInstance,
+    group: str,
+    message: StoredMessage,
+    broker_name: str,
+    *,
+    delay_level: int = 0,
+    max_reconsume_times: int,
+) -> bool:
+    """Give a message back (code 36), or, where its broker does not take it, send it to the group's retry topic.
+
+    Args:
+        instance: carries the requests.
+        group: with its namespace.
+        message: as it was consumed.
+        broker_name: where it is stored.
+        delay_level: -1 for the dead letters at once, 0 to have the broker choose, else a level.
+        max_reconsume_times: tries before the dead letters.
+
+    Returns:
+        Whether the message is in good hands now.
+    """
+    header = ConsumerSendMsgBackRequestHeader(
+        offset=message.commit_log_offset,
+        group=group,
+        delay_level=delay_level,
+        origin_msg_id=message.msg_id,
+        origin_topic=message.topic,
+        max_reconsume_times=max_reconsume_times,
+        bname=broker_name,
+    )
+    try:
+        address = await instance.master(broker_name, message.topic)
+        await instance.brokers.call(
+            address, RequestCode.CONSUMER_SEND_MSG_BACK, header, within=SEND_BACK_TIMEOUT, vip=True
+        )
+    except RocketWireError as error:
+        _LOG.warning("%s did not take message %s back: %s", broker_name, message.msg_id, error)
+    else:
+        return True
+    try:
+        await send_to_retry_topic(instance, group, message, max_reconsume_times)
+    except RocketWireError as error:
+        _LOG.warning("message %s was not sent to be retried: %s", message.msg_id, error)
+        return False
+    return True
+
+
+async def send_to_retry_topic(
+    instance: ClientInstance, group: str, message: StoredMessage, max_reconsume_times: int
+) -> None:
+    """Send a message as a new one to the group's retry topic.
+
+    The broker delays it by the number of tries, and puts it with the dead letters after the last, or as long as a member of
+    the group holds the lock of an orderly queue.
+
+    Args:
+        instance: carries the request.
+        group: with its namespace.
+        message: as it was consumed.
+        max_reconsume_times: tries before the dead letters.
+
+    Raises:
+        ClientError, ChannelError: nobody took it.
+    """
+    topic = retry_topic(group)
+    queues = await queues_of(instance, topic)
+    queue = queues[message.queue_offset % len(queues)] if queues else None
+    name = queue.broker_name if queue is not None else None
+    tries = message.reconsume_times + 1
+    properties = dict(message.properties or {})
+    properties.setdefault(ORIGIN_MESSAGE_ID, message.msg_id)
+    properties |= {RETRY_TOPIC: message.topic, "DELAY": str(3 + message.reconsume_times)}
+    properties.pop("TRAN_MSG", None)
+    header = SendMessageRequestHeaderV2(
+        producer_group=INNER_PRODUCER_GROUP,
+        topic=topic,
+        default_topic=DEFAULT_TOPIC,
+        default_topic_queue_nums=4,
+        queue_id=0 if queue is None else queue.queue_id,
+        sys_flag=0,
+        born_timestamp=round(time.time() * 1000),
+        flag=message.flag,
+        properties=encode_properties(properties),
+        reconsume_times=tries,
+        unit_mode=False,
+        max_reconsume_times=max_reconsume_times,
+        batch=False,
+        broker_name=name,
+    )
+    address = await instance.master(name or "", topic)
+    body = message.body or b""
+    await instance.brokers.call(
+        address, RequestCode.SEND_MESSAGE_V2, header, body, within=SEND_BACK_TIMEOUT, vip=True
+    )
