@@ -197,16 +197,16 @@ class LocalFileOffsetStore(_Memory):
                 self._read = merged
 
     def _load(self) -> dict[MessageQueue, int]:
-        failure: DecodeError | None = None
+        failures: list[DecodeError] = []
         for path in (self.path, self.path.with_name("offsets.json.bak")):
             try:
                 return _table(path.read_bytes())
             except FileNotFoundError:
                 continue
             except DecodeError as error:
-                failure = error
-        if failure is not None:
-            raise failure
+                failures.append(error)
+        if failures:
+            raise failures[0]
         return {}
 
     def _write(self, offsets: Mapping[MessageQueue, int]) -> None:

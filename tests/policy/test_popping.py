@@ -1,0 +1,170 @@
+"""Handles of popped messages; the interop tests C24 to C28 prove them against a broker."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.errors import DecodeError
+from rocketwire.messages import encode_body
+from rocketwire.messages.pop import BatchAckMessageRequestBody, PopMessageResponseHeader
+from rocketwire.policy.popping import (
+    FIRST_POP_TIME,
+    POP_CK,
+    PopHandle,
+    batch_acks,
+    handle_of,
+    parse_pop_handle,
+    retry_of,
+    with_handles,
+)
+from rocketwire.wire.stored import StoredMessage
+
+TEXT = "100 1700000000000 60000 3 0 broker-a 2 105"
+HANDLE = PopHandle(
+    start_offset=100,
+    pop_time=1700000000000,
+    invisible_time=60000,
+    revive_queue_id=3,
+    retry="0",
+    broker_name="broker-a",
+    queue_id=2,
+    queue_offset=105,
+)
+
+
+def header(**values: str) -> PopMessageResponseHeader:
+    return PopMessageResponseHeader(
+        pop_time=1700000000000,
+        invisible_time=60000,
+        revive_qid=3,
+        rest_num=0,
+        start_offset_info=values.get("start"),
+        msg_offset_info=values.get("offsets"),
+        order_count_info=values.get("tries"),
+    )
+
+
+def message(queue_offset: int, topic: str = "T", **properties: str) -> StoredMessage:
+    return StoredMessage(
+        topic=topic, queue_id=2, queue_offset=queue_offset, properties=properties or None
+    )
+
+
+def test_a_handle_is_eight_words() -> None:
+    assert parse_pop_handle(TEXT) == HANDLE
+    assert str(HANDLE) == TEXT
+
+
+@pytest.mark.parametrize("text", ["", TEXT + " 1", "x 1 2 3 0 broker-a 2 105"])
+def test_what_is_no_handle_is_refused(text: str) -> None:
+    with pytest.raises(DecodeError):
+        parse_pop_handle(text)
+
+
+def test_a_message_that_was_not_popped_has_no_handle() -> None:
+    with pytest.raises(DecodeError, match="not popped"):
+        handle_of(message(1))
+
+
+def test_a_message_hidden_again_has_a_handle_that_starts_at_itself() -> None:
+    again = HANDLE.hidden_again(1700000009999, 30000, 4)
+
+    assert str(again) == "105 1700000009999 30000 4 0 broker-a 2 105"
+
+
+@pytest.mark.parametrize(
+    ("retry", "topic", "expected"),
+    [
+        ("0", "T", "T"),
+        ("1", "T", "%RETRY%G_T"),
+        ("2", "T", "%RETRY%G+T"),
+        ("1", "%RETRY%G_T", "%RETRY%G_T"),
+    ],
+)
+def test_the_real_topic_of_a_retried_message_is_its_groups(
+    retry: str, topic: str, expected: str
+) -> None:
+    handle = PopHandle(
+        start_offset=0,
+        pop_time=0,
+        invisible_time=0,
+        revive_queue_id=0,
+        retry=retry,
+        broker_name="b",
+        queue_id=0,
+        queue_offset=0,
+    )
+
+    assert expected == handle.real_topic(topic, "G")
+
+
+@pytest.mark.parametrize(
+    ("topic", "expected"), [("T", "0"), ("%RETRY%G_T", "1"), ("%RETRY%G+T", "2")]
+)
+def test_the_kind_of_topic_is_told_by_its_name(topic: str, expected: str) -> None:
+    assert expected == retry_of(topic)
+
+
+def test_a_pop_says_where_each_message_is() -> None:
+    told = header(start="0 2 100", offsets="0 2 100,105")
+
+    first, second = with_handles([message(100), message(105)], told, "broker-a")
+
+    assert str(handle_of(first)) == "100 1700000000000 60000 3 0 broker-a 2 100"
+    assert str(handle_of(second)) == TEXT
+    assert (second.properties or {})[FIRST_POP_TIME] == "1700000000000"
+
+
+def test_a_pop_that_says_nothing_starts_at_its_first_message() -> None:
+    found = with_handles([message(107), message(105)], header(), "broker-a")
+
+    assert [handle_of(one).start_offset for one in found] == [105, 105]
+    assert [handle_of(one).queue_offset for one in found] == [107, 105]
+
+
+def test_a_message_that_has_a_handle_keeps_it() -> None:
+    properties = {POP_CK: TEXT, FIRST_POP_TIME: "1"}
+    popped = StoredMessage(topic="T", queue_id=0, queue_offset=9, properties=properties)
+
+    (found,) = with_handles([popped], header(start="0 2 100"), "broker-a")
+
+    assert found.properties == properties
+
+
+def test_the_tries_of_ordered_messages_are_told_by_offset_or_by_queue() -> None:
+    told = header(start="0 2 100", offsets="0 2 100,101,102", tries="0 2 1;0 qo2%101 3")
+    messages = [message(100), message(101), message(102)]
+
+    found = with_handles(messages, told, "broker-a", orderly=True)
+
+    assert [one.reconsume_times for one in found] == [1, 3, 1]
+    assert [one.reconsume_times for one in with_handles(messages, told, "b")] == [0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        header(start="0 1 100"),
+        header(start="0 2 100", offsets="0 2 x"),
+        header(start="0 2 x"),
+        header(start="0 2"),
+        header(start="0 2 100", offsets="0 2 100"),
+    ],
+)
+def test_a_header_that_does_not_fit_its_messages_is_refused(told: PopMessageResponseHeader) -> None:
+    with pytest.raises(DecodeError):
+        with_handles([message(100), message(101)], told, "broker-a")
+
+
+def test_acknowledgements_of_one_pop_are_bits_of_one_entry() -> None:
+    handles = [
+        parse_pop_handle(f"100 1700000000000 60000 3 0 broker-a 2 {offset}")
+        for offset in (100, 103, 109)
+    ]
+    other = parse_pop_handle("7 1700000000000 60000 3 1 broker-b 0 7")
+
+    found = batch_acks([*handles, other], topic="T", group="G")
+
+    assert {name: len(entries) for name, entries in found.items()} == {"broker-a": 1, "broker-b": 1}
+    body = encode_body(BatchAckMessageRequestBody(broker_name="broker-a", acks=found["broker-a"]))
+    assert b'"b":"CQI="' in body  # {0, 3, 9}, clients.md 4.12
