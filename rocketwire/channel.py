@@ -359,21 +359,38 @@ async def open_channel(
     Closing: as ``over``.
     """
     peer = f"{host}:{port}"
-    stream = await _connected(host, port, tls, server_hostname or host)
+    stream = await connect_stream(host, port, tls=tls, server_hostname=server_hostname)
     async with over(stream, peer=peer, handler=handler, idle_timeout=idle_timeout) as channel:
         yield channel
 
 
-async def _connected(
-    host: str, port: int, tls: ssl.SSLContext | None, server_hostname: str
+async def connect_stream(
+    host: str,
+    port: int,
+    *,
+    tls: ssl.SSLContext | None = None,
+    server_hostname: str | None = None,
 ) -> trio.abc.Stream:
+    """Connect; the stream is for ``over``, or for whoever closes it.
+
+    Args:
+        host: name or address; of a name with several addresses the first one that answers.
+        port: TCP port.
+        tls: context of a TLS connection; None for a plain one.
+        server_hostname: the name that the certificate has to have, if not ``host``.
+
+    Raises:
+        ConnectFailedError: nobody listens there, or the handshake failed.
+    """
     try:
         socket = await trio.open_tcp_stream(host, port)
     except OSError as error:
         raise ConnectFailedError(f"{host}:{port}: {error}") from error
     if tls is None:
         return socket
-    stream = trio.SSLStream(socket, tls, server_hostname=server_hostname, https_compatible=True)
+    stream = trio.SSLStream(
+        socket, tls, server_hostname=server_hostname or host, https_compatible=True
+    )
     shaken = False
     try:
         await stream.do_handshake()

@@ -5,6 +5,7 @@ Java: ``RemotingHelper``, ``NameServerAddressUtils``, ``MixAll.brokerVIPChannel`
 
 from __future__ import annotations
 
+import ipaddress
 import re
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 VIP_PORT_DISTANCE: Final = 2
 """By so much a broker's second port, which serves all but pulls and pops, lies below its first."""
+
+_NOT_IN_NAMES: Final = frozenset(" \t,;/")
 
 _INSTANCE_ENDPOINT: Final = re.compile(r"^(\w+://|)(MQ_INST_\w+_\w+)\..*$")
 
@@ -27,9 +30,20 @@ def split_address(address: str) -> tuple[str, int]:
     """
     host, colon, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
-    if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
+    is_port = port.isascii() and port.isdecimal() and 0 < int(port) < 65536
+    if not colon or not is_port or not _is_host(host):
         raise LocalProtocolError(f"not host:port: {address!r}")
     return host, int(port)
+
+
+def _is_host(host: str) -> bool:
+    if ":" not in host:
+        return bool(host) and not _NOT_IN_NAMES.intersection(host)
+    try:
+        ipaddress.IPv6Address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def join_address(host: str, port: int) -> str:

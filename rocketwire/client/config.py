@@ -26,7 +26,7 @@ ZONE_ENV: Final = "ROCKETMQ_ZONE"
 ZONE_MODE_ENV: Final = "ROCKETMQ_ZONE_MODE"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Credentials:
     """Who signs requests (Java: ``SessionCredentials``).
 

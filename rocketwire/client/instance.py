@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.members import ConsumerMember, ProducerMember
-    from rocketwire.client.pool import ChannelPool
+    from rocketwire.client.pool import ChannelPool, Connect
     from rocketwire.client.routes import FoundBroker
     from rocketwire.messages.heartbeat import HeartbeatData
     from rocketwire.messages.route import TopicRouteData
@@ -368,6 +368,7 @@ async def open_client(
     own_instance: bool = True,
     environment: Mapping[str, str] | None = None,
     chance: random.Random | None = None,
+    connect: Connect | None = None,
 ) -> AsyncGenerator[ClientInstance]:
     """A client for the length of the block; nothing is connected to before somebody asks.
 
@@ -377,6 +378,7 @@ async def open_client(
             consumers say False, so that the offsets on their disk are found again.
         environment: variables that stand in for settings that are not set; None for those of this process.
         chance: for the order of name servers and the choice of brokers.
+        connect: in the place of TCP and TLS, as ``rocketwire.testing`` has it.
 
     Raises:
         LocalProtocolError: a configured address is not ``host:port``.
@@ -389,7 +391,10 @@ async def open_client(
         config = config.with_own_instance(os.getpid(), time.monotonic_ns())
     chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
     client_id = config.client_id(config.client_ip or local_address())
-    async with open_pool(config, environment=variables) as pool, background() as nursery:
+    async with (
+        open_pool(config, environment=variables, connect=connect) as pool,
+        background() as nursery,
+    ):
         name_servers = NameServers(pool, config, environment=variables, chance=chance)
         instance = ClientInstance(config, client_id, pool, name_servers, nursery, chance)
         await instance.start()

@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import trio
 
-from rocketwire.channel import Channel, open_channel
-from rocketwire.client.addresses import split_address
+from rocketwire.channel import Channel, connect_stream, over
+from rocketwire.client.addresses import join_address, split_address
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
     ChannelClosedError,
@@ -48,6 +48,9 @@ MAX_CHANNELS: Final = 4096
 
 SILENCE: Final = 1.0
 """Seconds without any answer after which a request that times out gives its channel up."""
+
+Connect: TypeAlias = "Callable[[str, int], Awaitable[trio.abc.Stream]]"
+"""Connects to a host and port; raises ``ConnectFailedError``."""
 
 RequestHandler: TypeAlias = "Callable[[str, RemotingCommand], Awaitable[RemotingCommand | None]]"
 """Answers a request of the peer at an address; None for no answer.  One-way requests come here too."""
@@ -78,7 +81,11 @@ class ChannelPool:
     """Channels by address; made by ``open_pool``."""
 
     def __init__(
-        self, config: ClientConfig, nursery: trio.Nursery, environment: Mapping[str, str]
+        self,
+        config: ClientConfig,
+        nursery: trio.Nursery,
+        environment: Mapping[str, str],
+        connect: Connect | None = None,
     ) -> None:
         """A pool without channels.
 
@@ -86,7 +93,9 @@ class ChannelPool:
             config: credentials, TLS, time limits and what else all requests have in common.
             nursery: where channels live.
             environment: variables that stand in for settings that are not set.
+            connect: in the place of TCP and TLS, as ``rocketwire.testing`` has it.
         """
+        self._connect = connect or self._connect_stream
         self._config = config
         self._nursery = nursery
         self._links: dict[str, _Link] = {}
@@ -252,14 +261,11 @@ class ChannelPool:
         """One channel's life: connecting, until it ends or is no longer wanted."""
         limit = self._config.connect_timeout
         link.scope.deadline = trio.current_time() + limit
-        named = self._config.tls_server_hostname or self._hostnames.get(link.address)
         try:
             with link.scope:
-                async with open_channel(
-                    host,
-                    port,
-                    tls=self._config.tls,
-                    server_hostname=named,
+                async with over(
+                    await self._connect(host, port),
+                    peer=link.address,
                     handler=partial(self._serve, link.address),
                     idle_timeout=self._config.channel_idle_timeout,
                 ) as channel:
@@ -276,6 +282,10 @@ class ChannelPool:
                 link.error = ConnectFailedError(f"{link.address}: {why}")
             self._forget(link)
             link.ready.set()
+
+    async def _connect_stream(self, host: str, port: int) -> trio.abc.Stream:
+        hostname = self._config.tls_server_hostname or self._hostnames.get(join_address(host, port))
+        return await connect_stream(host, port, tls=self._config.tls, server_hostname=hostname)
 
     def _tell(self, address: str) -> None:
         for listener in self._listeners:
@@ -323,20 +333,24 @@ class _Use:
 
 @asynccontextmanager
 async def open_pool(
-    config: ClientConfig, *, environment: Mapping[str, str] | None = None
+    config: ClientConfig,
+    *,
+    environment: Mapping[str, str] | None = None,
+    connect: Connect | None = None,
 ) -> AsyncGenerator[ChannelPool]:
     """A pool for the length of the block.
 
     Args:
         config: what all requests have in common.
         environment: variables that stand in for settings that are not set; None for those of this process.
+        connect: in the place of TCP and TLS, as ``rocketwire.testing`` has it.
 
     Closing: at the end of the block every channel is closed and handlers are cancelled; who still waits for an answer gets
     ``ChannelClosedError``.
     """
     variables = os.environ if environment is None else environment
     async with background() as nursery:
-        pool = ChannelPool(config, nursery, variables)
+        pool = ChannelPool(config, nursery, variables, connect)
         try:
             yield pool
         finally:

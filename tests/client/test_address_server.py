@@ -1,0 +1,88 @@
+"""Asking an address server: URLs as Java makes them, and answers over a real socket."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client.address_server import address_server_url, addresses_in, fetch_name_servers
+from rocketwire.errors import ClientError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [
+        (("d", "nsaddr"), "http://d:8080/rocketmq/nsaddr"),
+        (("d:80", "nsaddr"), "http://d:80/rocketmq/nsaddr"),
+        (("d", "nsaddr", "u"), "http://d:8080/rocketmq/nsaddr-u?nofix=1"),
+        (("d", "nsaddr", " "), "http://d:8080/rocketmq/nsaddr"),
+        (("d", "nsaddr", None, {"k": "v", "l": "w"}), "http://d:8080/rocketmq/nsaddr?k=v&l=w"),
+        (("d", "nsaddr", "u", {"k": "v"}), "http://d:8080/rocketmq/nsaddr-u?nofix=1&k=v"),
+    ],
+)
+def test_urls_are_javas(arguments: tuple[str, str], expected: str) -> None:
+    assert address_server_url(*arguments) == expected
+
+
+def test_only_the_first_line_of_an_answer_counts() -> None:
+    assert addresses_in(" a:1;b:2\r\nc:3\n") == ("a:1", "b:2")
+    assert addresses_in("\n") == ()
+
+
+@asynccontextmanager
+async def served(answer: bytes, heard: list[bytes]) -> AsyncGenerator[str]:
+    async def handle(stream: trio.SocketStream) -> None:
+        heard.append(bytes(await stream.receive_some()))
+        await stream.send_all(answer)
+        await stream.aclose()
+
+    async with trio.open_nursery() as nursery:
+        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        nursery.start_soon(trio.serve_listeners, handle, listeners)
+        port = listeners[0].socket.getsockname()[1]
+        yield f"http://127.0.0.1:{port}/rocketmq/nsaddr-u?nofix=1"
+        nursery.cancel_scope.cancel()
+
+
+async def test_name_servers_are_fetched() -> None:
+    heard: list[bytes] = []
+    body = b"127.0.0.1:1;127.0.0.1:2\n"
+    head = b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(body)
+    async with served(head + body, heard) as url:
+        assert await fetch_name_servers(url) == ("127.0.0.1:1", "127.0.0.1:2")
+
+    assert heard[0].startswith(b"GET /rocketmq/nsaddr-u?nofix=1 HTTP/1.1\r\n")
+
+
+@pytest.mark.parametrize(
+    ("answer", "says"),
+    [
+        (b"HTTP/1.1 404 No\r\nContent-Length: 0\r\n\r\n", "status 404"),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nnope", "not host:port"),
+        (b"nonsense\r\n\r\n", "illegal status line"),
+        (b"", "can't handle event"),
+        (b"HTTP/1.1 200 OK\r\n\r\n" + b"x" * 70_000, "more than 65536 bytes"),
+    ],
+)
+async def test_anything_else_is_an_error(answer: bytes, says: str) -> None:
+    async with served(answer, []) as url:
+        with pytest.raises(ClientError, match=says):
+            await fetch_name_servers(url)
+
+
+async def test_nobody_there_and_no_h11_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
+    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
+    port = listener.socket.getsockname()[1]
+    await listener.aclose()
+    with pytest.raises(ClientError, match=r"127\.0\.0\.1"):
+        await fetch_name_servers(f"http://127.0.0.1:{port}/x")
+    monkeypatch.setitem(sys.modules, "h11", None)
+    with pytest.raises(ClientError, match="client"):
+        await fetch_name_servers(f"http://127.0.0.1:{port}/x")

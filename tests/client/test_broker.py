@@ -1,0 +1,211 @@
+"""``BrokerCalls`` in memory: what is sent, what is read, and which answers are errors."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pytest
+
+from rocketwire.client import ClientConfig, open_pool
+from rocketwire.client.broker import BrokerCalls
+from rocketwire.client.calls import body_bytes, make_request, read_answer
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import SerializeType
+from rocketwire.errors import BrokerError
+from rocketwire.messages.allocation import (
+    LockBatchRequestBody,
+    LockBatchResponseBody,
+    UnlockBatchRequestBody,
+)
+from rocketwire.messages.auth import UserInfo
+from rocketwire.messages.connections import GetConsumerListByGroupResponseBody
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.route import TopicList
+from rocketwire.testing import ScriptedPeer, open_network, reply
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable
+
+    from rocketwire.wire.command import RemotingCommand
+
+BROKER = "b:10911"
+QUEUE = MessageQueue(broker_name="b", queue_id=2, topic="T")
+
+
+@asynccontextmanager
+async def broker(**settings: Any) -> AsyncGenerator[tuple[BrokerCalls, ScriptedPeer]]:
+    config = ClientConfig(**settings)
+    async with (
+        open_network() as network,
+        open_pool(config, environment={}, connect=network.connect) as pool,
+    ):
+        port = 10909 if config.vip_channel_enabled else 10911
+        yield BrokerCalls(pool, config), network.peer(f"b:{port}")
+
+
+AT_QUEUE = {"topic": "T", "queueId": "2", "bname": "b"}
+OFFSET = reply(ext_fields={"offset": "7"})
+Call: TypeAlias = "tuple[Code, Callable[[BrokerCalls], Awaitable[object]], RemotingCommand, object, dict[str, str]]"
+CALLS: list[Call] = [
+    (
+        Code.GET_MAX_OFFSET,
+        lambda b: b.max_offset(BROKER, QUEUE),
+        OFFSET,
+        7,
+        {**AT_QUEUE, "committed": "true"},
+    ),
+    (Code.GET_MIN_OFFSET, lambda b: b.min_offset(BROKER, QUEUE), OFFSET, 7, AT_QUEUE),
+    (
+        Code.SEARCH_OFFSET_BY_TIMESTAMP,
+        lambda b: b.search_offset(BROKER, QUEUE, 99),
+        OFFSET,
+        7,
+        {**AT_QUEUE, "timestamp": "99", "boundaryType": "LOWER"},
+    ),
+    (
+        Code.GET_EARLIEST_MSG_STORETIME,
+        lambda b: b.earliest_store_time(BROKER, QUEUE),
+        reply(ext_fields={"timestamp": "-1"}),
+        -1,
+        AT_QUEUE,
+    ),
+    (
+        Code.GET_EARLIEST_MSG_STORETIME,
+        lambda b: b.earliest_store_time(BROKER, QUEUE),
+        reply(),
+        -1,
+        AT_QUEUE,
+    ),
+    (
+        Code.QUERY_CONSUMER_OFFSET,
+        lambda b: b.consumer_offset(BROKER, "g", QUEUE),
+        OFFSET,
+        7,
+        {**AT_QUEUE, "consumerGroup": "g"},
+    ),
+    (
+        Code.QUERY_CONSUMER_OFFSET,
+        lambda b: b.consumer_offset(BROKER, "g", QUEUE, zero_if_not_found=False),
+        reply(code=22),
+        None,
+        {**AT_QUEUE, "consumerGroup": "g", "setZeroIfNotFound": "false"},
+    ),
+    (
+        Code.UPDATE_CONSUMER_OFFSET,
+        lambda b: b.update_consumer_offset(BROKER, "g", QUEUE, 8),
+        reply(),
+        None,
+        {**AT_QUEUE, "consumerGroup": "g", "commitOffset": "8"},
+    ),
+    (
+        Code.GET_CONSUMER_LIST_BY_GROUP,
+        lambda b: b.consumer_ids(BROKER, "g"),
+        reply(body=GetConsumerListByGroupResponseBody(consumer_id_list=("c",))),
+        ("c",),
+        {"consumerGroup": "g"},
+    ),
+    (
+        Code.GET_CONSUMER_LIST_BY_GROUP,
+        lambda b: b.consumer_ids(BROKER, "g"),
+        reply(code=1, remark="no consumer for this group, g"),
+        (),
+        {"consumerGroup": "g"},
+    ),
+    (
+        Code.LOCK_BATCH_MQ,
+        lambda b: b.lock_queues(BROKER, LockBatchRequestBody(mq_set=(QUEUE,))),
+        reply(body=LockBatchResponseBody(lock_ok_mq_set=(QUEUE,))),
+        (QUEUE,),
+        {},
+    ),
+    (
+        Code.UNLOCK_BATCH_MQ,
+        lambda b: b.unlock_queues(BROKER, UnlockBatchRequestBody(mq_set=(QUEUE,))),
+        reply(),
+        None,
+        {},
+    ),
+    (
+        Code.UNREGISTER_CLIENT,
+        lambda b: b.unregister_client(BROKER, "c", producer_group="p"),
+        reply(),
+        None,
+        {"clientID": "c", "producerGroup": "p"},
+    ),
+]
+
+
+@pytest.mark.parametrize("vip", [False, True])
+@pytest.mark.parametrize(
+    ("code", "call", "answer", "expected", "fields"),
+    CALLS[:-1],
+    ids=[f"{one[0].name}-{number}" for number, one in enumerate(CALLS[:-1])],
+)
+async def test_calls_go_to_the_port_that_is_configured(
+    code: Code,
+    call: Callable[[BrokerCalls], Awaitable[object]],
+    answer: RemotingCommand,
+    expected: object,
+    fields: dict[str, str],
+    vip: bool,
+) -> None:
+    async with broker(vip_channel_enabled=vip) as (brokers, peer):
+        peer.expect(code, answer)
+        assert await call(brokers) == expected
+        assert dict(peer.requests[0].ext_fields or {}) == fields
+
+
+async def test_a_client_leaves_over_the_first_port() -> None:
+    code, call, answer, _, fields = CALLS[-1]
+    async with broker() as (brokers, peer):
+        peer.expect(code, answer)
+        await call(brokers)
+        assert dict(peer.requests[0].ext_fields or {}) == fields
+
+
+async def test_offsets_may_be_committed_one_way() -> None:
+    async with broker() as (brokers, peer):
+        peer.expect(Code.UPDATE_CONSUMER_OFFSET, None)
+        await brokers.update_consumer_offset(BROKER, "g", QUEUE, 8, oneway=True)
+        assert (await peer.asked(Code.UPDATE_CONSUMER_OFFSET)).is_oneway
+
+
+async def test_other_answers_are_errors_that_say_what_the_broker_said() -> None:
+    async with broker() as (brokers, peer):
+        peer.on(Code.GET_MAX_OFFSET, reply(code=999, remark="no"))
+        peer.on(Code.QUERY_CONSUMER_OFFSET, reply(code=16))
+        with pytest.raises(BrokerError, match="GET_MAX_OFFSET: code 999 no") as caught:
+            await brokers.max_offset(BROKER, QUEUE)
+        assert (caught.value.code, caught.value.remark, caught.value.address) == (999, "no", BROKER)
+        with pytest.raises(BrokerError, match="QUERY_CONSUMER_OFFSET: NO_PERMISSION 16"):
+            await brokers.consumer_offset(BROKER, "g", QUEUE)
+
+
+def test_codes_that_no_binary_header_can_hold_are_sent_as_json() -> None:
+    config = ClientConfig(serialize_type=SerializeType.ROCKETMQ)
+
+    assert make_request(config, Code.HEART_BEAT).serialize_type == SerializeType.ROCKETMQ
+    assert make_request(config, Code.POP_MESSAGE).serialize_type == SerializeType.JSON
+
+
+def test_bodies_are_bytes_texts_classes_or_arrays() -> None:
+    assert body_bytes(None) is None
+    assert body_bytes(b"x") == b"x"
+    assert body_bytes("x") == b"x"
+    assert body_bytes(TopicList(topic_list=("a",))) == b'{"topicList":["a"]}'
+    assert body_bytes([TopicList(topic_list=("a",))]) == b'[{"topicList":["a"]}]'
+
+
+def test_headers_may_be_given_as_fields_and_unknown_codes_are_bytes() -> None:
+    request = make_request(ClientConfig(), 9999, {"a": "b"}, b"x")
+    answer = read_answer(9999, reply(body=b"y", ext_fields={"c": "d"}))
+
+    assert (request.ext_fields, request.body) == ({"a": "b"}, b"x")
+    assert (answer.header, answer.body, answer.command.ext_fields) == (None, b"y", {"c": "d"})
+
+
+def test_an_array_in_an_answer_is_read_as_one() -> None:
+    users = read_answer(Code.AUTH_LIST_USER, reply(body=b'[{"username":"u"}]')).body
+
+    assert users == (UserInfo(username="u"),)

@@ -1,0 +1,130 @@
+"""``ClientConfig`` and addresses: Java's rules for client ids, name-server texts and common fields."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.client.addresses import (
+    instance_of_endpoint,
+    join_address,
+    parse_name_servers,
+    split_address,
+    vip_address,
+)
+from rocketwire.client.config import ClientConfig, Credentials
+from rocketwire.client.local_address import best_address, local_address
+from rocketwire.errors import LocalProtocolError
+from rocketwire.versions import MQVersion
+
+
+def test_the_version_gets_standard_json_and_go_away() -> None:
+    version = ClientConfig().version
+
+    assert version >= 401
+    assert version > MQVersion.V5_3_1
+
+
+@pytest.mark.parametrize(
+    ("config", "expected"),
+    [
+        (ClientConfig(), "10.0.0.1@DEFAULT"),
+        (ClientConfig(client_ip="1.2.3.4", instance_name="i"), "1.2.3.4@i"),
+        (ClientConfig(unit_name="u"), "10.0.0.1@DEFAULT@u"),
+        (ClientConfig(unit_name=" "), "10.0.0.1@DEFAULT"),
+        (
+            ClientConfig(unit_name="u", enable_stream_request_type=True),
+            "10.0.0.1@DEFAULT@u@STREAM",
+        ),
+    ],
+)
+def test_a_client_id_is_made_of_address_instance_unit_and_kind(
+    config: ClientConfig, expected: str
+) -> None:
+    assert config.client_id("10.0.0.1") == expected
+
+
+def test_an_instance_of_its_own_has_process_and_clock_in_its_name_unless_it_has_one() -> None:
+    assert ClientConfig().with_own_instance(7, 123).client_id("ip") == "ip@7#123"
+    assert ClientConfig(instance_name="x").with_own_instance(7, 123).client_id("ip") == "ip@x"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", ()),
+        (";;", ()),
+        ("a:1", ("a:1",)),
+        ("a:1;b:2;a:1", ("a:1", "b:2")),
+        (" a:1 ; b:2", ("a:1", "b:2")),
+        (["a:1", "b:2;c:3"], ("a:1", "b:2", "c:3")),
+        ("[::1]:9876", ("[::1]:9876",)),
+        ("http://MQ_INST_1_2.mq.example:80", ("MQ_INST_1_2.mq.example:80",)),
+    ],
+)
+def test_name_servers_are_read_out_of_text(
+    text: str | list[str], expected: tuple[str, ...]
+) -> None:
+    assert parse_name_servers(text) == expected
+
+
+@pytest.mark.parametrize("text", ["a", "a:", ":1", "a:b", "a:0", "a:65536", "a:1,b:2"])
+def test_what_is_no_address_is_refused(text: str) -> None:
+    with pytest.raises(LocalProtocolError):
+        parse_name_servers(text)
+
+
+def test_addresses_are_taken_apart_at_the_last_colon_and_put_together() -> None:
+    assert split_address("[::1]:9876") == ("::1", 9876)
+    assert split_address("::1:9876") == ("::1", 9876)
+    assert join_address("::1", 1) == "[::1]:1"
+    assert join_address("host", 1) == "host:1"
+    assert vip_address("host:10911") == "host:10909"
+
+
+def test_an_endpoint_may_name_a_namespace() -> None:
+    assert instance_of_endpoint("http://MQ_INST_123_abc.mq.example:80") == "MQ_INST_123_abc"
+    assert instance_of_endpoint("MQ_INST_123_abc.mq.example:80") == "MQ_INST_123_abc"
+    assert instance_of_endpoint("127.0.0.1:9876") is None
+
+
+def test_name_servers_come_from_the_environment_where_none_are_configured() -> None:
+    environment = {"NAMESRV_ADDR": "e:1"}
+
+    assert ClientConfig().name_servers(environment) == ("e:1",)
+    assert ClientConfig(namesrv_addr="a:1").name_servers(environment) == ("a:1",)
+    assert ClientConfig().name_servers({}) == ()
+
+
+def test_every_request_carries_namespace_zone_and_kind() -> None:
+    config = ClientConfig(namespace_v2="n", enable_stream_request_type=True)
+
+    assert config.common_fields({"ROCKETMQ_ZONE": "z", "ROCKETMQ_ZONE_MODE": "true"}) == {
+        "nsd": "true",
+        "ns": "n",
+        "ReqT": "STREAM",
+        "__ZONE_NAME": "z",
+        "__ZONE_MODE": "true",
+    }
+    assert ClientConfig(zone_name="").common_fields({"ROCKETMQ_ZONE": "z"}) == {}
+
+
+def test_secrets_are_not_printed() -> None:
+    assert repr(Credentials("who", "hidden", "hidden")) == "Credentials(access_key='who')"
+
+
+def test_the_own_address_is_an_outer_one_if_there_is_any() -> None:
+    assert best_address(["127.0.0.1", "fe80::1%eth0", "2001:db8::1", "10.1.1.1"]) == "10.1.1.1"
+    assert best_address(["::1", "2001:db8::1"]) == "2001:db8::1"
+    assert best_address(["127.0.1.1"]) == "127.0.0.1"
+    assert local_address()
+
+
+def test_a_machine_whose_name_nobody_knows_is_known_as_loopback(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def unknown(*_: object, **__: object) -> None:
+        raise OSError("unknown")
+
+    monkeypatch.setattr("socket.getaddrinfo", unknown)
+
+    assert local_address() == "127.0.0.1"

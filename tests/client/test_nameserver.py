@@ -1,0 +1,394 @@
+"""``NameServers`` in memory: failover, addresses, and every operation that a name server serves."""
+
+from __future__ import annotations
+
+import random
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pytest
+import trio
+
+from rocketwire.client import ClientConfig, NameServers, open_pool
+from rocketwire.client.nameserver_calls import NameServerCalls
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import (
+    ClientError,
+    ConnectFailedError,
+    DecodeError,
+    NameServerError,
+    NoNameServerError,
+    RequestTimeoutError,
+    TopicRouteNotFoundError,
+)
+from rocketwire.messages.kvconfig import GetKVConfigResponseHeader, KVTable
+from rocketwire.messages.route import (
+    AddWritePermOfBrokerResponseHeader,
+    BrokerData,
+    BrokerMemberGroup,
+    ClusterInfo,
+    GetBrokerMemberGroupResponseBody,
+    TopicList,
+    TopicRouteData,
+    WipeWritePermOfBrokerResponseHeader,
+)
+from rocketwire.testing import MemoryNetwork, open_network, reply
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable
+
+    from rocketwire.client.pool import ChannelPool
+    from rocketwire.wire.command import RemotingCommand
+
+ONE, TWO = "ns:1", "ns:2"
+ROUTE = TopicRouteData(broker_datas=(BrokerData(broker_name="b", broker_addrs={0: "b:1"}),))
+
+
+@asynccontextmanager
+async def servers(
+    *addresses: str, **settings: Any
+) -> AsyncGenerator[tuple[NameServers, MemoryNetwork, ChannelPool]]:
+    config = ClientConfig(namesrv_addr=addresses, **settings)
+    async with (
+        open_network() as network,
+        open_pool(config, environment={}, connect=network.connect) as pool,
+    ):
+        for address in addresses:
+            network.peer(address).on(Code.GET_BROKER_CLUSTER_INFO, reply())
+        yield NameServers(pool, config, environment={}, chance=random.Random(1)), network, pool
+
+
+async def test_a_dead_server_costs_one_attempt_and_the_living_one_is_kept() -> None:
+    for dead, alive in ((ONE, TWO), (TWO, ONE)):
+        async with servers(ONE, TWO) as (names, network, _):
+            network.peer(dead).is_up = False
+            for _ in range(5):
+                await names.cluster_info()
+
+            assert names.chosen == alive
+            assert len(network.peer(alive).requests) == 5
+
+
+async def test_a_server_that_dies_is_left_in_the_same_call() -> None:
+    async with servers(ONE, TWO) as (names, network, _):
+        await names.cluster_info()
+        first = names.chosen or ""
+        await network.peer(first).go_down()
+        await names.cluster_info()
+
+        assert names.chosen not in (None, first)
+
+
+async def test_a_silent_server_takes_half_of_the_time_at_most(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with servers(ONE, TWO) as (names, network, _):
+        await names.cluster_info()
+        network.peer(names.chosen or "").on(Code.GET_BROKER_CLUSTER_INFO, None)
+        started = trio.current_time()
+        await names.call(Code.GET_BROKER_CLUSTER_INFO, within=4)
+
+        assert trio.current_time() - started == pytest.approx(2)
+
+
+async def test_where_nobody_answers_the_last_error_comes_out(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with servers(ONE, TWO) as (names, network, _):
+        network.peer(ONE).on(Code.GET_BROKER_CLUSTER_INFO, None)
+        network.peer(TWO).on(Code.GET_BROKER_CLUSTER_INFO, None)
+        with pytest.raises(RequestTimeoutError):
+            await names.cluster_info()
+        assert names.chosen is None
+    async with servers() as (names, _, _):
+        with pytest.raises(NoNameServerError):
+            await names.cluster_info()
+
+
+async def test_an_answer_that_says_no_is_an_answer() -> None:
+    async with servers(ONE, TWO) as (names, network, _):
+        for address in (ONE, TWO):
+            network.peer(address).on(Code.PUT_KV_CONFIG, reply(code=1, remark="no"))
+        with pytest.raises(NameServerError) as caught:
+            await names.put_kv("n", "k", "v")
+
+    assert (caught.value.code, caught.value.remark, caught.value.request_code) == (1, "no", 100)
+    assert caught.value.address == names.chosen
+    assert str(caught.value) == f"{names.chosen}: request PUT_KV_CONFIG: SYSTEM_ERROR 1 no"
+
+
+async def test_an_answer_that_cannot_be_read_is_an_error() -> None:
+    async with servers(ONE) as (names, network, _):
+        network.peer(ONE).on(Code.GET_BROKER_CLUSTER_INFO, reply(body=b"{"))
+        with pytest.raises(DecodeError):
+            await names.cluster_info()
+
+
+async def test_those_that_failed_are_probed_and_come_back() -> None:
+    async with servers(ONE, TWO) as (names, network, pool):
+        await names.cluster_info()
+        first = names.chosen or ""
+        await network.peer(first).go_down()
+        await names.cluster_info()
+        await names.probe()
+        assert not pool.is_connected(first)
+        network.peer(first).is_up = True
+        await names.probe()
+        assert pool.is_connected(first)
+
+
+async def test_a_new_list_gives_up_the_channels_of_those_that_are_gone() -> None:
+    async with servers(ONE, TWO) as (names, _, pool):
+        await names.cluster_info()
+        gone = names.chosen or ""
+        kept = {ONE, TWO} - {gone}
+        names.update([*kept])
+
+        assert set(names.addresses) == kept
+        assert not pool.is_connected(gone)
+        assert [server.address for server in names.each()] == list(kept)
+
+
+async def test_a_name_with_several_records_is_several_servers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def records(host: str, port: int, **_: object) -> list[tuple[object, ...]]:
+        found = {"many": ["127.0.0.1", "127.0.0.2", "127.0.0.1"], "one": ["127.0.0.3"]}
+        if host not in found:
+            raise OSError("no such name")
+        return [(0, 0, 0, "", (address, port)) for address in found[host]]
+
+    async with servers("many:9", "one:9", "none:9") as (names, _, _):
+        monkeypatch.setattr(trio.socket, "getaddrinfo", records)
+        await names.refresh()
+
+        assert set(names.addresses) == {"127.0.0.1:9", "127.0.0.2:9", "one:9", "none:9"}
+
+
+async def test_without_a_configured_server_the_address_server_is_asked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[str] = []
+    told: list[tuple[str, ...] | ClientError] = [ClientError("not now"), ("127.0.0.1:7",)]
+
+    async def fetch(url: str) -> tuple[str, ...]:
+        asked.append(url)
+        answer = told.pop(0)
+        if isinstance(answer, ClientError):
+            raise answer
+        return answer
+
+    monkeypatch.setattr("rocketwire.client.nameserver.fetch_name_servers", fetch)
+    async with servers(unit_name="u") as (names, _, _):
+        known: list[tuple[str, ...]] = []
+        for _ in range(2):
+            await names.refresh()
+            known.append(names.addresses)
+    assert known == [(), ("127.0.0.1:7",)]
+    assert asked == ["http://jmenv.tbsite.net:8080/rocketmq/nsaddr-u?nofix=1"] * 2
+
+
+Operation: TypeAlias = "tuple[Code, Callable[[NameServerCalls], Awaitable[object]], RemotingCommand, object, dict[str, str]]"
+OPERATIONS: list[Operation] = [
+    (
+        Code.GET_ROUTEINFO_BY_TOPIC,
+        lambda ns: ns.route("T"),
+        reply(body=ROUTE),
+        ROUTE,
+        {"topic": "T"},
+    ),
+    (
+        Code.GET_ROUTEINFO_BY_TOPIC,
+        lambda ns: ns.route("T", standard_json=True),
+        reply(body=ROUTE),
+        ROUTE,
+        {"topic": "T", "acceptStandardJsonOnly": "true"},
+    ),
+    (Code.GET_BROKER_CLUSTER_INFO, lambda ns: ns.cluster_info(), reply(), ClusterInfo(), {}),
+    (
+        Code.GET_BROKER_MEMBER_GROUP,
+        lambda ns: ns.member_group("c", "b"),
+        reply(body=GetBrokerMemberGroupResponseBody()),
+        BrokerMemberGroup(broker_name="b", cluster="c"),
+        {"clusterName": "c", "brokerName": "b"},
+    ),
+    (
+        Code.GET_ALL_TOPIC_LIST_FROM_NAMESERVER,
+        lambda ns: ns.all_topics(),
+        reply(body=TopicList(topic_list=("a",))),
+        TopicList(topic_list=("a",)),
+        {},
+    ),
+    (
+        Code.GET_TOPICS_BY_CLUSTER,
+        lambda ns: ns.topics_of_cluster("c"),
+        reply(),
+        TopicList(),
+        {"cluster": "c"},
+    ),
+    (Code.GET_SYSTEM_TOPIC_LIST_FROM_NS, lambda ns: ns.system_topics(), reply(), TopicList(), {}),
+    (Code.GET_UNIT_TOPIC_LIST, lambda ns: ns.unit_topics(), reply(), TopicList(), {}),
+    (
+        Code.GET_HAS_UNIT_SUB_TOPIC_LIST,
+        lambda ns: ns.unit_subscribed_topics(),
+        reply(),
+        TopicList(),
+        {},
+    ),
+    (
+        Code.GET_HAS_UNIT_SUB_UNUNIT_TOPIC_LIST,
+        lambda ns: ns.unit_subscribed_other_topics(),
+        reply(),
+        TopicList(),
+        {},
+    ),
+    (
+        Code.REGISTER_TOPIC_IN_NAMESRV,
+        lambda ns: ns.register_topic("T", ROUTE),
+        reply(),
+        None,
+        {"topic": "T"},
+    ),
+    (
+        Code.DELETE_TOPIC_IN_NAMESRV,
+        lambda ns: ns.delete_topic("T", "c"),
+        reply(),
+        None,
+        {"topic": "T", "clusterName": "c"},
+    ),
+    (
+        Code.WIPE_WRITE_PERM_OF_BROKER,
+        lambda ns: ns.wipe_write_perm("b"),
+        reply(WipeWritePermOfBrokerResponseHeader(wipe_topic_count=3)),
+        3,
+        {"brokerName": "b"},
+    ),
+    (
+        Code.ADD_WRITE_PERM_OF_BROKER,
+        lambda ns: ns.add_write_perm("b"),
+        reply(AddWritePermOfBrokerResponseHeader(add_topic_count=2)),
+        2,
+        {"brokerName": "b"},
+    ),
+    (
+        Code.GET_KV_CONFIG,
+        lambda ns: ns.kv_value("n", "k"),
+        reply(GetKVConfigResponseHeader(value="v")),
+        "v",
+        {"namespace": "n", "key": "k"},
+    ),
+    (
+        Code.GET_KV_CONFIG,
+        lambda ns: ns.kv_value("n", "k"),
+        reply(code=ResponseCode.QUERY_NOT_FOUND),
+        None,
+        {"namespace": "n", "key": "k"},
+    ),
+    (
+        Code.GET_KVLIST_BY_NAMESPACE,
+        lambda ns: ns.kv_namespace("n"),
+        reply(body=KVTable(table={"k": "v"})),
+        {"k": "v"},
+        {"namespace": "n"},
+    ),
+    (
+        Code.GET_KVLIST_BY_NAMESPACE,
+        lambda ns: ns.kv_namespace("n"),
+        reply(code=ResponseCode.QUERY_NOT_FOUND),
+        {},
+        {"namespace": "n"},
+    ),
+    (
+        Code.PUT_KV_CONFIG,
+        lambda ns: ns.put_kv("n", "k", "v"),
+        reply(),
+        None,
+        {"namespace": "n", "key": "k", "value": "v"},
+    ),
+    (
+        Code.DELETE_KV_CONFIG,
+        lambda ns: ns.delete_kv("n", "k"),
+        reply(),
+        None,
+        {"namespace": "n", "key": "k"},
+    ),
+    (
+        Code.GET_NAMESRV_CONFIG,
+        lambda ns: ns.configuration(),
+        reply(body=b"a=b\n"),
+        "a=b\n",
+        {},
+    ),
+    (
+        Code.UPDATE_NAMESRV_CONFIG,
+        lambda ns: ns.update_configuration({"a": "b"}),
+        reply(),
+        None,
+        {},
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("code", "call", "answer", "expected", "fields"),
+    OPERATIONS,
+    ids=[f"{one[0].name}-{number}" for number, one in enumerate(OPERATIONS)],
+)
+async def test_every_operation_is_asked_and_read(
+    code: Code,
+    call: Callable[[NameServerCalls], Awaitable[object]],
+    answer: RemotingCommand,
+    expected: object,
+    fields: dict[str, str],
+) -> None:
+    async with servers(ONE) as (names, network, _):
+        network.peer(ONE).expect(code, answer)
+        assert await call(names) == expected
+        assert dict(network.peer(ONE).requests[0].ext_fields or {}) == fields
+
+
+@pytest.mark.parametrize("code", [1, ResponseCode.NO_PERMISSION])
+async def test_other_answers_than_not_found_are_errors(code: int) -> None:
+    async with servers(ONE) as (names, network, _):
+        for request in (
+            Code.GET_ROUTEINFO_BY_TOPIC,
+            Code.GET_KV_CONFIG,
+            Code.GET_KVLIST_BY_NAMESPACE,
+        ):
+            network.peer(ONE).on(request, reply(code=code))
+        calls: list[Awaitable[object]] = [
+            names.route("T"),
+            names.kv_value("n", "k"),
+            names.kv_namespace("n"),
+        ]
+        for call in calls:
+            with pytest.raises(NameServerError):
+                await call
+
+
+async def test_no_route_is_an_error_of_its_own() -> None:
+    async with servers(ONE) as (names, network, _):
+        peer = network.peer(ONE)
+        peer.expect(Code.GET_ROUTEINFO_BY_TOPIC, reply(code=ResponseCode.TOPIC_NOT_EXIST))
+        peer.expect(Code.GET_ROUTEINFO_BY_TOPIC, reply())
+        for _ in range(2):
+            with pytest.raises(TopicRouteNotFoundError) as caught:
+                await names.route("T")
+            assert caught.value.topic == "T"
+
+
+async def test_one_server_is_asked_alone() -> None:
+    async with servers(ONE, TWO) as (names, network, _):
+        for server in names.each():
+            await server.cluster_info()
+        assert [len(network.peer(one).requests) for one in (ONE, TWO)] == [1, 1]
+        network.peer(ONE).is_up = False
+        await network.peer(ONE).disconnect()
+        with pytest.raises(ConnectFailedError):
+            await next(one for one in names.each() if one.address == ONE).cluster_info()
+
+
+async def test_the_calls_alone_ask_nobody() -> None:
+    with pytest.raises(NameServerError):
+        await NameServerCalls().cluster_info()

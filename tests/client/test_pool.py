@@ -1,0 +1,317 @@
+"""``ChannelPool`` in memory: one channel to an address, given up without harm to anybody, and nothing left behind."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+import trio.testing
+
+from rocketwire import signing
+from rocketwire.client import ClientConfig, Credentials, open_pool
+from rocketwire.client import pool as pools
+from rocketwire.errors import (
+    ChannelBrokenError,
+    ChannelClosedError,
+    ConnectFailedError,
+    LocalProtocolError,
+    RequestTimeoutError,
+)
+from rocketwire.testing import ScriptedPeer, open_network, reply
+from rocketwire.wire.command import RemotingCommand
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+PEER = "peer:1"
+ASK = RemotingCommand(code=30)
+GO_AWAY = 1500
+KEYS = Credentials("a", "s")
+
+
+@asynccontextmanager
+async def pooled(
+    config: ClientConfig | None = None,
+) -> AsyncGenerator[tuple[pools.ChannelPool, ScriptedPeer]]:
+    async with (
+        open_network() as network,
+        open_pool(config or ClientConfig(), environment={}, connect=network.connect) as pool,
+    ):
+        yield pool, network.peer(PEER)
+
+
+async def test_all_who_ask_share_one_channel() -> None:
+    async with pooled() as (pool, peer):
+        peer.on(30, reply(code=0))
+        async with trio.open_nursery() as nursery:
+            for _ in range(20):
+                nursery.start_soon(pool.request, PEER, ASK)
+
+        assert peer.connections == 1
+        assert pool.addresses == (PEER,)
+        assert pool.is_connected(PEER)
+        assert pool.in_flight == 0
+
+
+async def test_a_caller_that_is_cancelled_while_connecting_takes_nothing_from_the_others(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with open_network() as network:
+        network.peer(PEER).on(30, reply(code=7))
+
+        async def slowly(host: str, port: int) -> trio.abc.Stream:
+            await trio.sleep(1)
+            return await network.connect(host, port)
+
+        async with (
+            open_pool(ClientConfig(), environment={}, connect=slowly) as pool,
+            trio.open_nursery() as nursery,
+        ):
+            with trio.move_on_after(0.5) as gone:
+                await pool.request(PEER, ASK)
+            assert (await pool.request(PEER, ASK)).code == 7
+            nursery.cancel_scope.cancel()
+
+        assert gone.cancelled_caught
+        assert network.peer(PEER).connections == 1
+
+
+async def test_nobody_there_is_an_error_for_each_and_the_next_call_tries_again() -> None:
+    async with pooled() as (pool, peer):
+        peer.on(30, reply())
+        peer.is_up = False
+        failures: list[ConnectFailedError] = []
+
+        async def ask() -> None:
+            with pytest.raises(ConnectFailedError) as caught:
+                await pool.request(PEER, ASK)
+            failures.append(caught.value)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask)
+            nursery.start_soon(ask)
+        assert len({id(failure) for failure in failures}) == 2
+        peer.is_up = True
+
+        assert (await pool.request(PEER, ASK)).code == 0
+
+
+async def test_connecting_takes_no_longer_than_its_limit(autojump_clock: trio.abc.Clock) -> None:
+    async def never(host: str, port: int) -> trio.abc.Stream:
+        await trio.sleep_forever()
+        raise AssertionError(f"{host}:{port}")
+
+    async with open_pool(ClientConfig(), environment={}, connect=never) as pool:
+        with pytest.raises(ConnectFailedError, match=r"not connected within 3 s"):
+            await pool.request(PEER, ASK, within=60)
+        with pytest.raises(ConnectFailedError, match=r"not connected within 1 s"):
+            await pool.connect(PEER, within=1)
+        assert pool.addresses == ()
+
+
+async def test_a_request_that_is_answered_go_away_is_sent_once_more_over_a_new_channel() -> None:
+    async with pooled() as (pool, peer):
+        peer.expect(30, reply(code=GO_AWAY))
+        peer.expect(30, reply(code=5))
+
+        assert (await pool.request(PEER, ASK)).code == 5
+        assert peer.connections == 2
+
+
+async def test_who_says_go_away_twice_is_believed() -> None:
+    async with pooled() as (pool, peer):
+        peer.on(30, reply(code=GO_AWAY))
+
+        assert (await pool.request(PEER, ASK)).code == GO_AWAY
+        assert len(peer.requests) == 2
+
+
+async def test_go_away_can_be_left_to_the_caller() -> None:
+    async with pooled(ClientConfig(reconnect_for_go_away=False)) as (pool, peer):
+        peer.on(30, reply(code=GO_AWAY))
+
+        assert (await pool.request(PEER, ASK)).code == GO_AWAY
+        assert len(peer.requests) == 1
+
+
+async def test_what_is_on_its_way_ends_on_the_channel_that_is_given_up(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async def late(_: RemotingCommand) -> RemotingCommand:
+        await trio.sleep(1)
+        return reply(code=9)
+
+    codes: list[int] = []
+    async with pooled() as (pool, peer):
+        peer.on(11, late)
+        peer.on(30, reply())
+
+        async def pull() -> None:
+            codes.append((await pool.request(PEER, RemotingCommand(code=11))).code)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(pull)
+            await peer.asked(11)
+            pool.invalidate(PEER)
+            assert not pool.is_connected(PEER)
+            await pool.request(PEER, ASK)
+            assert peer.connections == 2
+        await trio.testing.wait_all_tasks_blocked()
+
+        assert codes == [9]
+        assert len(peer.channels) == 1
+
+
+async def test_a_silent_channel_is_given_up_and_a_slow_request_is_not_silence(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with pooled() as (pool, peer):
+        peer.on(11, None)
+        peer.on(30, reply())
+        with pytest.raises(RequestTimeoutError) as caught:
+            await pool.request(PEER, RemotingCommand(code=11), within=3)
+        assert (caught.value.address, caught.value.request_code, caught.value.seconds) == (
+            PEER,
+            11,
+            3,
+        )
+        assert not pool.is_connected(PEER)
+
+        async with trio.open_nursery() as nursery:
+
+            async def pull() -> None:
+                with pytest.raises(RequestTimeoutError):
+                    await pool.request(PEER, RemotingCommand(code=11), within=3)
+
+            nursery.start_soon(pull)
+            await trio.sleep(2.5)
+            await pool.request(PEER, ASK)
+        assert pool.is_connected(PEER)
+        assert pool.in_flight == 0
+
+
+async def test_a_connection_that_breaks_is_an_error_of_those_who_wait_and_made_anew_for_the_next(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with pooled() as (pool, peer):
+        peer.on(11, None)
+        peer.on(30, reply())
+        async with trio.open_nursery() as nursery:
+
+            async def pull() -> None:
+                with pytest.raises(ChannelBrokenError):
+                    await pool.request(PEER, RemotingCommand(code=11), within=30)
+
+            nursery.start_soon(pull)
+            await peer.asked(11)
+            await peer.disconnect()
+        await pool.request(PEER, ASK)
+
+        assert peer.connections == 2
+
+
+async def test_an_idle_channel_is_closed_and_made_anew_when_it_is_needed(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with pooled(ClientConfig(channel_idle_timeout=120)) as (pool, peer):
+        peer.on(30, reply())
+        await pool.request(PEER, ASK)
+        await trio.sleep(121)
+        assert pool.addresses == ()
+        await pool.request(PEER, ASK)
+
+        assert peer.connections == 2
+
+
+async def test_one_way_requests_go_out_and_fail_like_others(autojump_clock: trio.abc.Clock) -> None:
+    async with pooled() as (pool, peer):
+        peer.on(37, reply())
+        await pool.send_oneway(PEER, RemotingCommand(code=37))
+        assert (await peer.asked(37)).is_oneway
+        await peer.go_down()
+        with pytest.raises(ConnectFailedError):
+            await pool.send_oneway(PEER, RemotingCommand(code=37))
+
+    async def never(host: str, port: int) -> trio.abc.Stream:
+        await trio.sleep_forever()
+        raise AssertionError(f"{host}:{port}")
+
+    async with open_pool(ClientConfig(), environment={}, connect=never) as pool:
+        with pytest.raises(RequestTimeoutError):
+            await pool.send_oneway(PEER, RemotingCommand(code=37), within=1)
+
+
+async def test_requests_carry_namespace_zone_and_signature() -> None:
+    config = ClientConfig(namespace_v2="space", zone_name="z", credentials=KEYS)
+    async with pooled(config) as (pool, peer):
+        peer.on(30, reply())
+        await pool.request(PEER, replace(ASK, ext_fields={"topic": "T"}))
+        fields = dict(peer.requests[0].ext_fields or {})
+
+        assert fields.pop("Signature")
+        assert fields == {
+            "topic": "T",
+            "nsd": "true",
+            "ns": "space",
+            "__ZONE_NAME": "z",
+            "AccessKey": "a",
+        }
+        assert signing.verify(peer.requests[0], "s")
+
+
+async def test_the_peers_requests_are_answered_by_code() -> None:
+    async def answer(address: str, request: RemotingCommand) -> RemotingCommand:
+        return reply(remark=f"{address} {request.code}")
+
+    heard: list[str] = []
+    async with pooled() as (pool, peer):
+        pool.handle(307, answer)
+        pool.on_connected(heard.append)
+        await pool.connect(PEER)
+
+        assert (await peer.request(RemotingCommand(code=307))).remark == "peer:1 307"
+        assert (await peer.request(RemotingCommand(code=309))).code == 3
+    assert heard == [PEER]
+
+
+async def test_too_many_addresses_and_no_addresses_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(pools, "MAX_CHANNELS", 1)
+    async with pooled() as (pool, peer):
+        peer.on(30, reply())
+        with pytest.raises(LocalProtocolError):
+            await pool.request("nowhere", ASK)
+        await pool.request(PEER, ASK)
+        with pytest.raises(LocalProtocolError, match="1 addresses"):
+            await pool.request("other:1", ASK)
+
+
+async def test_a_closed_pool_wakes_who_waits_and_takes_nothing_more(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with open_network() as network, trio.open_nursery() as nursery:
+        peer = network.peer(PEER)
+        peer.on(11, None)
+        async with open_pool(ClientConfig(), environment={}, connect=network.connect) as pool:
+
+            async def pull() -> None:
+                with pytest.raises(ChannelClosedError):
+                    await pool.request(PEER, RemotingCommand(code=11), within=30)
+
+            nursery.start_soon(pull)
+            await peer.asked(11)
+        with pytest.raises(ChannelClosedError):
+            await pool.request(PEER, ASK)
+
+
+async def test_over_real_sockets_it_says_who_refused() -> None:
+    listener = (await trio.open_tcp_listeners(0, host="127.0.0.1"))[0]
+    port = listener.socket.getsockname()[1]
+    await listener.aclose()
+    async with open_pool(ClientConfig(), environment={}) as pool:
+        with pytest.raises(ConnectFailedError, match=f"127.0.0.1:{port}"):
+            await pool.request(f"127.0.0.1:{port}", ASK)

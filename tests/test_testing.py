@@ -1,0 +1,132 @@
+"""``rocketwire.testing``: what a script says happens, and what it does not say fails the test."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from rocketwire.channel import over
+from rocketwire.codes import RequestCode
+from rocketwire.errors import ChannelBrokenError, ConnectFailedError, LocalProtocolError
+from rocketwire.messages.offsets import GetMaxOffsetResponseHeader
+from rocketwire.messages.route import TopicList
+from rocketwire.testing import MemoryNetwork, memory_channel_pair, open_network, reply
+from rocketwire.wire.command import RemotingCommand
+
+ASK = RemotingCommand(code=RequestCode.GET_MAX_OFFSET)
+
+
+async def ask(network: MemoryNetwork, command: RemotingCommand = ASK) -> RemotingCommand:
+    async with over(await network.connect("peer", 1), peer="peer:1") as channel:
+        return await channel.request(command)
+
+
+async def test_each_of_a_pair_answers_the_other() -> None:
+    async def one(_: RemotingCommand) -> RemotingCommand:
+        return reply(code=1)
+
+    async def two(_: RemotingCommand) -> RemotingCommand:
+        return reply(code=2)
+
+    async with memory_channel_pair(handler=one, peer_handler=two) as (left, right):
+        codes = ((await left.request(ASK)).code, (await right.request(ASK)).code)
+
+    assert codes == (2, 1)
+
+
+async def test_a_script_is_followed_in_its_order_with_what_always_holds_between() -> None:
+    async with open_network() as network:
+        peer = network.peer("peer:1")
+        peer.on(RequestCode.HEART_BEAT, reply())
+        peer.expect(ASK.code, reply(GetMaxOffsetResponseHeader(offset=7)))
+        peer.expect(ASK.code, reply(code=1, remark="no more"))
+
+        first = await ask(network)
+        await ask(network, RemotingCommand(code=RequestCode.HEART_BEAT))
+        second = await ask(network)
+
+    assert first.ext_fields == {"offset": "7"}
+    assert (second.code, second.remark) == (1, "no more")
+    assert peer.codes() == [30, 34, 30]
+    assert peer.connections == 3
+
+
+async def test_an_answer_may_be_made_from_the_request_and_take_its_time() -> None:
+    async def slowly(request: RemotingCommand) -> RemotingCommand:
+        await trio.lowlevel.checkpoint()
+        return reply(body=request.body)
+
+    async with open_network() as network:
+        network.peer("peer:1").expect(30, slowly)
+        network.peer("peer:1").expect(
+            30, lambda request: reply(ext_fields={"was": str(request.code)})
+        )
+
+        assert (await ask(network, RemotingCommand(code=30, body=b"echo"))).body == b"echo"
+        assert (await ask(network)).ext_fields == {"was": "30"}
+
+
+async def test_what_nobody_expected_and_what_never_came_fails_at_the_end() -> None:
+    async def otherwise() -> None:
+        async with open_network() as network:
+            network.peer("peer:1").expect(RequestCode.HEART_BEAT, reply())
+            assert (await ask(network)).code == 3
+
+    with pytest.raises(AssertionError) as caught:
+        await otherwise()
+
+    assert str(caught.value).splitlines() == [
+        "peer:1: nobody expected request RequestCode.GET_MAX_OFFSET",
+        "peer:1: request RequestCode.HEART_BEAT never came",
+    ]
+
+
+async def test_the_other_direction_goes_over_the_last_connection() -> None:
+    async def answer(request: RemotingCommand) -> RemotingCommand | None:
+        told.append(request.code)
+        return None if request.is_oneway else reply(code=5)
+
+    told: list[int] = []
+    async with open_network() as network:
+        peer = network.peer("peer:1")
+        with pytest.raises(LocalProtocolError):
+            await peer.request(ASK)
+        async with over(await network.connect("peer", 1), handler=answer):
+            await peer.send_oneway(RemotingCommand(code=40))
+            assert (await peer.request(RemotingCommand(code=307))).code == 5
+
+    assert told == [40, 307]
+
+
+async def test_a_peer_that_is_down_refuses_and_one_that_hangs_up_breaks(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with open_network() as network, trio.open_nursery() as nursery:
+        peer = network.peer("peer:1")
+        peer.on(30, None)
+        with pytest.raises(ConnectFailedError):
+            await network.connect("nobody", 1)
+
+        async def asking() -> None:
+            with pytest.raises(ChannelBrokenError):
+                await ask(network)
+
+        nursery.start_soon(asking)
+        assert (await peer.asked(30)).code == 30
+        await peer.go_down()
+        with pytest.raises(ConnectFailedError):
+            await network.connect("peer", 1)
+
+
+async def test_bodies_and_headers_of_an_answer_are_written_by_their_classes() -> None:
+    answer = reply(
+        GetMaxOffsetResponseHeader(offset=1),
+        TopicList(topic_list=("a",)),
+        ext_fields={"x": "y"},
+        version=401,
+    )
+
+    assert answer.ext_fields == {"offset": "1", "x": "y"}
+    assert answer.body == b'{"topicList":["a"]}'
+    assert answer.version == 401
+    assert reply().ext_fields is None
