@@ -6,6 +6,8 @@ producers and consumers share; a *registration* is a broker's presence at the na
 
 from __future__ import annotations
 
+from rocketwire.client.broker_topics import BrokerIdentity as BrokerIdentity
+from rocketwire.client.broker_topics import RegistrationSettings as RegistrationSettings
 from rocketwire.client.config import ClientConfig as ClientConfig
 from rocketwire.client.config import Credentials as Credentials
 from rocketwire.client.instance import ClientInstance as ClientInstance
@@ -13,3 +15,5 @@ from rocketwire.client.instance import open_client as open_client
 from rocketwire.client.nameserver import NameServers as NameServers
 from rocketwire.client.pool import ChannelPool as ChannelPool
 from rocketwire.client.pool import open_pool as open_pool
+from rocketwire.client.registration import Registration as Registration
+from rocketwire.client.registration import open_registration as open_registration

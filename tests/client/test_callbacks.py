@@ -81,7 +81,7 @@ async def test_questions_about_a_consumer_are_answered() -> None:
     told = decode_body(ConsumerRunningInfo, info.body)
     assert told is not None
     assert told.properties == {
-        "PROP_NAMESERVER_ADDR": "ns:1;",
+        "PROP_NAMESERVER_ADDR": "10.0.0.1:9876;",
         "PROP_CLIENT_VERSION": "V5_5_0",
         "PROP_CONSUME_TYPE": "CONSUME_PASSIVELY",
     }

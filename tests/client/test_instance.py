@@ -26,7 +26,7 @@ from tests.client.members import Consumer, Producer
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-NS, MASTER, SLAVE = "ns:1", "b:10", "b:11"
+NS, MASTER, SLAVE = "10.0.0.1:9876", "10.0.0.3:10911", "10.0.0.4:10911"
 ROUTE = TopicRouteData(
     broker_datas=(BrokerData(broker_name="b", cluster="c", broker_addrs={0: MASTER, 1: SLAVE}),),
     queue_datas=(QueueData(broker_name="b", perm=6, read_queue_nums=4, write_queue_nums=4),),

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from rocketwire.client.pool import ChannelPool
     from rocketwire.wire.command import RemotingCommand
 
-ONE, TWO = "ns:1", "ns:2"
+ONE, TWO = "10.0.0.1:9876", "10.0.0.2:9876"
 ROUTE = TopicRouteData(broker_datas=(BrokerData(broker_name="b", broker_addrs={0: "b:1"}),))
 
 
