@@ -1,7 +1,7 @@
 """Masks for topics, groups and addresses: the same name always has the same mask, and cannot be had back from it.
 
 Rules of this file: a mask depends on the name and a secret alone, so that files masked with one secret can be joined.  What may
-hold names in free text (remark, extension fields, bodies) is left out.
+hold names among other things (remark, extension fields, bodies) goes through ``masking``.
 """
 
 from __future__ import annotations
@@ -9,17 +9,16 @@ from __future__ import annotations
 import hashlib
 import hmac
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, pa
+from rocketwire_tools.pcap.masking import Masks
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rocketwire_tools.pcap.arrow import Batch, Column
-
-_FREE_TEXT: Final = frozenset({"remark", "ext_fields", "body", "file"})
 
 
 class Redaction:
@@ -27,6 +26,9 @@ class Redaction:
 
     Args:
         secret: whoever has it can find out whether a guessed name has a mask.
+
+    Attributes:
+        within: masks texts that hold names among other things.
     """
 
     def __init__(self, secret: str) -> None:
@@ -37,9 +39,10 @@ class Redaction:
             return hmac.digest(key, text.encode(errors="surrogatepass"), hashlib.sha256)
 
         self._digest = digest
+        self.within = Masks(self)
 
     def name(self, kind: str, text: str) -> str:
-        """The mask of a topic or a group."""
+        """The mask of a name; kind: what is put in front of it. The same text has the same digits, whatever kind it is."""
         return f"{kind}-{self._digest(text)[:6].hex()}"
 
     def host(self, text: str) -> str:
@@ -63,13 +66,15 @@ class Redaction:
             "src": self.host,
             "dst": self.host,
             "connection": self.connection,
+            "file": lambda text: self.name("file", text),
+            "remark": self.within.remark,
+            "ext_fields": self.within.ext_fields,
+            "body": self.within.body,
         }
         columns: list[Column] = []
         for name in batch.schema.names:
             values = batch.column(name)
-            if name in _FREE_TEXT:
-                values = pa.nulls(len(values), values.type)
-            elif (mask := masks.get(name)) is not None:
+            if (mask := masks.get(name)) is not None:
                 encoded = values.dictionary_encode()
                 names = [mask(text) for text in encoded.dictionary.to_pylist()]
                 values = column(names, pa.string()).take(encoded.indices)
