@@ -56,6 +56,10 @@ class Batch(Protocol):
         """The column of that name."""
         ...
 
+    def filter(self, mask: Column) -> Batch:
+        """The rows for which this is true."""
+        ...
+
     def to_pylist(self) -> list[dict[str, Any]]:
         """The rows as objects."""
         ...

@@ -62,6 +62,8 @@ def parser() -> argparse.ArgumentParser:
     _add_decode(commands)
     _add_live(commands)
     _add_reports(commands)
+    _add_follow(commands)
+    _add_export(commands)
     _add_dissector(commands)
     return made
 
@@ -80,6 +82,10 @@ def _choices(parser: argparse.ArgumentParser) -> None:
         metavar="EXPR",
         help="only frames for which this is true, as 'code==310 and topic==\"x\"'",
     )
+    _redact(parser)
+
+
+def _redact(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--redact",
         metavar="SECRET",
@@ -183,6 +189,82 @@ def _report(arguments: argparse.Namespace) -> int:
         top=arguments.top,
         as_json=arguments.json,
     )
+
+
+# ---------------------------------------------------------------------------- connections
+
+
+def _add_follow(commands: Commands) -> None:
+    parser = commands.add(
+        "follow",
+        _follow,
+        "what is said on one connection, requests and answers with times",
+        "  rocketwire-pcap follow 10.0.0.1:40000-10.0.0.2:10911 trace.pcap\n"
+        "  rocketwire-pcap follow 10.0.0.1:40000 trace.pcap --ext-fields --body decoded",
+    )
+    parser.add_argument("connection", metavar="CONN", help=_CONNECTION)
+    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - for standard input")
+    _redact(parser)
+    parser.add_argument("--ext-fields", action="store_true", help="show extension fields")
+    parser.add_argument(
+        "--body", choices=("none", "decoded"), default="none", help="bodies are customers' data"
+    )
+    parser.add_argument("--format", choices=("text", "jsonl"), default="text")
+
+
+_CONNECTION: Final = "both ends as 'connections' shows them, in any order, or one end as host:port"
+
+
+def _follow(arguments: argparse.Namespace) -> int:
+    from rocketwire_tools.pcap.following import Following, follow
+
+    following = Following(
+        [arguments.connection],
+        ext_fields=arguments.ext_fields,
+        body=arguments.body,
+        redact=arguments.redact,
+    )
+    return follow(arguments.captures, following, arguments.format)
+
+
+def _add_export(commands: Commands) -> None:
+    parser = commands.add(
+        "export",
+        _export,
+        "all packets of a connection as a capture of their own",
+        "  rocketwire-pcap export trace.pcap --connection 10.0.0.1:40000-10.0.0.2:10911 -o one.pcap\n"
+        "  rocketwire-pcap export trace.pcapng --connection 10.0.0.1:40000 -o - | tcpdump -r -",
+    )
+    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - for standard input")
+    parser.add_argument(
+        "--connection",
+        action="append",
+        required=True,
+        metavar="CONN",
+        help=f"{_CONNECTION}; may be repeated",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="pcap, or pcapng if it ends so; - for standard output",
+    )
+    parser.add_argument(
+        "--redact",
+        metavar="SECRET",
+        help="refused: packets hold bodies, and those cannot be masked",
+    )
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from rocketwire_tools.pcap.exporting import ExportError, export
+
+    if arguments.redact is not None:
+        raise ExportError(
+            "packets hold bodies, which cannot be masked: export without --redact, or use decode"
+        )
+    return export(arguments.captures, arguments.connection, arguments.output)
 
 
 # ---------------------------------------------------------------------------- Wireshark

@@ -134,7 +134,7 @@ class Text:
         self._file.write("".join(lines).encode(errors="backslashreplace"))
 
     def _line(self, row: dict[str, Any]) -> str:
-        words = [_FRONT_FORMS.get(name, _plain)(row[name]) for name in self._front]
+        words = [_FRONT_FORMS.get(name, plain)(row[name]) for name in self._front]
         if "src" in row and "dst" in row:
             words.append(f"{_end(row, 'src')} > {_end(row, 'dst')}")
         if "kind" in row:
@@ -142,7 +142,7 @@ class Text:
         if "code" in row or "code_name" in row:
             words.append(_code(row))
         words += [
-            f"{name}={_FORMS.get(name, _plain)(row[name])}"
+            f"{name}={_FORMS.get(name, plain)(row[name])}"
             for name in self._names
             if name not in _IN_WORDS and row[name] is not None and row[name] != _USUAL.get(name)
         ]
@@ -168,17 +168,19 @@ def _code(row: dict[str, Any]) -> str:
     return str(name) if number is None else f"{name}({number})"
 
 
-def _clock(time_ns: int) -> str:
+def clock(time_ns: int) -> str:
+    """A time for people; nanoseconds since 1970."""
     seconds, rest = divmod(time_ns, 1_000_000_000)
-    clock = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-    return f"{clock:%Y-%m-%dT%H:%M:%S}.{rest:09d}Z"
+    moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{rest:09d}Z"
 
 
 def _milliseconds(nanoseconds: int) -> str:
     return f"{nanoseconds / 1e6:.3f}ms"
 
 
-def _plain(value: object) -> str:
+def plain(value: object) -> str:
+    """A value as one word."""
     if value is None:
         return "-"
     text = str(value)
@@ -191,11 +193,11 @@ TERSE: Final = (
 )  # fmt: skip
 """Columns for people who did not choose any."""
 _IN_FRONT: Final = ("time_ns",)
-_FRONT_FORMS: Final[dict[str, Callable[[Any], str]]] = {"time_ns": _clock}
+_FRONT_FORMS: Final[dict[str, Callable[[Any], str]]] = {"time_ns": clock}
 _IN_WORDS: Final = frozenset({"src", "src_port", "dst", "dst_port", "kind", "code", "code_name"})
 _FORMS: Final[dict[str, Callable[[Any], str]]] = {
     "latency_ns": _milliseconds,
-    "end_time_ns": _clock,
+    "end_time_ns": clock,
 }
 _USUAL: Final = {"header_ok": True, "body_ok": True, "gap": False}
 """What is left out, because it is as it should be."""
