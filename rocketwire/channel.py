@@ -3,11 +3,12 @@
 Rules of this file:
 
 * One task reads, and it never waits for anybody: answers go to their waiters, requests of the peer to tasks of their own.
-* One at a time writes.  A send that is cancelled while it waits for its turn is as if it had not been made; cancelled later,
-  it may have sent half a frame, and the channel is broken.
+* One task writes, of whole frames all that were put meanwhile (``rocketwire.outbox``).  A send that is cancelled before its turn
+  is as if it had not been made; later its frame goes out all the same.
 * Cancelling a caller leaves nothing behind: its number waits no longer, and an answer that still comes is dropped.
 * However the connection ends, every waiter is woken with the same error.
-* No time limits here: callers have them (``with trio.fail_after(3): await channel.request(command)``).
+* No time limits of its own: callers have them (``with trio.fail_after(3): await channel.request(command)``), or say a ``deadline``,
+  which costs a tenth of that and is kept by one task for all.
 
 Java: ``NettyRemotingAbstract``, ``NettyRemotingClient``.
 """
@@ -31,14 +32,17 @@ from rocketwire.errors import (
     ConnectFailedError,
     DecodeError,
     LocalProtocolError,
+    RequestTimeoutError,
 )
 from rocketwire.events import (
     ConnectionIdle,
     Event,
     PeerClosed,
     RequestReceived,
+    RequestTimedOut,
     ResponseReceived,
 )
+from rocketwire.outbox import MAX_UNSENT, Inlet, Outbox
 from rocketwire.tasks import background
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
@@ -51,8 +55,6 @@ _LOG: Final = logging.getLogger("rocketwire.channel")
 MAX_SERVED: Final = 256
 """Requests of the peer that are worked on at once; more are answered with ``SYSTEM_BUSY``."""
 
-_READ: Final = 65_536
-
 Handler: TypeAlias = Callable[[RemotingCommand], Awaitable[RemotingCommand | None]]
 """Answers a request of the peer; None for no answer.  One-way requests come here too, and nothing is answered to them."""
 
@@ -60,11 +62,18 @@ Handler: TypeAlias = Callable[[RemotingCommand], Awaitable[RemotingCommand | Non
 class _Waiter:
     """Somebody who waits for an answer."""
 
-    __slots__ = ("response", "woken")
+    __slots__ = ("error", "response", "task")
 
-    def __init__(self) -> None:
-        self.woken = trio.Event()
+    def __init__(self, task: trio.lowlevel.Task) -> None:
+        self.task: trio.lowlevel.Task | None = task
         self.response: RemotingCommand | None = None
+        self.error: ChannelError | None = None
+
+    def wake(self) -> None:
+        """Let the waiter go on; only the first call does."""
+        if self.task is not None:
+            task, self.task = self.task, None
+            trio.lowlevel.reschedule(task)
 
 
 class Channel(trio.abc.AsyncResource):
@@ -104,7 +113,9 @@ class Channel(trio.abc.AsyncResource):
         self._handler = handler
         self._max_served = max_served
         self._served = 0
-        self._sending = trio.StrictFIFOLock()
+        self._outbox = Outbox(stream)
+        self._inlet = Inlet(stream)
+        self._alarm = trio.CancelScope()
         self._waiters: dict[int, _Waiter] = {}
         self._error: ChannelError | None = None
         self._over = trio.Event()
@@ -127,31 +138,43 @@ class Channel(trio.abc.AsyncResource):
 
     # ------------------------------------------------------------------ asking
 
-    async def request(self, command: RemotingCommand) -> RemotingCommand:
+    async def request(
+        self, command: RemotingCommand, *, deadline: float | None = None
+    ) -> RemotingCommand:
         """Send a request and wait for its answer, whatever its code.
 
         Args:
             command: what to ask; it gets a number of its own.
+            deadline: time of trio's clock after which nobody waits any longer; None to wait as long as it takes.
 
         Raises:
             ChannelClosedError: closed by this side.
             ChannelBrokenError: the connection ended before the answer came.
+            RequestTimeoutError: no answer before the deadline.
             EncodeError: the command has no form on the wire.
             LocalProtocolError: too many requests wait.
 
         Cancellation: the request is forgotten; it may have been executed.
         """
-        self._require_open()
-        sent = self._connection.send_request(command, now=trio.current_time())
-        waiter = self._waiters[sent.opaque] = _Waiter()
-        try:
-            await self._send(sent.data)
-            await waiter.woken.wait()
-        finally:
-            self._waiters.pop(sent.opaque, None)
-            self._connection.forget(sent.opaque)
+        await self._turn()
+        now = trio.current_time()
+        opaque, data = self._connection.send_request(command, now=now, deadline=deadline)
+        if deadline is not None and deadline < self._alarm.deadline:
+            self._alarm.deadline = deadline
+        waiter = _Waiter(trio.lowlevel.current_task())
+        alone = not self._waiters
+        self._waiters[opaque] = waiter
+        self._outbox.put(data, at_once=alone)
+
+        def abort(_: object) -> trio.lowlevel.Abort:
+            waiter.task = None
+            self._waiters.pop(opaque, None)
+            self._connection.forget(opaque)
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        await trio.lowlevel.wait_task_rescheduled(abort)
         if waiter.response is None:
-            raise self._ended()
+            raise waiter.error or self._ended()
         return waiter.response
 
     async def send_oneway(self, command: RemotingCommand) -> None:
@@ -161,8 +184,10 @@ class Channel(trio.abc.AsyncResource):
             ChannelClosedError: closed by this side.
             ChannelBrokenError: the connection has ended.
             EncodeError: the command has no form on the wire.
+
+        Cancellation: before its turn nothing is sent, later all of it.
         """
-        self._require_open()
+        await self._turn()
         await self._send(self._connection.send_oneway(command, now=trio.current_time()))
 
     async def wait_closed(self) -> None:
@@ -187,20 +212,26 @@ class Channel(trio.abc.AsyncResource):
         told.__cause__ = error.__cause__
         return told
 
-    async def _send(self, data: bytes) -> None:
-        async with self._sending:
+    async def _turn(self) -> None:
+        """Wait until something may be sent.
+
+        A checkpoint for cancellation, but none for the schedule: whoever sends waits afterwards.
+        """
+        self._require_open()
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if self._outbox.unsent > MAX_UNSENT:
+            await self._outbox.room(self._is_open)
             self._require_open()
-            await trio.lowlevel.checkpoint_if_cancelled()  # nothing of it has been sent yet
-            whole = False
-            try:
-                await self._stream.send_all(data)
-                whole = True
-            except (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError) as error:
-                self._break("could not send", error)
-                raise self._ended() from error
-            finally:
-                if not whole:
-                    self._break("a send was cancelled half-way")
+
+    async def _send(self, data: bytes) -> None:
+        if self._outbox.put(data, at_once=True):
+            await trio.lowlevel.cancel_shielded_checkpoint()
+            return
+        await self._outbox.flushed(self._is_open)
+        self._require_open()
+
+    def _is_open(self) -> bool:
+        return self._error is None
 
     def _break(self, why: str, cause: BaseException | None = None) -> None:
         error = ChannelBrokenError(f"{self.peer}: {why}")
@@ -214,26 +245,38 @@ class Channel(trio.abc.AsyncResource):
         self._error = error
         self._connection.close()
         for waiter in self._waiters.values():
-            waiter.woken.set()
+            waiter.wake()
+        self._waiters.clear()
+        self._outbox.over()
         self._over.set()
         self._nursery.cancel_scope.cancel()
 
     async def read(self) -> None:
-        """Receive until the connection ends; the task of the reader, which ``over`` starts."""
+        """Receive until the connection ends; a task that ``over`` starts."""
         while self._error is None:
-            data = None
+            data = await self._receive()
+            if data is not None and self._error is None:
+                self._happened(self._connection.receive(data, now=trio.current_time()))
+
+    async def write(self) -> None:
+        """Send what is put until the connection ends; a task that ``over`` starts."""
+        try:
+            await self._outbox.run()
+        except (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError) as error:
+            self._break("could not send", error)
+
+    async def watch(self) -> None:
+        """Keep deadlines until the connection ends; a task that ``over`` starts."""
+        while self._error is None:
             deadline = self._connection.next_deadline()
-            with trio.move_on_at(float("inf") if deadline is None else deadline) as limit:
-                data = await self._receive()
-            now = trio.current_time()
-            if limit.cancelled_caught:
-                self._happened(self._connection.handle_deadline(now))
-            elif data is not None and self._error is None:
-                self._happened(self._connection.receive(data, now=now))
+            self._alarm = trio.CancelScope(deadline=float("inf") if deadline is None else deadline)
+            with self._alarm:
+                await trio.sleep_forever()
+            self._happened(self._connection.handle_deadline(trio.current_time()))
 
     async def _receive(self) -> bytes | None:
         try:
-            return bytes(await self._stream.receive_some(_READ))
+            return await self._inlet.receive()
         except (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError) as error:
             self._break("the connection was lost", error)
             return None
@@ -241,9 +284,13 @@ class Channel(trio.abc.AsyncResource):
     def _happened(self, events: tuple[Event, ...]) -> None:
         for event in events:
             if isinstance(event, ResponseReceived):
-                waiter = self._waiters[event.opaque]
+                waiter = self._waiters.pop(event.opaque)
                 waiter.response = event.response
-                waiter.woken.set()
+                waiter.wake()
+            elif isinstance(event, RequestTimedOut):
+                waiter = self._waiters.pop(event.opaque)
+                waiter.error = RequestTimeoutError(self.peer, event.request_code, event.elapsed)
+                waiter.wake()
             elif isinstance(event, RequestReceived):
                 self._nursery.start_soon(self._serve, event.request)
             else:
@@ -320,7 +367,8 @@ async def over(
                     max_served=max_served,
                     idle_timeout=idle_timeout,
                 )
-                nursery.start_soon(channel.read)
+                for task in (channel.read, channel.write, channel.watch):
+                    nursery.start_soon(task)
                 task_status.started(channel)
         finally:
             await trio.aclose_forcefully(stream)

@@ -19,8 +19,10 @@ from rocketwire.errors import (
     ConnectFailedError,
     DecodeError,
     LocalProtocolError,
+    RequestTimeoutError,
 )
 from rocketwire.flags import CommandFlag
+from rocketwire.outbox import MAX_UNSENT
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from tests.support.certificates import authority
 
@@ -105,36 +107,138 @@ async def test_a_cancelled_request_leaves_nothing_and_its_answer_is_dropped() ->
             await peer.answer(await peer.next())
 
 
-async def test_a_send_cancelled_half_way_breaks_the_channel() -> None:
+async def test_a_send_cancelled_half_way_goes_out_whole_and_breaks_nothing() -> None:
     ours, theirs = trio.testing.lockstep_stream_pair()
+    peer = Peer(theirs)
     async with over(ours, peer="peer", idle_timeout=None) as channel:
         with trio.CancelScope() as scope:
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(channel.request, ASK)
+                nursery.start_soon(channel.request, RemotingCommand(code=1, body=b"x" * 100))
                 await trio.testing.wait_all_tasks_blocked()
                 scope.cancel()
 
-        with pytest.raises(ChannelBrokenError, match="cancelled half-way"):
-            await channel.request(ASK)
         assert channel.in_flight == 0
-    await trio.aclose_forcefully(theirs)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(channel.request, RemotingCommand(code=2))
+            assert (await peer.next()).body == b"x" * 100
+            assert (await peer.next()).code == 2
+            nursery.cancel_scope.cancel()
 
 
-async def test_a_request_cancelled_before_its_turn_breaks_nothing() -> None:
+async def test_a_request_cancelled_before_its_turn_is_not_sent() -> None:
+    async with pair() as (channel, peer):
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await channel.request(RemotingCommand(code=1))
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            await channel.send_oneway(RemotingCommand(code=2))
+
+        await channel.send_oneway(RemotingCommand(code=3))
+        assert (await peer.next()).code == 3
+        assert channel.in_flight == 0
+
+
+async def test_who_comes_when_too_much_is_unsent_waits_first() -> None:
     ours, theirs = trio.testing.lockstep_stream_pair()
     peer = Peer(theirs)
-    async with over(ours, idle_timeout=None) as channel, trio.open_nursery() as nursery:
-        nursery.start_soon(channel.send_oneway, ASK)
+    large = RemotingCommand(code=1, body=bytes(MAX_UNSENT))
+    async with (
+        over(ours, peer="peer", idle_timeout=None) as channel,
+        trio.open_nursery() as nursery,
+    ):
+        nursery.start_soon(channel.send_oneway, large)
         await trio.testing.wait_all_tasks_blocked()
-        with trio.CancelScope() as scope:
-            async with trio.open_nursery() as inner:
-                inner.start_soon(channel.request, ASK)
-                await trio.testing.wait_all_tasks_blocked()
-                scope.cancel()
-
-        assert (await peer.next()).is_oneway
-        assert channel.is_open
+        nursery.start_soon(channel.request, RemotingCommand(code=2))
+        await trio.testing.wait_all_tasks_blocked()
         assert channel.in_flight == 0
+
+        assert (await peer.next()).code == 1
+        assert (await peer.next()).code == 2
+        nursery.cancel_scope.cancel()
+
+
+async def test_who_waits_to_send_is_told_when_the_connection_ends() -> None:
+    ours, theirs = trio.testing.lockstep_stream_pair()
+    ended: list[ChannelError] = []
+    async with (
+        over(ours, peer="peer", idle_timeout=None) as channel,
+        trio.open_nursery() as nursery,
+    ):
+
+        async def tell() -> None:
+            try:
+                await channel.send_oneway(RemotingCommand(code=1, body=bytes(MAX_UNSENT)))
+            except ChannelError as error:
+                ended.append(error)
+
+        for _ in range(2):
+            nursery.start_soon(tell)
+        await trio.testing.wait_all_tasks_blocked()
+        await trio.aclose_forcefully(theirs)
+
+    assert [type(error) for error in ended] == [ChannelBrokenError] * 2
+
+
+async def test_a_request_with_a_deadline_waits_no_longer(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with pair() as (channel, peer), trio.open_nursery() as nursery:
+        nursery.start_soon(channel.request, ASK)
+        with pytest.raises(RequestTimeoutError) as caught:
+            await channel.request(RemotingCommand(code=2), deadline=trio.current_time() + 3)
+        assert trio.current_time() == 3
+        assert (caught.value.address, caught.value.request_code) == ("peer", 2)
+        assert caught.value.seconds == 3
+        assert channel.in_flight == 1
+        await peer.answer(await peer.next())
+        late = await peer.next()
+        await peer.answer(late)
+        await trio.testing.wait_all_tasks_blocked()
+        assert channel.is_open
+
+
+async def test_the_earliest_of_several_deadlines_comes_first(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    ended: list[tuple[int, float]] = []
+    async with pair(idle_timeout=100) as (channel, _), trio.open_nursery() as nursery:
+
+        async def ask(seconds: int) -> None:
+            with pytest.raises(RequestTimeoutError):
+                await channel.request(ASK, deadline=trio.current_time() + seconds)
+            ended.append((seconds, trio.current_time()))
+
+        for seconds in (5, 2, 9):
+            nursery.start_soon(ask, seconds)
+
+    assert ended == [(2, 2), (5, 5), (9, 9)]
+
+
+async def test_many_large_requests_at_once_over_tcp_arrive_whole() -> None:
+    async def serve(stream: trio.SocketStream) -> None:
+        peer = Peer(stream)
+        for _ in range(20):
+            request = await peer.next()
+            assert request.body == bytes([request.code]) * 300_000
+            await peer.answer(request, request.code + 100)
+
+    codes: list[int] = []
+    async with trio.open_nursery() as nursery:
+        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        port = listeners[0].socket.getsockname()[1]
+        nursery.start_soon(trio.serve_listeners, serve, listeners)
+        async with open_channel("127.0.0.1", port) as channel, trio.open_nursery() as inner:
+
+            async def ask(code: int) -> None:
+                body = bytes([code]) * 300_000
+                codes.append((await channel.request(RemotingCommand(code=code, body=body))).code)
+
+            for code in range(20):
+                inner.start_soon(ask, code)
+        nursery.cancel_scope.cancel()
+
+    assert sorted(codes) == list(range(100, 120))
 
 
 @pytest.mark.parametrize("ending", ["close", "rubbish", "aclose"])
