@@ -9,6 +9,7 @@ Java has none of these limits.
 
 from __future__ import annotations
 
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_namesrv.limits import Limit, LimitReachedError, exceeds
@@ -69,7 +70,7 @@ def admit_body(config: Config, content: RegisteredTopics) -> None:
     _admit_names(config, servers)
     _admit_names(config, content.mappings)
     if len(content.topics) < FEW or content.size > ORDINARY * len(content.topics):
-        _admit_names(config, (name for name, _ in content.topics))
+        _admit_names(config, map(itemgetter(0), content.topics))
 
 
 def _admit_names(config: Config, names: Iterable[str]) -> None:

@@ -3,6 +3,7 @@
 Topics stand one behind another, a length and a text each, so a piece begins where the one before
 ends.  A piece is read at once by the zero bytes that the length of a short text begins with; that
 they are what they seem is checked by the lengths, which have to lead from each topic to the next.
+Where topics differ in their name alone, the piece has to be what their names make of it.
 
 Rules of this file: which topics are read does not depend on how; a body is read to its end or
 refused.
@@ -12,8 +13,9 @@ Java: ``RegisterBrokerBody``, ``TopicConfig``.
 
 from __future__ import annotations
 
-from itertools import repeat
-from operator import itemgetter, sub
+import re
+from functools import lru_cache
+from operator import add, itemgetter, sub
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.messages.registration import MAX_RATIO, RegisterBrokerBody, body_from_parts
@@ -37,6 +39,7 @@ from rocketwire_namesrv.pieces import (
     same_from_the_back,
 )
 from rocketwire_namesrv.registered import RegisteredTopics, registered, settings_of
+from rocketwire_namesrv.runs import Run, TopicRuns
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
@@ -49,6 +52,10 @@ PIECE_BYTES: Final = 16_384
 _SHORT: Final = bytes(ITEM_LENGTH_SIZE - 1)
 """What the length of a text below 256 bytes begins with."""
 _SHORT_TEXT: Final = _SHORT.decode()
+_LENGTHS: Final = tuple(_SHORT_TEXT + chr(length) for length in range(128))
+"""The lengths of topics as they are written, where no byte of a topic is beyond ASCII."""
+_PATTERNS: Final = 64
+"""Patterns that are kept; there is one for each length of what follows a name."""
 
 
 class PackedImage(NamedTuple):
@@ -110,13 +117,13 @@ def read_packed(
     image = None
     if len(found.pieces) <= MOST_PIECES + 4 * len(plain) // PIECE_BYTES:
         image = PackedImage(digest, version, rest, found.pieces, found.tail, crc)
-    topics = found.topics.table
+    topics = found.topics.by_name
     return registered(
         rest,
         wall_ms,
         len(plain),
-        topics=topics.items(),
-        keys=topics.keys(),
+        topics=topics,
+        keys=topics.table.keys(),
         settings=found.topics.known.values(),
         count=sum(piece.topics for piece in found.pieces),
         image=image,
@@ -153,12 +160,12 @@ class _Known(dict[bytes, "QueueSettings"]):
 class _Topics:
     """What has been read of the topics: their settings by name, and the pieces."""
 
-    __slots__ = ("known", "pieces", "table")
+    __slots__ = ("by_name", "known", "pieces")
 
     def __init__(self) -> None:
+        self.by_name = TopicRuns()
         self.known = _Known()
         self.pieces: list[Piece] = []
-        self.table: dict[str, QueueSettings] = {}
 
     def read(self, plain: bytes, at: int, count: int) -> Generator[None, None, int]:
         """Reads so many topics; returns the position behind them.
@@ -168,8 +175,7 @@ class _Topics:
         """
         while count:
             read, end = self._take_alike(plain, at, count) or self._take_any(plain, at, count)
-            with memoryview(plain) as view:
-                self.pieces.append(Piece(end - at, digest_of(view[at:end]), read))
+            self.pieces.append(Piece(end - at, digest_of(plain[at:end]), read))
             count -= read
             at = end
             yield
@@ -184,15 +190,14 @@ class _Topics:
             return None
         text = chunk.decode()
         rest = text[text.find(" ") : text.find(_SHORT_TEXT, 1)]
-        heads = text[len(_SHORT) : -len(rest)].split(rest + _SHORT_TEXT)
-        if not text.startswith(_SHORT_TEXT) or not text.endswith(rest) or "" in heads:
+        names: list[str] = _pattern(len(rest)).findall(text)
+        lengths = _LENGTHS[len(rest) :]
+        if not names or len(names) > count or max(map(len, names)) >= len(lengths):
             return None
-        lengths = set(map(sub, map(ord, map(itemgetter(0), heads)), map(len, heads)))
-        names = [head[1:] for head in heads]
-        if lengths != {len(rest) - 1} or len(names) > count or " " in "".join(names):
+        heads = map(lengths.__getitem__, map(len, names))
+        if rest.join(map(add, heads, names)) + rest != text:
             return None
-        settings = self.known[rest[1:].encode()]
-        self.table.update(zip(names, repeat(settings)))
+        self.by_name.add(Run(names, [self.known[rest[1:].encode()]]))
         return len(names), cut
 
     def _take_any(self, plain: bytes, at: int, count: int) -> tuple[int, int]:
@@ -205,11 +210,18 @@ class _Topics:
         """Understands topics; raises ``DecodeError`` where that cannot be done."""
         split = [item.partition(b" ") for item in items]
         heads, _, rests = zip(*split, strict=True)
-        settings = map(self.known.__getitem__, rests)
+        settings = list(map(self.known.__getitem__, rests))
         names: list[str] = decode_utf8(b"\n".join(heads)).split("\n")
         if len(names) != len(items):  # some name has more than one line
             names = [decode_utf8(head) for head in heads]
-        self.table.update(zip(names, settings, strict=True))
+        self.by_name.add(Run(names, settings))
+
+
+@lru_cache(_PATTERNS)
+def _pattern(rest: int) -> re.Pattern[str]:
+    """Finds the names of short topics, with that many characters behind each.  Nothing in it is
+    tried twice."""
+    return re.compile(rf"(?s){_SHORT_TEXT}.([^ ]*+).{{{rest}}}")
 
 
 def _short_items(plain: bytes, at: int, count: int) -> tuple[list[bytes], int] | None:
@@ -274,14 +286,13 @@ def _same_from_the_front(
     """The pieces with which the topics begin, no more topics than there are, and the position
     behind them."""
     same: list[Piece] = []
-    with memoryview(plain) as view:
-        for piece in known:
-            end = at + piece.length
-            count -= piece.topics
-            if count < 0 or end > len(plain) or digest_of(view[at:end]) != piece.digest:
-                break
-            same.append(piece)
-            at = end
-            if len(same) % PIECES_PER_STEP == 0:
-                yield
+    for piece in known:
+        end = at + piece.length
+        count -= piece.topics
+        if count < 0 or end > len(plain) or digest_of(plain[at:end]) != piece.digest:
+            break
+        same.append(piece)
+        at = end
+        if len(same) % PIECES_PER_STEP == 0:
+            yield
     return same, at

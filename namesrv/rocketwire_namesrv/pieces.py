@@ -4,6 +4,7 @@ Rules of this file: a piece is never longer than what can be read in a fraction 
 and is known by its length and a digest.  The digest is Python's own of bytes: 64 bits under a
 secret of the process, and several times faster than one that others could check; nobody else ever
 sees it.  Where Python was built with another one (``sys.hash_info``), SHA-256 takes its place.
+It is taken of slices, not of views: the digest of a view takes that of all that is behind it, too.
 """
 
 from __future__ import annotations
@@ -48,26 +49,25 @@ class Piece(NamedTuple):
     marks: int = 0
 
 
-def choose_digest(algorithm: str, bits: int) -> Callable[[memoryview], Digest]:
+def choose_digest(algorithm: str, bits: int) -> Callable[[bytes], Digest]:
     """Returns Python's own digest if it is a good one, else SHA-256."""
     if algorithm.startswith("siphash") and bits >= 64:
         return hash
-    return lambda view: int.from_bytes(sha256(view).digest(), "big")
+    return lambda data: int.from_bytes(sha256(data).digest(), "big")
 
 
 digest_of: Final = choose_digest(sys.hash_info.algorithm, sys.hash_info.hash_bits)
-"""The digest of a view of bytes."""
+"""The digest of bytes."""
 
 
 def digest_in_steps(data: bytes) -> Generator[None, None, Digest]:
     """The digest of something large."""
     parts: list[Digest] = []
-    with memoryview(data) as view:
-        for at in range(0, len(data), STEP_BYTES):
-            if at:
-                yield
-            parts.append(digest_of(view[at : at + STEP_BYTES]))
-    return parts[0] if len(parts) == 1 else digest_of(memoryview(repr(parts).encode()))
+    for at in range(0, len(data), STEP_BYTES):
+        if at:
+            yield
+        parts.append(digest_of(data[at : at + STEP_BYTES]))
+    return parts[0] if len(parts) == 1 else digest_of(repr(parts).encode())
 
 
 def check_sum(body: bytes | None, wanted: int) -> Generator[None, None, None]:
@@ -102,16 +102,15 @@ def same_from_the_back(
             and the first one.
     """
     same: list[Piece] = []
-    with memoryview(body) as view:
-        for piece in reversed(known):
-            begin = stop - piece.length
-            before = begin - len(comma)
-            if before < at + len(comma) or body[before:begin] != comma:
-                break
-            if digest_of(view[begin:stop]) != piece.digest:
-                break
-            same.append(piece)
-            stop = before
-            if len(same) % PIECES_PER_STEP == 0:
-                yield
+    for piece in reversed(known):
+        begin = stop - piece.length
+        before = begin - len(comma)
+        if before < at + len(comma) or body[before:begin] != comma:
+            break
+        if digest_of(body[begin:stop]) != piece.digest:
+            break
+        same.append(piece)
+        stop = before
+        if len(same) % PIECES_PER_STEP == 0:
+            yield
     return same, stop

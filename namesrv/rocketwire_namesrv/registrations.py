@@ -25,7 +25,8 @@ from rocketwire.messages.registration import (
 from rocketwire.versions import MQVersion
 from rocketwire.wire.compression import looks_like_zlib
 from rocketwire.wire.fastjson import loads
-from rocketwire_namesrv.json_bodies import common, read_json, table_of, topics_of_table
+from rocketwire_namesrv.json_bodies import common, read_json
+from rocketwire_namesrv.json_topics import table_of, topics_of_table
 from rocketwire_namesrv.packed_bodies import read_packed, same_stream
 from rocketwire_namesrv.pieces import ChecksumError as ChecksumError
 from rocketwire_namesrv.pieces import check_sum, digest_in_steps

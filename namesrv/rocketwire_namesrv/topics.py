@@ -8,7 +8,7 @@ Java: ``topicQueueTable`` and ``topicQueueMappingInfoTable`` of ``RouteInfoManag
 
 from __future__ import annotations
 
-from itertools import compress, islice, repeat
+from itertools import compress, repeat
 from operator import getitem, is_, is_not
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,6 +20,7 @@ from rocketwire_namesrv.occurrences import (
     TopicRouteRegistered,
     TopicsRegistered,
 )
+from rocketwire_namesrv.runs import Run, runs_of
 from rocketwire_namesrv.shapes import QueueSettings, Shape, Shapes
 
 if TYPE_CHECKING:
@@ -122,32 +123,36 @@ class _Application:
         self.created: list[str] = []
         self.changed: list[str] = []
 
-    def apply(self, topics: Collection[tuple[str, QueueSettings]]) -> None:
+    def apply(self, run: Run) -> None:
         """Applies some of the topics: all, or only those that the table does not know of this
         broker."""
-        if not self.everything:
-            # between two steps an administrator may have given the topics other shapes
-            self.seen.update(self.table.shapes.of_broker(self.name))
-            topics = self._unknown(topics)
-        if topics:
-            self._apply_all(*zip(*topics, strict=True))
+        if self.everything:
+            self._apply_all(run)
+            return
+        # between two steps an administrator may have given the topics other shapes
+        self.seen.update(self.table.shapes.of_broker(self.name))
+        unknown = self._unknown(run)
+        if unknown:
+            self._apply_all(Run(list(unknown), list(unknown.values())))
 
-    def _unknown(
-        self, topics: Iterable[tuple[str, QueueSettings]]
-    ) -> list[tuple[str, QueueSettings]]:
+    def _unknown(self, run: Run) -> dict[str, QueueSettings]:
         """Those that the broker has no queues of; of two with one name the first."""
         entries, seen = self.table.entries, self.seen
         found: dict[str, QueueSettings] = {}
-        for name, settings in topics:
+        for name, settings in zip(run.names, run.each(), strict=True):
             if entries.get(name) not in seen:
                 found.setdefault(name, settings)
-        return list(found.items())
+        return found
 
-    def _apply_all(self, names: tuple[str, ...], settings: tuple[QueueSettings, ...]) -> None:
+    def _apply_all(self, run: Run) -> None:
         """Applies topics, without a line of Python for each: nearly always there are thousands."""
+        names = run.names
         entries = self.table.entries
         old = list(map(entries.get, names))
-        new = list(map(getitem, map(self.transitions.__getitem__, settings), old))
+        if len(run.settings) == 1 and old.count(old[0]) == len(old):
+            self._apply_alike(names, old[0], self.transitions[run.settings[0]][old[0]])
+            return
+        new = list(map(getitem, map(self.transitions.__getitem__, run.each()), old))
         if old == new:  # which asks for identity first, and shapes have no other equality
             return
         entries.insert_all(zip(names, new, strict=True))
@@ -157,6 +162,17 @@ class _Application:
                 after if before is None else before for before, after in zip(old, new, strict=True)
             ]
         self.changed += compress(names, map(is_not, old, new))
+        self.table.revision += 1
+
+    def _apply_alike(self, names: Sequence[str], before: Shape | None, after: Shape) -> None:
+        """Applies topics that all had one shape and will all have another."""
+        if before is after:
+            return
+        self.table.entries.insert_all(zip(names, repeat(after), strict=False))
+        if before is None:
+            self.created += names
+        else:
+            self.changed += names
         self.table.revision += 1
 
     def occurrences(self) -> list[Occurrence]:
@@ -231,15 +247,15 @@ class TopicTable:
         """
         name = registration.broker_name
         work = _Application(self, name, everything=everything, keep=keep)
-        topics = iter(self._arranged(registration.topics))
+        runs = runs_of(self._arranged(registration.topics), TOPICS_PER_STEP)
         touched, presence = self.touched.get(name, 0), self.lost.get(name, 0)
         alone = True
         try:
-            some = list(islice(topics, TOPICS_PER_STEP))
-            while some:
-                work.apply(some)
-                some = list(islice(topics, TOPICS_PER_STEP))
-                if some:
+            run = next(runs, None)
+            while run is not None:
+                work.apply(run)
+                run = next(runs, None)
+                if run is not None:
                     yield
                     if not is_current():
                         break
@@ -268,9 +284,11 @@ class TopicTable:
         self, topics: Collection[tuple[str, QueueSettings]]
     ) -> Collection[tuple[str, QueueSettings]]:
         """The topics in the order of Java's table of them, where it matters: when some are new."""
-        if len(topics) > ORDERED_TOPICS or all(topic in self.entries for topic, _ in topics):
+        if len(topics) > ORDERED_TOPICS:
             return topics
         settings = dict(topics)
+        if self.entries.keys() >= settings.keys():
+            return topics
         return [(topic, settings[topic]) for topic in concurrent_order(settings)]
 
     def map_statically(self, mappings: Mapping[str, TopicQueueMappingInfo]) -> None:

@@ -21,6 +21,8 @@ from rocketwire_namesrv.steps import drained
 from tests.namesrv.test_registrations import body_of, named, packed
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rocketwire_namesrv.registered import RegisteredTopics
 
 LARGE = os.urandom(1000) * 1000
@@ -28,16 +30,16 @@ BODIES = pytest.mark.parametrize("body", [body_of(named(600)), packed(named(2000
 
 
 @pytest.mark.parametrize("digest", [choose_digest("siphash13", 64), choose_digest("fnv", 64)])
-def test_a_digest_tells_bytes_apart(digest: type[int]) -> None:
-    assert digest(memoryview(b"abc")) == digest(memoryview(b"xabcx")[1:4])
-    assert digest(memoryview(b"abc")) != digest(memoryview(b"abd"))
-    assert digest(memoryview(b"")) != digest(memoryview(b"\0"))
+def test_a_digest_tells_bytes_apart(digest: Callable[[bytes], int]) -> None:
+    assert digest(b"abc") == digest(b"xabcx"[1:4])
+    assert digest(b"abc") != digest(b"abd")
+    assert digest(b"") != digest(b"\0")
 
 
 def test_short_digests_are_not_relied_on() -> None:
     assert choose_digest("siphash24", 64) is hash
     assert choose_digest("siphash13", 32) is not hash
-    assert digest_of(memoryview(b"x")) == digest_of(memoryview(b"x"))
+    assert digest_of(b"x") == digest_of(bytes([120]))
 
 
 def test_large_bodies_are_summed_in_steps() -> None:

@@ -85,6 +85,7 @@ def test_an_ordinary_registration_is_read_the_same_both_ways() -> None:
         b'{"topicConfigSerializeWrapper":{}}',
         b'{"topicConfigSerializeWrapper":{"topicConfigTable":null}}',
         b'{"topicConfigSerializeWrapper":{"topicConfigTable":[]}}',
+        b'{"topicConfigSerializeWrapper":{"dataVersion":{},"topicConfigTable":{ }}}',
         b'{"topicConfigSerializeWrapper":{"topicConfigTable":{"T":null}}}',
         b'{"topicConfigSerializeWrapper":{"topicConfigTable":{"T":5}}}',
         b'{"topicConfigSerializeWrapper":{"topicConfigTable":{"T":{}}}}',

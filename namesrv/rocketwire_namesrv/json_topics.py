@@ -1,0 +1,237 @@
+"""Topics out of the JSON of a registration: one by one, or all that differ in their name alone.
+
+In a piece of a table most topics differ in nothing but their name.  What stands before the name,
+between its two occurrences and behind them is understood once, with two names of which it is known
+how they have to come out.  The names are then taken from the places where they have to be, and the
+piece is what these names make of it, to the byte, or is read in another way.
+
+Rules of this file: whatever is not ordinary is None or an error here, and left to who reads the
+whole; nothing is ordinary that JSON would take otherwise.
+
+Java: ``TopicConfig``, as fastjson writes it.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire.errors import DecodeError
+from rocketwire.messages import from_json
+from rocketwire.messages.topic_config import TopicConfig
+from rocketwire.wire.fastjson import StrictError, strict_loads
+from rocketwire_namesrv.registered import settings_of, topics_of
+from rocketwire_namesrv.runs import Run, TopicRuns
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from rocketwire.wire.fastjson import JsonValue
+    from rocketwire_namesrv.shapes import QueueSettings
+
+__all__ = ["WRAPPER", "TABLE", "JsonTopics", "table_of", "topics_of_table"]
+
+WRAPPER: Final = "topicConfigSerializeWrapper"
+"""Member of a body that has the table of topics and their version."""
+TABLE: Final = "topicConfigTable"
+"""Member of that with the topics by name."""
+
+_TEXT: Final = frozenset({str})
+_INTEGER: Final = frozenset({int})
+_FILTER_TYPES: Final = frozenset({"SINGLE_TAG", "MULTI_TAG"})
+_PROBES: Final = ("a", "b")
+_PATTERNS: Final = 64
+"""Patterns that are kept; there is one for each pair of lengths of what surrounds a name."""
+_FORBIDDEN, _MARK, _OTHER = range(3)
+_KINDS: Final = bytes(
+    _FORBIDDEN if byte < ord(" ") else _MARK if byte in b",{[" else _OTHER for byte in range(256)
+)
+"""What bytes are in a name: JSON has no control characters, and ``JsonLimits`` counts marks."""
+
+
+class JsonTopics:
+    """What has been read of a table.
+
+    Attributes:
+        by_key: settings of all that was read, under the keys of the table.
+        known: numbers of a topic -> settings.
+    """
+
+    __slots__ = ("_alike", "_names", "by_key", "known")
+
+    def __init__(self) -> None:
+        self.by_key = TopicRuns()
+        self.known: dict[tuple[Any, ...], QueueSettings] = {}
+        self._alike: dict[tuple[str, str], QueueSettings | None] = {}
+        self._names: dict[str, str] = {}  # of a key that is another
+
+    def topics(self) -> Collection[tuple[str, QueueSettings]]:
+        """Names and settings of all that was read."""
+        names = self._names
+        if not names:
+            return self.by_key
+        return [(names.get(key, key), settings) for key, settings in self.by_key]
+
+    def take(self, text: bytes) -> tuple[int, int]:
+        """Reads some topics, members of an object.
+
+        Returns:
+            How many, 0 where this is not what it was, or one is not ordinary; and how many marks
+            ``JsonLimits`` counts in them.
+        """
+        if b"\\" in text or (b"$" in text and b"$ref" in text):
+            return 0, 0
+        return self._take_alike(text) or self._take_each(text)
+
+    def _take_each(self, text: bytes) -> tuple[int, int]:
+        """Reads any topics; 0 where one is not ordinary."""
+        try:
+            members: Any = strict_loads(b"{%b}" % text)
+            topics = [self._topic(value) for value in members.values()]
+        except (StrictError, KeyError, TypeError):
+            return 0, 0
+        if not members:
+            return 0, 0
+        for key, (name, _) in zip(members, topics, strict=True):
+            if key != name:
+                self._names[key] = name
+            elif self._names:
+                self._names.pop(key, None)
+        self.by_key.add(Run(list(members), [settings for _, settings in topics]))
+        return len(members), text.count(b",") + text.count(b"{") + text.count(b"[") + 1
+
+    def _topic(self, value: Any) -> tuple[str, QueueSettings]:
+        name, numbers = _ordinary(value)
+        settings = self.known.get(numbers)
+        if settings is None:
+            if not _INTEGER.issuperset(map(type, numbers)):
+                raise TypeError
+            settings = self.known[numbers] = settings_of(_typed(value))
+        return name, settings
+
+    def _take_alike(self, piece: bytes) -> tuple[int, int] | None:
+        """Reads topics that differ in their name alone; None where they do not."""
+        try:
+            text = piece.decode()
+        except UnicodeDecodeError:
+            return None
+        # a topic is: "name" middle name" end
+        first = text[1 : text.find('"', 1)]
+        again = text.find(f'"{first}"', len(first) + 2)
+        middle = text[len(first) + 1 : again + 1]
+        end = text[again + 1 + len(first) : text.find("}", again) + 1]
+        if again < 0 or not end or not text.endswith(end) or self._names:
+            return None
+        names: list[str] = _pattern(len(middle), len(end)).findall(text)
+        together = "".join(names)
+        size = 2 * len(together) + len(names) * (len(middle) + len(end) + 2) - 1
+        if size != len(text) or not names:
+            return None
+        twice = map(middle.join, zip(names, names, strict=True))
+        if "".join(('"', f'{end},"'.join(twice), end)) != text:
+            return None
+        kinds = together.encode().translate(_KINDS)
+        settings = self._settings(middle, end)
+        if settings is None or _FORBIDDEN in kinds:
+            return None
+        before = len(self.by_key)
+        self.by_key.add(Run(names, [settings]))
+        new = len(self.by_key) - before
+        count = new if new == len(names) else len(set(names))
+        return count, len(names) * (1 + _marks(middle + end)) + 2 * kinds.count(_MARK)
+
+    def _settings(self, middle: str, end: str) -> QueueSettings | None:
+        """The settings of all topics that are written so; None where they are not ordinary."""
+        if (middle, end) not in self._alike:
+            self._alike[middle, end] = self._understood(middle, end)
+        return self._alike[middle, end]
+
+    def _understood(self, middle: str, end: str) -> QueueSettings | None:
+        found: set[QueueSettings] = set()
+        try:
+            for probe in _PROBES:
+                members: Any = strict_loads(f'{{"{probe}{middle}{probe}{end}}}'.encode())
+                ((key, value),) = members.items()
+                name, settings = self._topic(value)
+                if not key == name == probe:
+                    return None
+                found.add(settings)
+        except (StrictError, KeyError, TypeError, ValueError):
+            return None
+        return found.pop() if len(found) == 1 else None
+
+
+@lru_cache(_PATTERNS)
+def _pattern(middle: int, end: int) -> re.Pattern[str]:
+    """Finds names by their places, with that many characters between the two occurrences and
+    behind them.  Nothing in it is tried twice."""
+    return re.compile(rf'(?s)"([^"]*+).{{{middle}}}\1.{{{end}}},?')
+
+
+def _marks(text: str) -> int:
+    """What ``JsonLimits`` counts in a text."""
+    return text.count(",") + text.count("{") + text.count("[")
+
+
+# ---------------------------------------------------------------------------- as a whole
+
+
+def table_of(document: JsonValue) -> dict[str, JsonValue] | None:
+    """Takes the topic table out of a parsed registration, if both are what they should be."""
+    wrapper = document.get(WRAPPER) if isinstance(document, dict) else None
+    table = wrapper.get(TABLE) if isinstance(wrapper, dict) else None
+    if not isinstance(wrapper, dict) or not isinstance(table, dict):
+        return None
+    del wrapper[TABLE]
+    return table
+
+
+def topics_of_table(table: dict[str, JsonValue]) -> list[tuple[str, QueueSettings]]:
+    """The topics of a parsed table; what is not ordinary is read as ``TopicConfig``."""
+    topics: list[tuple[str, QueueSettings]] = []
+    known: dict[tuple[Any, ...], QueueSettings] = {}
+    for value in table.values():
+        try:
+            name, numbers = _ordinary(value)
+            settings = known.get(numbers)
+            if settings is None:
+                # whole floats and booleans find the settings of the number they are equal to,
+                # which is what the typed class makes of them
+                settings = known[numbers] = settings_of(_typed(value))
+            topics.append((name, settings))
+        except (KeyError, TypeError):
+            topics += topics_of([_typed(value)])
+    return topics
+
+
+def _ordinary(value: Any) -> tuple[str, tuple[Any, ...]]:
+    """Name and numbers of a topic whose other members are certain to be read without a complaint.
+
+    Raises:
+        KeyError, TypeError: it is not such a topic.
+    """
+    name: Any = value["topicName"]
+    attributes: dict[str, Any] = value["attributes"]
+    numbers = (
+        value["readQueueNums"],
+        value["writeQueueNums"],
+        value["perm"],
+        value["topicSysFlag"],
+    )
+    if (
+        type(name) is not str
+        or type(attributes) is not dict
+        or type(value["order"]) is not bool
+        or value["topicFilterType"] not in _FILTER_TYPES
+        or not _TEXT.issuperset(map(type, attributes.values()))
+    ):
+        raise TypeError
+    return name, numbers
+
+
+def _typed(value: JsonValue) -> TopicConfig:
+    config = from_json(TopicConfig, value)
+    if config is None:
+        raise DecodeError("null has no place here", path=f"RegisterBrokerBody.{WRAPPER}.{TABLE}")
+    return config

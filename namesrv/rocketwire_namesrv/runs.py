@@ -1,0 +1,97 @@
+"""Topics in runs: those that stand one behind another in a body and have the same settings.
+
+A broker has thousands of topics and few ways of laying them out, so what is to be done with a topic
+is mostly what has just been done with the one before it.  Who works on a run does it once for all.
+
+Rules of this file: of a name that occurs twice the last settings count, at the place of the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from itertools import islice, repeat
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rocketwire_namesrv.shapes import QueueSettings
+
+Topic = tuple[str, "QueueSettings"]
+"""Name and settings."""
+
+MANY: Final = 256
+"""A run of so many topics is not made longer."""
+
+
+class Run(NamedTuple):
+    """Some topics, at least one.
+
+    Attributes:
+        names: of each.
+        settings: of each; a single one is that of all.
+    """
+
+    names: list[str]
+    settings: Sequence[QueueSettings]
+
+    def each(self) -> Iterable[QueueSettings]:
+        """The settings, as often as there are names."""
+        settings = self.settings
+        return repeat(settings[0], len(self.names)) if len(settings) == 1 else settings
+
+    def is_alike(self, other: Run) -> bool:
+        """Whether all topics of both have the same settings."""
+        return len(self.settings) == 1 and self.settings == other.settings
+
+
+class TopicRuns(Collection[Topic]):
+    """Topics, as pairs of name and settings and in runs.
+
+    Attributes:
+        table: name -> settings.
+        runs: all that was added, in that order.
+    """
+
+    __slots__ = ("runs", "table")
+
+    def __init__(self) -> None:
+        self.table: dict[str, QueueSettings] = {}
+        self.runs: list[Run] = []
+
+    def add(self, run: Run) -> None:
+        """Adds some topics; the run belongs to this object from now on."""
+        self.table.update(zip(run.names, run.each(), strict=True))
+        last = self.runs[-1] if self.runs else None
+        if last is None or not last.is_alike(run) or len(last.names) >= MANY:
+            self.runs.append(run)
+        else:
+            last.names.extend(run.names)
+
+    def has_repeated(self) -> bool:
+        """Whether a name is in the runs more than once."""
+        return sum(len(run.names) for run in self.runs) != len(self.table)
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def __iter__(self) -> Iterator[Topic]:
+        return iter(self.table.items())
+
+    def __contains__(self, topic: object) -> bool:
+        return any(each == topic for each in self)
+
+
+def runs_of(topics: Collection[Topic], most: int) -> Iterator[Run]:
+    """Any topics in runs, no name in more than one if none is in ``topics`` twice.
+
+    Args:
+        topics: as they came.
+        most: topics in a run, where they do not come in runs.
+    """
+    if isinstance(topics, TopicRuns) and not topics.has_repeated():
+        yield from topics.runs
+        return
+    rest = iter(topics)
+    while some := list(islice(rest, most)):
+        yield Run([name for name, _ in some], [settings for _, settings in some])
