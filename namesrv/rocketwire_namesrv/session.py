@@ -223,6 +223,7 @@ class Session:
             self._decoder = CommandDecoder(
                 max_frame_length=self._limit,
                 max_header_length=_or_unlimited(self._state.config.header_max_length),
+                space=self._state.body_space,
             )
         self._decoder.feed(data)
         return self._handle_all(work, now)

@@ -15,6 +15,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.messages import encode_header
 from rocketwire.messages.registration import NotifyMinBrokerIdChangeRequestHeader
 from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.frame import BodySpace
 from rocketwire_namesrv.access import Access
 from rocketwire_namesrv.counters import Counters
 from rocketwire_namesrv.kv import KVConfig
@@ -61,6 +62,7 @@ class State:
         access: who may ask what.
         holdings: what is held of requests that are not whole yet.
         unsent: large answers that wait for their peers to take them.
+        body_space: memory for large registrations, used again and again.
     """
 
     def __init__(
@@ -93,6 +95,7 @@ class State:
         self.access = Access.of(config)
         self.holdings = Holdings()
         self.unsent = Holdings()
+        self.body_space = BodySpace()
         self._opaque = 0
 
     def wall_ms(self, now: float) -> int:

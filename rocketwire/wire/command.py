@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rocketwire.wire.fields import Language
+    from rocketwire.wire.frame import BodySpace
 
 _JSON = SerializeType.JSON
 _ROCKETMQ = SerializeType.ROCKETMQ
@@ -129,15 +130,20 @@ def encode(command: RemotingCommand) -> bytes:
 
 
 class CommandDecoder:
-    """Turns a stream of bytes into commands: ``FrameDecoder``, then the headers."""
+    """Turns a stream of bytes into commands: ``FrameDecoder``, whose arguments these are, then the
+    headers."""
 
     __slots__ = ("_frames",)
 
     def __init__(
-        self, *, max_frame_length: int = MAX_FRAME_LENGTH, max_header_length: int = MAX_FRAME_LENGTH
+        self,
+        *,
+        max_frame_length: int = MAX_FRAME_LENGTH,
+        max_header_length: int = MAX_FRAME_LENGTH,
+        space: BodySpace | None = None,
     ) -> None:
         self._frames = FrameDecoder(
-            max_frame_length=max_frame_length, max_header_length=max_header_length
+            max_frame_length=max_frame_length, max_header_length=max_header_length, space=space
         )
 
     @property

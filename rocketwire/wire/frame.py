@@ -8,7 +8,7 @@ so a bad frame is refused before its content arrives (Java: ``NettyDecoder``,
 
 from __future__ import annotations
 
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import SerializeType
@@ -35,6 +35,9 @@ MAX_FRAME_LENGTH: Final = 16_777_216
 
 LARGE: Final = 131_072
 """Bytes from which on a body that comes in pieces is collected apart from the rest."""
+
+MOST_SPARE: Final = 4 * 1_048_576
+"""Bytes of memory of a large body that are kept for the next one."""
 
 _MIN_LENGTH: Final = PREFIX_SIZE - LENGTH_SIZE
 _HEADER_TYPES: Final = tuple(int(t) for t in SerializeType)
@@ -104,29 +107,56 @@ def split_frame(data: bytes, *, max_frame_length: int = MAX_FRAME_LENGTH) -> Raw
     return RawFrame(header_type, bytes(header), bytes(body) or None)
 
 
+class BodySpace:
+    """Memory of a large body that is done with, for the next one: of one at a time.
+
+    Each page of memory that a process has not used before costs it as much as a copy of it, and
+    who sends large bodies sends them again.  Decoders may share this; a body that is still in use
+    when its memory would be used again keeps it.
+    """
+
+    __slots__ = ("_spare",)
+
+    def __init__(self) -> None:
+        self._spare: BytesIO | None = None
+
+    def take(self) -> BytesIO:
+        """What there is, or something new."""
+        spare, self._spare = self._spare, None
+        return BytesIO() if spare is None else spare
+
+    def give(self, used: BytesIO) -> None:
+        """Keeps what a body was in, unless it is too large."""
+        if used.seek(0, SEEK_END) <= MOST_SPARE:
+            self._spare = used
+
+
 class _LargeBody:
     """A large body on its way, in the memory where it will stay.
 
-    Each page of memory that a process has not used before costs it as much as a copy of it: so
-    there is one place for the whole body, which is no larger than what has come, twice, and what
-    has come is copied there and nowhere else.
+    There is one place for the whole body, which is no larger than what has come, twice, or what
+    there was anyway, and what has come is copied there and nowhere else.
 
     Args:
         header_type: of the frame.
         header: of the frame, whole.
         size: bytes that the body will have.
         begun: those that have come.
+        space: where they are put.
     """
 
-    __slots__ = ("_bytes", "_reserved", "_size", "have", "header", "header_type")
+    __slots__ = ("_reserved", "_size", "have", "header", "header_type", "space")
 
-    def __init__(self, header_type: int, header: bytes, size: int, begun: Buffer) -> None:
+    def __init__(
+        self, header_type: int, header: bytes, size: int, begun: Buffer, space: BytesIO
+    ) -> None:
         self.header_type = header_type
         self.header = header
         self.have = 0
+        self.space = space
         self._size = size
-        self._reserved = 0
-        self._bytes = BytesIO()
+        self._reserved = space.seek(0, SEEK_END)
+        space.seek(0)
         self.take(begun)
 
     @property
@@ -137,19 +167,23 @@ class _LargeBody:
     def take(self, data: Buffer) -> Buffer:
         """Takes what belongs to it; returns what follows it."""
         end = min(len(data), self._size - self.have)
-        if self.have + end > self._reserved:
-            self._reserved = min(self._size, 2 * (self.have + end))
-            self._bytes.seek(self._reserved - 1)
-            self._bytes.write(b"\0")
-            self._bytes.seek(self.have)
+        needed = self.have + end
+        if needed > self._reserved:
+            self._reserved = self._size  # halved, so that it is never enlarged by little
+            while self._reserved >> 1 >= needed:
+                self._reserved >>= 1
+            self.space.seek(self._reserved - 1)
+            self.space.write(b"\0")
+            self.space.seek(self.have)
         with memoryview(data) as view:
-            self._bytes.write(view[:end])
-        self.have += end
+            self.space.write(view[:end])
+        self.have = needed
         return data[end:]
 
     def frame(self) -> RawFrame:
         """The frame, when the body is whole."""
-        return RawFrame(self.header_type, self.header, self._bytes.getvalue())
+        self.space.truncate(self._size)
+        return RawFrame(self.header_type, self.header, self.space.getvalue())
 
 
 class FrameDecoder:
@@ -158,6 +192,10 @@ class FrameDecoder:
     ``feed`` what arrives, then call ``next_frame`` until it gives None.  Time is linear in the
     bytes fed.  While a frame is incomplete, no more is held than twice what has come of it, that
     frame, whose length has passed the limit, and one ``feed``.
+
+    Args:
+        space: memory for large bodies.  That of a body is used again as soon as the frame behind it
+            is asked for and nobody has the body any more.
 
     Attributes:
         max_frame_length: limit for a whole frame, in bytes.
@@ -170,13 +208,19 @@ class FrameDecoder:
         "_error",
         "_large",
         "_needed",
+        "_space",
         "_start",
+        "_used",
         "max_frame_length",
         "max_header_length",
     )
 
     def __init__(
-        self, *, max_frame_length: int = MAX_FRAME_LENGTH, max_header_length: int = MAX_FRAME_LENGTH
+        self,
+        *,
+        max_frame_length: int = MAX_FRAME_LENGTH,
+        max_header_length: int = MAX_FRAME_LENGTH,
+        space: BodySpace | None = None,
     ) -> None:
         self.max_frame_length = max_frame_length
         self.max_header_length = max_header_length
@@ -186,6 +230,8 @@ class FrameDecoder:
         self._approved = False  # whether both words of the next frame are all right
         self._error: DecodeError | None = None
         self._large: _LargeBody | None = None
+        self._space = space
+        self._used: BytesIO | None = None  # holds the body of the latest frame
 
     @property
     def buffered(self) -> int:
@@ -230,6 +276,9 @@ class FrameDecoder:
         """
         if self._error is not None:
             raise self._error.with_traceback(None)
+        if self._used is not None and self._space is not None:
+            self._space.give(self._used)
+            self._used = None
         if self._large is not None:
             return self._collected(self._large)
         buffer, start = self._buffer, self._start
@@ -265,7 +314,8 @@ class FrameDecoder:
             return
         with memoryview(self._buffer) as view, view[self._start :] as rest:
             header = bytes(rest[PREFIX_SIZE:begin])
-            self._large = _LargeBody(header_type, header, size, bytes(rest[begin:]))
+            space = BytesIO() if self._space is None else self._space.take()
+            self._large = _LargeBody(header_type, header, size, bytes(rest[begin:]), space)
         self._buffer, self._start = b"", 0
 
     def _collected(self, large: _LargeBody) -> RawFrame | None:
@@ -273,6 +323,8 @@ class FrameDecoder:
             return None
         self._large = None
         self._needed, self._approved = LENGTH_SIZE, False
+        if self._space is not None:
+            self._used = large.space
         return large.frame()
 
     def _approve(self, held: int) -> None:

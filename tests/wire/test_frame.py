@@ -20,7 +20,15 @@ from rocketwire.errors import (
     UnknownHeaderTypeError,
 )
 from rocketwire.wire import frame as frame_module
-from rocketwire.wire.frame import LARGE, MAX_FRAME_LENGTH, FrameDecoder, RawFrame, split_frame
+from rocketwire.wire.frame import (
+    LARGE,
+    MAX_FRAME_LENGTH,
+    MOST_SPARE,
+    BodySpace,
+    FrameDecoder,
+    RawFrame,
+    split_frame,
+)
 
 # what NettyEncoder of release 5.5.0 wrote: GET_ROUTEINFO_BY_TOPIC, binary header, without a body
 ROUTE_REQUEST = bytes.fromhex(
@@ -216,16 +224,21 @@ def test_header_and_body_are_bytes_of_their_own() -> None:
     assert (type(frame.header), type(frame.body)) == (bytes, bytes)
 
 
-@given(st.lists(frames, max_size=5), st.lists(st.integers(0, 300), max_size=12), st.integers(8, 40))
+@given(
+    st.lists(frames, max_size=5),
+    st.lists(st.integers(0, 300), max_size=12),
+    st.integers(8, 40),
+    st.booleans(),
+)
 def test_bodies_that_are_collected_are_the_same_however_the_stream_is_cut(
-    sent: list[RawFrame], cuts: list[int], large: int
+    sent: list[RawFrame], cuts: list[int], large: int, again: bool
 ) -> None:
     data = b"".join(map(written, sent))
     places = sorted({0, *(min(cut, len(data)) for cut in cuts), len(data)})
     received: list[RawFrame] = []
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(frame_module, "LARGE", large)
-        decoder = FrameDecoder()
+        decoder = FrameDecoder(space=BodySpace() if again else None)
         for start, end in pairwise(places):
             decoder.feed(data[start:end])
             received += taken(decoder)
@@ -245,6 +258,39 @@ def test_a_large_body_may_be_followed_by_more_at_once() -> None:
     decoder.feed(data[LARGE + 500 :])
     assert taken(decoder) == [first, second]
     assert decoder.buffered == 0
+
+
+@pytest.mark.parametrize("size", [LARGE, 3 * LARGE])
+@pytest.mark.parametrize("is_held", [True, False])
+def test_a_large_body_is_where_the_one_before_was_unless_somebody_has_that(
+    size: int, is_held: bool
+) -> None:
+    space = BodySpace()
+    bodies = [b"a" * (2 * LARGE), b"b" * size, b"c" * size]
+    held: list[bytes | None] = []
+    for body in bodies:
+        decoder = FrameDecoder(space=space)
+        data = written(RawFrame(0, b"{}", body))
+        frames: list[RawFrame] = []
+        for start in range(0, len(data), LARGE // 2):
+            decoder.feed(data[start : start + LARGE // 2])
+            frames += taken(decoder)
+        assert [frame.body for frame in frames] == [body]
+        if is_held:
+            held += [frame.body for frame in frames]
+    del frames
+
+    assert held == (bodies if is_held else [])
+    assert space.take().getvalue() == bodies[-1]
+
+
+def test_the_memory_of_a_very_large_body_is_not_kept() -> None:
+    space = BodySpace()
+    for size in (MOST_SPARE, MOST_SPARE + 1):
+        space.give(BytesIO(bytes(size)))
+
+    assert len(space.take().getvalue()) == MOST_SPARE
+    assert space.take().getvalue() == b""
 
 
 def held_by(decoder: FrameDecoder) -> int:
