@@ -13,7 +13,7 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from rocketwire_namesrv.shapes import QueueSettings
 
@@ -33,7 +33,7 @@ class Run(NamedTuple):
     """
 
     names: list[str]
-    settings: Sequence[QueueSettings]
+    settings: list[QueueSettings]
 
     def each(self) -> Iterable[QueueSettings]:
         """The settings, as often as there are names."""
