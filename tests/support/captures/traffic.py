@@ -284,7 +284,9 @@ def dialogues(profile: Profile, seed: int) -> list[Dialogue]:
     for number in range(profile.connections):
         six = chance.random() < profile.ipv6
         client = (
-            f"2001:db8::{number % 250:x}:1" if six else f"10.1.{number // 250}.{number % 250 + 1}"
+            f"2001:db8::{number % 250 + 1:x}:1"
+            if six
+            else f"10.1.{number // 250}.{number % 250 + 1}"
         )
         host = number % 4
         server = f"2001:db8:1::{host + 1:x}" if six else f"10.9.0.{host + 1}"

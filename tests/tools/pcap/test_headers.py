@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 
 from rocketwire.codes import LanguageCode, SerializeType
+from rocketwire.errors import CodecError
+from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.headers import Columns, ext_fields_text, read_headers
 
@@ -92,6 +96,37 @@ def test_a_queue_that_is_no_number_has_none(text: str) -> None:
 
 def test_a_damaged_binary_header_is_not_ok() -> None:
     assert [False, True] == read(binary()[:-3], binary(), rocketmq=(0, 1)).ok.tolist()
+
+
+def test_binary_headers_read_together_are_what_the_codec_reads() -> None:
+    chance = random.Random(5)
+    names = ("topic", "group", "a", "b", "e", "queueId", "other", "consumerGroup", "\xe4")
+    texts = ("", "1", "T", "gr\xfcn", "x" * 300)
+    headers: list[bytes] = []
+    for opaque in range(600):
+        fields = {chance.choice(names): chance.choice(texts) for _ in range(chance.randrange(8))}
+        damaged = bytearray(
+            binary(opaque=opaque, ext_fields=fields or None, remark=chance.choice((None, "why")))
+        )
+        if chance.random() < 0.3:
+            damaged[chance.randrange(len(damaged))] = chance.randrange(256)
+        cut = chance.choice((0, 0, 0, chance.randrange(len(damaged))))
+        headers.append(bytes(damaged[: len(damaged) - cut]))
+    together = read(*headers, rocketmq=tuple(range(len(headers))))
+    assert [row(read(header, rocketmq=(0,)), 0) for header in headers] == [
+        row(together, number) for number in range(len(headers))
+    ]
+    for number, header in enumerate(headers):
+        try:
+            parsed, _ = decode_binary_header(header)
+        except CodecError:
+            assert not together.ok[number]
+            continue
+        assert (parsed.code, parsed.opaque) == (together.code[number], together.opaque[number])
+        assert parsed.remark == together.remark[number]
+        assert (parsed.ext_fields or {}).get("topic") == together.topic[
+            number
+        ] or parsed.code == 310
 
 
 def test_all_extension_fields_are_given_as_json_text() -> None:

@@ -5,7 +5,6 @@ Rules of this file: the same columns in every format and in Spark; only those th
 
 from __future__ import annotations
 
-import ipaddress
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -15,12 +14,13 @@ from rocketwire.wire.grammar import LENGTH_SIZE
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, pa
 from rocketwire_tools.pcap.headers import EVERYTHING, Columns, ext_fields_text, read_headers
+from rocketwire_tools.pcap.names import CONNECTION, SOURCE, TARGET, Names
 from rocketwire_tools.pcap.rows import COLUMNS, EVERY, schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.pcap.arrow import Batch, Column, DataType
+    from rocketwire_tools.pcap.arrow import Batch, Column
     from rocketwire_tools.pcap.packets import Addresses
     from rocketwire_tools.pcap.pairing import Paired, Pairing
     from rocketwire_tools.pcap.rows import Rows
@@ -39,6 +39,9 @@ class BatchBuilder:
         fields: the columns that are wanted.
         addresses: numbers of addresses.
         pairing: finds requests.
+
+    Attributes:
+        names: texts of addresses and connections.
     """
 
     def __init__(
@@ -47,10 +50,8 @@ class BatchBuilder:
         self._file = file
         self._schema = schema(fields)
         self._of_headers = EVERYTHING.intersection(fields)
-        self._addresses = addresses
         self._pairing = pairing
-        self._hosts: dict[int, str] = {}
-        self._connections: dict[int, str] = {}
+        self.names = Names(addresses)
 
     def batch(self, rows: Rows) -> Batch:
         """The rows as a batch."""
@@ -65,46 +66,10 @@ class BatchBuilder:
         values = _Values(self, rows, headers, paired)
         return arrow.batch([values.column(name) for name in self._schema.names], self._schema)
 
-    def host(self, number: int) -> str:
-        """An address as text."""
-        text = self._hosts.get(number)
-        if text is None:
-            if len(self._hosts) > 1 << 18:
-                self._hosts.clear()
-            text = str(ipaddress.ip_address(self._addresses.packed(number)))
-            self._hosts[number] = text
-        return text
-
-    def connection(self, number: int, source: int, target: int) -> str:
-        """A connection as text, the same from both sides: the end with the larger port first, which is
-        the client's as a rule.
-
-        Args:
-            number: of one of its streams.
-            source: sender of that.
-            target: its receiver.
-        """
-        text = self._connections.get(number)
-        if text is None:
-            if len(self._connections) > 1 << 18:
-                self._connections.clear()
-            ends = sorted(
-                ((one & 0xFFFF, self._addresses.packed(one >> 16), one >> 16)
-                for one in (source, target)),
-                reverse=True,
-            )  # fmt: skip
-            text = "-".join(_end(port, self.host(number)) for port, _, number in ends)
-            self._connections[number] = text
-        return text
-
     @property
     def file(self) -> str:
         """Value of the column of that name."""
         return self._file
-
-
-def _end(port: int, host: str) -> str:
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 class _Values:
@@ -121,8 +86,7 @@ class _Values:
         self._rows = rows
         self._columns = headers
         self._paired = paired
-        self._lengths: Array | None = None
-        self._known: tuple[Array, Column] | None = None
+        self._known: Column | None = None
 
     def column(self, name: str) -> Column:
         """The column of that name."""
@@ -137,34 +101,26 @@ class _Values:
 
     # ---- who
 
-    def _streams(self) -> tuple[Array, Column]:
-        """A row of each distinct stream, and which of these rows each row has its stream in common with."""
+    def _named(self, which: int) -> Column:
+        """A text of each row's stream."""
+        names, rows = self._builder.names, self._rows
         if self._known is None:
-            first, inverse = distinct(self._rows.number)
-            self._known = first, column(inverse)
-        return self._known
-
-    def _by_stream(self, values: Any, kind: DataType) -> Column:
-        return column(values, kind).take(self._streams()[1])
+            first, inverse = distinct(rows.number)
+            of = names.rows(rows.number[first], rows.source[first], rows.target[first])
+            self._known = column(of[inverse])
+        return names.column(which).take(self._known)
 
     def _file(self) -> Column:
         return _plain(pa.repeat(pa.scalar(self._builder.file, pa.string()), len(self._rows)))
 
     def _connection(self) -> Column:
-        rows, (first, _) = self._rows, self._streams()
-        ends = (each[first].tolist() for each in (rows.number, rows.source, rows.target))
-        texts = [self._builder.connection(*each) for each in zip(*ends, strict=True)]
-        return self._by_stream(texts, pa.string())
-
-    def _hosts(self, ends: Array) -> Column:
-        hosts = (ends[self._streams()[0]] >> 16).tolist()
-        return self._by_stream([self._builder.host(one) for one in hosts], pa.string())
+        return self._named(CONNECTION)
 
     def _src(self) -> Column:
-        return self._hosts(self._rows.source)
+        return self._named(SOURCE)
 
     def _dst(self) -> Column:
-        return self._hosts(self._rows.target)
+        return self._named(TARGET)
 
     def _src_port(self) -> Column:
         return column((self._rows.source & 0xFFFF).astype(np.int32))
@@ -203,18 +159,11 @@ class _Values:
     def _frame_length(self) -> Column:
         return column((self._rows.length + LENGTH_SIZE).astype(np.int32))
 
-    def _header_lengths(self) -> Array:
-        if self._lengths is None:
-            self._lengths = np.fromiter(
-                map(len, self._rows.header.tolist()), np.int32, len(self._rows)
-            )
-        return self._lengths
-
     def _header_length(self) -> Column:
-        return column(self._header_lengths())
+        return column(self._rows.header_length.astype(np.int32))
 
     def _body_length(self) -> Column:
-        return column((self._rows.length - 4).astype(np.int32) - self._header_lengths())
+        return column((self._rows.length - 4 - self._rows.header_length).astype(np.int32))
 
     def _header_ok(self) -> Column:
         return column(self._columns.ok)

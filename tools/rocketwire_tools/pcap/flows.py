@@ -137,7 +137,9 @@ class Flows:
             ignored = (self._slots.way[slots] == STRANGE) & ~chunk.has_syn()
             rest = chunk.members(~ignored) & ~done
         if rest.any():
-            self._feed_singly(chunk.part(rest), found)
+            group = np.repeat(slots, chunk.high - chunk.low)[rest]
+            part = chunk.part(rest)
+            self._feed_singly(part, group[part.low], found)
 
     # ---- many streams at once
 
@@ -264,11 +266,12 @@ class Flows:
 
     # ---- stream by stream
 
-    def _feed_singly(self, chunk: Chunk, found: Found) -> None:
+    def _feed_singly(self, chunk: Chunk, of: Array, found: Found) -> None:
         singly = Singly(chunk, self.limits, bodies=self._bodies, careful=self.careful)
-        slots = self._slots.of(chunk.source, chunk.target).tolist()
         take = found.frames.append
-        for slot, low, high in zip(slots, chunk.low.tolist(), chunk.high.tolist(), strict=True):
+        for slot, low, high in zip(
+            of.tolist(), chunk.low.tolist(), chunk.high.tolist(), strict=True
+        ):
             stream = self._slots.stream(slot)
             singly.feed(stream, low, high, take)
             self._note(slot, stream)

@@ -18,6 +18,7 @@ from rocketwire.errors import CodecError
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.grammar import parse_binary_header
 from rocketwire.wire.json_header import decode_json_header
+from rocketwire_tools.pcap.binary_headers import read as read_binary
 from rocketwire_tools.pcap.sync import JSON
 
 if TYPE_CHECKING:
@@ -232,9 +233,9 @@ def _read(headers: Array, types: Array, reader: _Reader) -> tuple[Sequence[Heade
     found = np.empty(len(headers), np.object_)
     read, ok = reader.read(headers[jsons].tolist())
     found[jsons] = np.fromiter(read, np.object_, len(jsons))
-    for i in rocketmq.tolist():
-        found[i] = one = _read_rocketmq(headers[i])
-        ok = ok and one is not BAD
+    binary = _read_rocketmqs(headers[rocketmq].tolist())
+    found[rocketmq] = np.fromiter(binary, np.object_, len(rocketmq))
+    ok = ok and all(one is not BAD for one in binary)
     result: Sequence[Header] = found.tolist()
     return result, ok
 
@@ -250,6 +251,23 @@ def _number(text: str) -> int | None:
 def _in_range(header: Header) -> bool:
     numbers = (header.code, header.version, header.opaque, header.flag)
     return min(numbers) >= _LEAST and max(numbers) <= _MOST
+
+
+def _read_rocketmqs(headers: Sequence[bytes | bytearray]) -> list[LongHeader]:
+    some = read_binary(headers, Ext.__struct_fields__)
+    numbers = (
+        some.numbers[name].tolist() for name in ("code", "language", "version", "opaque", "flag")
+    )
+    exts = (Ext(*values) for values in zip(*some.values, strict=True))
+    names = _LANGUAGES.get
+    return [
+        LongHeader(code, names(language) or str(language), version, opaque, flag, None, ext)
+        if good
+        else _read_rocketmq(header)
+        for header, good, code, language, version, opaque, flag, ext in zip(
+            headers, some.good.tolist(), *numbers, exts, strict=True
+        )
+    ]
 
 
 def _read_rocketmq(header: bytes | bytearray) -> LongHeader:

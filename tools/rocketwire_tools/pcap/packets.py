@@ -26,6 +26,7 @@ _IPV4: Final = 0x0800
 _IPV6: Final = 0x86DD
 _VLAN: Final = (0x8100, 0x88A8, 0x9100)
 _TAGS: Final = 3
+_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _TCP: Final = 6
 _FRAGMENT: Final = 44
 _EXTENSIONS: Final = (0, 43, 60)
@@ -93,19 +94,27 @@ class Addresses:
 
     def numbers(self, addresses: Array) -> Integers:
         """The numbers of addresses, rows of 16 bytes."""
-        distinct, inverse = np.unique(
-            np.ascontiguousarray(addresses).view("V16")[:, 0], return_inverse=True
-        )
-        known = self._numbers
-        numbers = np.empty(len(distinct), np.int64)
-        for i, each in enumerate(distinct):
-            text = each.tobytes()
-            number = known.get(text)
-            if number is None:
-                number = known[text] = self._FIRST + len(self._texts)
-                self._texts.append(text)
-            numbers[i] = number
-        return numbers[inverse]
+        halves: Any = np.ascontiguousarray(addresses).view(np.uint64)
+        mixed = halves[:, 0] * _MIX ^ halves[:, 1]
+        _, first, inverse = np.unique(mixed, return_index=True, return_inverse=True)
+        if (halves[first][inverse] != halves).any():  # two addresses with one mixture
+            first = inverse = np.arange(len(halves))
+        texts = [each.tobytes() for each in np.ascontiguousarray(addresses[first])]
+        known = self._numbers.get
+        numbers = [known(text) for text in texts]
+        found = [
+            self._add(text) if number is None else number
+            for number, text in zip(numbers, texts, strict=True)
+        ]
+        return np.array(found, np.int64)[inverse]
+
+    def _add(self, text: bytes) -> int:
+        known = self._numbers.get(text)
+        if known is not None:
+            return known
+        number = self._numbers[text] = self._FIRST + len(self._texts)
+        self._texts.append(text)
+        return number
 
     def packed(self, number: int) -> bytes:
         """The address with that number, 4 or 16 bytes."""
@@ -141,17 +150,22 @@ def segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segmen
     if not parts:
         none = np.zeros(0, np.int64)
         return Segments(none, none, none, none, none, none, none, none, none)
-    if len(parts) == 1:
-        index, transport, stop, source, target = parts[0]
-    else:
-        index, transport, stop, source, target = (
-            np.concatenate(pair) for pair in zip(*parts, strict=True)
-        )
-        order = np.argsort(index, kind="stable")
-        index, transport, stop, source, target = (
-            each[order] for each in (index, transport, stop, source, target)
-        )
+    index, transport, stop, source, target = parts[0] if len(parts) == 1 else _merged(parts)
     return _tcp(records, index, transport, stop, source, target, skipped)
+
+
+def _merged(parts: list[Network]) -> Network:
+    """Both families together, in the order of their records."""
+    size = max(int(part[0][-1]) for part in parts if len(part[0])) + 1 if parts else 0
+    ours = np.zeros(size, np.bool_)
+    whole = [np.empty(size, np.int64) for _ in range(4)]
+    for index, *columns in parts:
+        ours[index] = True
+        for together, column in zip(whole, columns, strict=True):
+            together[index] = column
+    index = np.flatnonzero(ours)
+    transport, stop, source, target = (each[index] for each in whole)
+    return index, transport, stop, source, target
 
 
 # ---------------------------------------------------------------------------- link layer
@@ -198,13 +212,19 @@ def _big16(buffer: bytearray, at: Integers) -> Array:
 
 def _tagged(buffer: bytearray, at: Integers, left: Integers, kind: Array) -> tuple[Integers, Array]:
     for _ in range(_TAGS):
-        tagged = np.flatnonzero(np.isin(kind, _VLAN) & (left >= 4))
+        tagged = np.flatnonzero(_is_tag(kind) & (left >= 4))
         if not len(tagged):
             break
         kind[tagged] = _big16(buffer, at[tagged] + 2)
         at[tagged] += 4
         left[tagged] -= 4
     return at, kind
+
+
+def _is_tag(kind: Array) -> Array:
+    a, b, c = (kind == each for each in _VLAN)
+    tags: Array = a | b | c
+    return tags
 
 
 def _family(row: Array) -> Array:

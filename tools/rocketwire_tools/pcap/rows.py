@@ -84,6 +84,7 @@ class Rows:
         last_where: offset of the record of the last captured byte.
         header: the headers, undecoded.
         header_type: JSON or ROCKETMQ.
+        header_length: bytes of the headers.
         length: values of the length words.
         whole: whether the body is all there.
         gap: whether some of it was lost between the peers and the capture.
@@ -99,6 +100,7 @@ class Rows:
     last_where: Array
     header: Array
     header_type: Array
+    header_length: Array
     length: Array
     whole: Array
     gap: Array
@@ -156,6 +158,7 @@ def _of_together(found: Found) -> Rows | None:
         records.where[cut.last],
         _objects(headers),
         cut.kind.astype(np.int8),
+        cut.header_length,
         cut.length,
         np.ones(count, np.bool_),
         np.zeros(count, np.bool_),
@@ -178,6 +181,7 @@ def _of_cuts(found: Found) -> Rows | None:
         records.where[of_last],
         _objects(header),
         np.array(kind, np.int8),
+        np.array([len(one) for one in header], np.int64),
         np.array(length, np.int64),
         np.ones(count, np.bool_),
         np.zeros(count, np.bool_),
@@ -206,6 +210,7 @@ def _of_frames(frames: Sequence[Frame]) -> Rows | None:
         np.array([place.where for place in last], np.int64),
         _objects(header),
         np.array(kind, np.int8),
+        np.array([len(one) for one in header], np.int64),
         np.array(length, np.int64),
         np.array(whole, np.bool_),
         np.array(gap, np.bool_),
