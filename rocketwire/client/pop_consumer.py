@@ -1,0 +1,325 @@
+"""``PopConsumer``: a member of a group whose broker keeps count of each message; opened by ``open_pop_consumer``.
+
+No queue belongs to anybody: every member takes what there is, and what it does not acknowledge in time comes back to any of
+them.  There is nothing to share out and nothing to store.
+
+Java: ``DefaultMQPushConsumerImpl.popMessage``, ``ConsumeMessagePopConcurrentlyService``.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import trio
+
+from rocketwire.client.popping import InitMode, PopCalls, PopStatus
+from rocketwire.errors import RocketWireError
+from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
+from rocketwire.messages.enums import CMResult, ConsumeFromWhere, ConsumeType, MessageModel
+from rocketwire.messages.heartbeat import ConsumerData
+from rocketwire.policy.names import with_namespace
+from rocketwire.policy.subscription import subscription_data
+from rocketwire.policy.validation import check_consumer_group, check_topic
+from rocketwire.tasks import background
+from rocketwire.wire.stored import StoredMessage
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from rocketwire.client.instance import ClientInstance
+    from rocketwire.messages.heartbeat import SubscriptionData
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.messages.route import TopicRouteData
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+POP_DELAY_LEVEL: Final = (
+    10,
+    30,
+    60,
+    120,
+    180,
+    240,
+    300,
+    360,
+    420,
+    480,
+    540,
+    600,
+    1200,
+    1800,
+    3600,
+    7200,
+)
+"""Seconds for which a message is hidden that could not be handled, by the number of tries."""
+
+POP_DELAY_EXCEPTION: Final = 1.0
+"""Seconds until a pop is tried again that failed."""
+
+PopListener: TypeAlias = Callable[[StoredMessage], Awaitable[bool | None]]
+"""Handles a message.  False or an exception: the message comes back later; anything else acknowledges it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PopConsumerConfig:
+    """Settings of a pop consumer; times in seconds.
+
+    Attributes:
+        pop_invisible_time: for how long a message is hidden, 5 to 300; a handler that takes longer has it given out again.
+        poll_time: how long a broker may wait for a message.
+        pop_batch_nums: most messages of one pop, 1 to 32.
+        pop_threshold: most messages that wait for their acknowledgement, of each topic and broker.
+        consume_thread_max: most handlers at once.
+        init_mode: where a group begins that has never popped the topic.
+        max_reconsume_times: tries, after which a message is acknowledged although nobody handled it.
+        await_termination: seconds that handlers are given to end when the consumer is closed.
+        refresh_interval: seconds between two looks for new brokers of a topic.
+    """
+
+    pop_invisible_time: float = 60.0
+    poll_time: float = 15.0
+    pop_batch_nums: int = 32
+    pop_threshold: int = 96
+    consume_thread_max: int = 20
+    init_mode: InitMode = InitMode.MIN
+    max_reconsume_times: int = 16
+    await_termination: float = 15.0
+    refresh_interval: float = 20.0
+
+
+class PopConsumer:
+    """A consumer of one group.
+
+    Attributes:
+        group: with its namespace.
+        config: its settings.
+        calls: its pops, for whoever wants to make them by hand.
+    """
+
+    def __init__(
+        self,
+        instance: ClientInstance,
+        group: str,
+        config: PopConsumerConfig,
+        listener: PopListener,
+        nursery: trio.Nursery,
+    ) -> None:
+        """Without subscriptions; arguments as of ``open_pop_consumer``, which also starts it."""
+        self.group = group
+        self.config = config
+        self.calls = PopCalls(instance, group)
+        self._instance = instance
+        self._listener = listener
+        self._nursery = nursery
+        self._subscriptions: dict[str, SubscriptionData] = {}
+        self._popping: dict[tuple[str, str], trio.CancelScope] = {}
+        self._handlers = trio.CapacityLimiter(config.consume_thread_max)
+        self._waiting: dict[tuple[str, str], int] = {}
+        self._soon = trio.Event()
+        self._calm = trio.lowlevel.ParkingLot()
+        self._started_millis = round(time.time() * 1000)
+
+    def subscribe(
+        self, topic: str, expression: str | None = None, *, expression_type: str | None = None
+    ) -> None:
+        """Want messages of a topic; as of ``PushConsumer.subscribe``."""
+        check_topic(topic)
+        name = with_namespace(self._instance.config.namespace, topic)
+        self._subscriptions[name] = subscription_data(
+            name, expression, expression_type=expression_type, version=round(time.time() * 1000)
+        )
+        self.rebalance_soon()
+
+    # ------------------------------------------------------------------ a member of the instance
+
+    def topics(self) -> tuple[str, ...]:
+        """As ``ConsumerMember``."""
+        return tuple(self._subscriptions)
+
+    def route_changed(self, topic: str, route: TopicRouteData) -> None:
+        """As ``ConsumerMember``."""
+        del topic, route
+        self.rebalance_soon()
+
+    def heartbeat(self) -> ConsumerData:
+        """As ``ConsumerMember``."""
+        return ConsumerData(
+            group_name=self.group,
+            consume_type=ConsumeType.CONSUME_POP,
+            message_model=MessageModel.CLUSTERING,
+            consume_from_where=ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET,
+            subscription_data_set=tuple(self._subscriptions.values()),
+        )
+
+    def rebalance_soon(self) -> None:
+        """As ``ConsumerMember``; there may be a broker more."""
+        self._soon.set()
+
+    async def reset_offsets(self, topic: str, offsets: Mapping[MessageQueue, int]) -> None:
+        """As ``ConsumerMember``: nothing to do, the broker keeps the offsets."""
+
+    def offsets(self, topic: str) -> Mapping[MessageQueue, int]:
+        """As ``ConsumerMember``: none."""
+        del topic
+        return {}
+
+    def running_info(self) -> ConsumerRunningInfo:
+        """As ``ConsumerMember``."""
+        return ConsumerRunningInfo(
+            properties={
+                "PROP_CONSUMEORDERLY": "false",
+                "PROP_CONSUME_TYPE": ConsumeType.CONSUME_POP.value,
+                "PROP_THREADPOOL_CORE_SIZE": str(self.config.consume_thread_max),
+                "PROP_CONSUMER_START_TIMESTAMP": str(self._started_millis),
+            },
+            subscription_set=tuple(self._subscriptions.values()),
+        )
+
+    async def consume_directly(
+        self, message: StoredMessage, broker_name: str
+    ) -> ConsumeMessageDirectlyResult:
+        """As ``ConsumerMember``."""
+        del broker_name
+        started = trio.current_time()
+        handled = await self._is_handled(message)
+        return ConsumeMessageDirectlyResult(
+            consume_result=CMResult.CR_SUCCESS if handled else CMResult.CR_LATER,
+            spent_time_mills=round((trio.current_time() - started) * 1000),
+        )
+
+    # ------------------------------------------------------------------ background
+
+    async def run(self) -> None:
+        """Pop every topic at each of its brokers, and look for new ones again and again."""
+        while True:
+            self._soon = trio.Event()
+            for topic in list(self._subscriptions):
+                try:
+                    route = await self._instance.route(topic)
+                except RocketWireError as error:
+                    _LOG.info("%s: route of %s: %s", self.group, topic, error)
+                    continue
+                names = {one.broker_name for one in route.broker_datas or () if one.broker_name}
+                self._pop_at(topic, names)
+            with trio.move_on_after(self.config.refresh_interval):
+                await self._soon.wait()
+
+    def _pop_at(self, topic: str, names: set[str]) -> None:
+        for key, scope in list(self._popping.items()):
+            if key[0] == topic and key[1] not in names:
+                scope.cancel()
+                del self._popping[key]
+        for name in names:
+            if (topic, name) not in self._popping:
+                scope = self._popping[topic, name] = trio.CancelScope()
+                self._nursery.start_soon(self._pop_on, topic, name, scope)
+
+    async def _pop_on(self, topic: str, broker_name: str, scope: trio.CancelScope) -> None:
+        config, key = self.config, (topic, broker_name)
+        with scope:
+            while True:
+                while self._waiting.get(key, 0) >= config.pop_threshold:
+                    await self._calm.park()
+                try:
+                    result = await self.calls.pop(
+                        topic,
+                        broker_name,
+                        max_msg_nums=config.pop_batch_nums,
+                        invisible_time=config.pop_invisible_time,
+                        poll_time=config.poll_time,
+                        subscription=self._subscriptions[topic],
+                        init_mode=config.init_mode,
+                    )
+                except RocketWireError as error:
+                    _LOG.info("%s: pop of %s at %s: %s", self.group, topic, broker_name, error)
+                    await trio.sleep(POP_DELAY_EXCEPTION)
+                    continue
+                if result.status is PopStatus.POLLING_FULL:
+                    await trio.sleep(POP_DELAY_EXCEPTION)
+                hidden_until = trio.current_time() + config.pop_invisible_time
+                for message in result.messages:
+                    self._waiting[key] = self._waiting.get(key, 0) + 1
+                    self._nursery.start_soon(self._consume, key, message, hidden_until)
+
+    async def _consume(
+        self, key: tuple[str, str], message: StoredMessage, hidden_until: float
+    ) -> None:
+        try:
+            async with self._handlers:
+                if trio.current_time() < hidden_until:  # else somebody else may have it by now
+                    await self._finish(message, handled=await self._is_handled(message))
+        except RocketWireError as error:
+            _LOG.warning("%s: message %s comes back: %s", self.group, message.msg_id, error)
+        finally:
+            self._waiting[key] -= 1
+            self._calm.unpark_all()
+
+    async def _is_handled(self, message: StoredMessage) -> bool:
+        try:
+            return await self._listener(message) is not False
+        except Exception:  # noqa: BLE001 - the application's own; the message comes back and the log has it
+            _LOG.exception("%s: a handler failed on message %s", self.group, message.msg_id)
+            return False
+
+    async def _finish(self, message: StoredMessage, *, handled: bool) -> None:
+        tries = message.reconsume_times
+        if handled or tries >= self.config.max_reconsume_times:
+            await self.calls.ack(message)
+            return
+        seconds = POP_DELAY_LEVEL[min(tries, len(POP_DELAY_LEVEL) - 1)]
+        await self.calls.change_invisible_time(message, seconds)
+
+    async def close(self) -> None:
+        """Pop nothing more, let handlers end, say goodbye; ``open_pop_consumer`` does."""
+        for scope in self._popping.values():
+            scope.cancel()
+        with trio.move_on_after(self.config.await_termination, shield=True):
+            while any(self._waiting.values()):
+                await self._calm.park()
+        with trio.move_on_after(3, shield=True):
+            await self._instance.remove_consumer(self)
+
+
+@asynccontextmanager
+async def open_pop_consumer(
+    instance: ClientInstance,
+    group: str,
+    subscriptions: Mapping[str, str | tuple[str, str]],
+    listener: PopListener,
+    *,
+    config: PopConsumerConfig | None = None,
+) -> AsyncGenerator[PopConsumer]:
+    """A pop consumer for the length of the block; brokers of 5.0 and newer can be popped.
+
+    Args:
+        instance: the client; one consumer of a group in an instance.
+        group: its name.
+        subscriptions: as of ``open_push_consumer``.
+        listener: handles messages.
+        config: settings.
+
+    Raises:
+        LocalProtocolError: a name or an expression that cannot be, or a second consumer of the group.
+
+    Closing: handlers get ``await_termination`` to end; what was popped and is not acknowledged comes back when its time is up.
+
+    Cancellation: the same, but handlers are cancelled.
+    """
+    check_consumer_group(group)
+    name = with_namespace(instance.config.namespace, group)
+    async with background() as nursery:
+        consumer = PopConsumer(instance, name, config or PopConsumerConfig(), listener, nursery)
+        for topic, wanted in subscriptions.items():
+            expression, kind = (wanted, None) if isinstance(wanted, str) else wanted
+            consumer.subscribe(topic, expression, expression_type=kind)
+        instance.add_consumer(consumer)
+        try:
+            nursery.start_soon(consumer.run)
+            yield consumer
+        finally:
+            await consumer.close()
