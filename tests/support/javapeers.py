@@ -325,6 +325,21 @@ class JavaPeer:
         """Start a push consumer that reads the topic from its beginning."""
         self.call("consume", name_servers, topic, group)
 
+    def join(
+        self, name_servers: str, topic: str, group: str, name: str, strategy: str = "AVG"
+    ) -> str:
+        """Start a push consumer beside others of its group; it goes by ``name`` here.  Returns its client id."""
+        return self.call("join", name_servers, topic, group, name, strategy)[0]
+
+    def queues(self, name: str) -> set[tuple[str, int]]:
+        """Broker name and id of each queue that this consumer has now, its retry topic's left out."""
+        parts = [word.rpartition("/") for word in self.call("queues", name)]
+        return {(broker, int(number)) for broker, _, number in parts}
+
+    def close(self, name: str) -> None:
+        """Shut a producer or consumer down."""
+        self.call("close", name)
+
     def received(self, group: str, count: int, seconds: float = 90.0) -> list[str]:
         """Return the keys of all deliveries to the group, after ``count`` different ones or when time is up."""
         return self.call("received", group, count, int(seconds * 1000), seconds=seconds + 30)

@@ -10,15 +10,20 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragelyByCircle;
+import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueConsistentHash;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.client.producer.SendStatus;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.tools.command.MQAdminStartup;
 
 /**
@@ -32,6 +37,9 @@ import org.apache.rocketmq.tools.command.MQAdminStartup;
  *        keys are FIRST, FIRST+1 ...; the group's producer stays open until "close"
  *   oneway NAMESRV TOPIC GROUP KEY                                 -> nothing
  *   consume NAMESRV TOPIC GROUP  start a push consumer             -> nothing
+ *   join NAMESRV TOPIC GROUP NAME STRATEGY  start a push consumer that is one of several of its group (NAME from now on);
+ *        STRATEGY is AVG, AVG_BY_CIRCLE or CONSISTENT_HASH         -> its client id
+ *   queues NAME                  the ids of the queues that it has -> one word per queue
  *   received GROUP COUNT MILLIS  wait for COUNT different keys     -> one word per delivery, its key
  *   load NAMESRV TOPIC GROUP GAP  send keys GROUP-0, GROUP-1, ... GAP ms apart until "unload" -> nothing
  *   loaded GROUP COUNT MILLIS    wait until so many of them were stored               -> number stored
@@ -106,7 +114,12 @@ public class Peer {
                 producer(words[0], words[2]).sendOneway(message(words[1], words[3]));
                 return List.of();
             case "consume":
-                return consume(words[0], words[1], words[2]);
+                consume(words[0], words[1], words[2], words[2], new AllocateMessageQueueAveragely());
+                return List.of();
+            case "join":
+                return List.of(consume(words[0], words[1], words[2], words[3], strategy(words[4])));
+            case "queues":
+                return queues(words[0]);
             case "received":
                 return received(words[0], Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "load":
@@ -176,12 +189,37 @@ public class Peer {
         return List.of(String.valueOf(sent), failure);
     }
 
-    private List<String> consume(String nameServer, String topic, String group) throws Exception {
+    private static AllocateMessageQueueStrategy strategy(String name) {
+        switch (name) {
+            case "AVG":
+                return new AllocateMessageQueueAveragely();
+            case "AVG_BY_CIRCLE":
+                return new AllocateMessageQueueAveragelyByCircle();
+            case "CONSISTENT_HASH":
+                return new AllocateMessageQueueConsistentHash();
+            default:
+                throw new IllegalArgumentException("no such strategy: " + name);
+        }
+    }
+
+    private List<String> queues(String name) {
+        List<String> ids = new ArrayList<>();
+        for (MessageQueue queue : consumers.get(name).getDefaultMQPushConsumerImpl().getRebalanceImpl().getProcessQueueTable().keySet()) {
+            if (!queue.getTopic().startsWith("%RETRY%")) {
+                ids.add(queue.getBrokerName() + "/" + queue.getQueueId());
+            }
+        }
+        return ids;
+    }
+
+    private String consume(
+        String nameServer, String topic, String group, String name, AllocateMessageQueueStrategy strategy) throws Exception {
         List<String> keys = new ArrayList<>();
-        deliveries.put(group, keys);
+        deliveries.put(name, keys);
         DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(group);
+        consumer.setAllocateMessageQueueStrategy(strategy);
         consumer.setNamesrvAddr(nameServer);
-        consumer.setInstanceName(group);
+        consumer.setInstanceName(name);
         consumer.setPollNameServerInterval(1000);
         consumer.setHeartbeatBrokerInterval(1000);
         consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
@@ -198,8 +236,8 @@ public class Peer {
             return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
         });
         consumer.start();
-        consumers.put(group, consumer);
-        return List.of();
+        consumers.put(name, consumer);
+        return consumer.buildMQClientId();
     }
 
     private List<String> received(String group, int count, long millis) throws InterruptedException {

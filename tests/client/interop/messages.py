@@ -1,0 +1,122 @@
+"""What the tests of consumers do beside consuming: topics, messages sent to a chosen queue, names that nobody else has."""
+
+from __future__ import annotations
+
+import itertools
+import time
+from typing import TYPE_CHECKING
+
+import trio
+
+from rocketwire.codes import RequestCode
+from rocketwire.messages.send import SendMessageRequestHeaderV2, SendMessageResponseHeader
+from rocketwire.messages.topics import CreateTopicRequestHeader
+from rocketwire.wire.properties import encode_properties
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Iterable
+
+    from rocketwire.client import ClientInstance
+
+_NUMBERS = itertools.count()
+_RUN = time.time_ns() // 1_000_000
+
+
+def unique(word: str) -> str:
+    """A name of a topic or group that nobody else has."""
+    return f"{word}-{_RUN}-{next(_NUMBERS)}"
+
+
+async def create_topic(
+    client: ClientInstance,
+    topic: str,
+    *,
+    queues: int = 4,
+    write_queues: int | None = None,
+    perm: int = 6,
+    broker: str = "broker-a",
+) -> str:
+    """Create a topic, or change it, and wait until the name server knows; returns its name."""
+    await client.refresh_route("TBW102")
+    header = CreateTopicRequestHeader(
+        topic=topic,
+        default_topic="TBW102",
+        read_queue_nums=queues,
+        write_queue_nums=queues if write_queues is None else write_queues,
+        perm=perm,
+        topic_filter_type="SINGLE_TAG",
+        topic_sys_flag=0,
+        order=False,
+    )
+    address = await client.master(broker)
+    await client.brokers.call(address, RequestCode.UPDATE_AND_CREATE_TOPIC, header, within=10)
+
+    async def is_known() -> bool:
+        route = await client.name_servers.route(topic)
+        return any(one.read_queue_nums == queues for one in route.queue_datas or ())
+
+    await eventually(is_known)
+    await client.refresh_route(topic)
+    return topic
+
+
+async def send(
+    client: ClientInstance,
+    topic: str,
+    bodies: Iterable[bytes],
+    *,
+    queue_id: int | None = None,
+    broker: str = "broker-a",
+    **properties: str,
+) -> list[SendMessageResponseHeader]:
+    """Send messages, one after the other, round the four queues or to one of them; ``KEYS`` is the body's text."""
+    await client.route(topic)
+    address = await client.master(broker)
+    answers: list[SendMessageResponseHeader] = []
+    for number, body in enumerate(bodies):
+        held = {"KEYS": body[:40].decode(), **properties}
+        header = SendMessageRequestHeaderV2(
+            producer_group="tests",
+            topic=topic,
+            default_topic="TBW102",
+            default_topic_queue_nums=4,
+            queue_id=number % 4 if queue_id is None else queue_id,
+            sys_flag=0,
+            born_timestamp=round(time.time() * 1000),
+            flag=0,
+            properties=encode_properties(held),
+            reconsume_times=0,
+            unit_mode=False,
+            max_reconsume_times=0,
+            batch=False,
+            broker_name=broker,
+        )
+        answer = await client.brokers.call(
+            address, RequestCode.SEND_MESSAGE_V2, header, body, within=20
+        )
+        answers.append(answer.header)
+    return answers
+
+
+def numbered(count: int, first: int = 0) -> list[bytes]:
+    """Bodies that can be told apart."""
+    return [b"%d" % number for number in range(first, first + count)]
+
+
+async def eventually(condition: Callable[[], Awaitable[bool]], seconds: float = 40.0) -> None:
+    """Ask a real peer again and again until something holds."""
+    with trio.fail_after(seconds):
+        while True:
+            try:
+                if await condition():
+                    return
+            except Exception:  # noqa: BLE001, S110 - not yet
+                pass
+            await trio.sleep(0.1)
+
+
+async def until(condition: Callable[[], bool], seconds: float = 40.0) -> None:
+    """As ``eventually``, of something that is known here."""
+    with trio.fail_after(seconds):
+        while not condition():
+            await trio.sleep(0.05)
