@@ -336,10 +336,6 @@ class JavaPeer:
         parts = [word.rpartition("/") for word in self.call("queues", name)]
         return {(broker, int(number)) for broker, _, number in parts}
 
-    def close(self, name: str) -> None:
-        """Shut a producer or consumer down."""
-        self.call("close", name)
-
     def received(self, group: str, count: int, seconds: float = 90.0) -> list[str]:
         """Return the keys of all deliveries to the group, after ``count`` different ones or when time is up."""
         return self.call("received", group, count, int(seconds * 1000), seconds=seconds + 30)
