@@ -15,24 +15,22 @@ import logging
 import time
 from collections import deque
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.client.lite_queue import LitePullConsumerConfig, LiteQueue, Polled
 from rocketwire.client.offset_store import RemoteBrokerOffsetStore
 from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus
 from rocketwire.client.queues import queues_of, replica_of
 from rocketwire.client.rebalancing import Rebalance, first_offset
 from rocketwire.errors import LocalProtocolError, RocketWireError
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
-from rocketwire.messages.enums import CMResult, ConsumeFromWhere, ConsumeType, MessageModel
+from rocketwire.messages.enums import CMResult, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData
-from rocketwire.policy.allocation import AllocateMessageQueueAveragely
 from rocketwire.policy.names import with_namespace
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group
-from rocketwire.policy.window import ProcessQueue, Thresholds
 from rocketwire.tasks import background
 
 if TYPE_CHECKING:
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
-    from rocketwire.policy.allocation import AllocateMessageQueueStrategy
     from rocketwire.wire.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
@@ -55,63 +52,6 @@ PULL_DELAY_EXCEPTION: Final = 1.0
 
 BROKER_SUSPEND_MAX_TIME: Final = 20.0
 """Seconds that the broker may hold a pull until a message comes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LitePullConsumerConfig:
-    """Settings of a lite pull consumer; times in seconds.
-
-    Attributes:
-        pull_batch_size: most messages of one pull, and of one ``poll``.
-        pull_threshold_for_all: messages of all queues beyond which nothing is pulled.
-        thresholds: of each queue.
-        auto_commit: whether ``poll`` commits what was returned before.
-        auto_commit_interval: how often, at most.
-        consume_from_where: where to begin in a queue of which the group has no offset.
-        consume_timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``.
-        allocate_message_queue_strategy: how the group's queues are shared; the same for all members.
-        rebalance_interval: between two looks at who has which queue.
-    """
-
-    pull_batch_size: int = 10
-    pull_threshold_for_all: int = 10_000
-    thresholds: Thresholds = field(default_factory=Thresholds)
-    auto_commit: bool = True
-    auto_commit_interval: float = 5.0
-    consume_from_where: ConsumeFromWhere = ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
-    consume_timestamp_millis: int | None = None
-    allocate_message_queue_strategy: AllocateMessageQueueStrategy = field(
-        default_factory=AllocateMessageQueueAveragely
-    )
-    rebalance_interval: float = 20.0
-
-
-class Polled(NamedTuple):
-    """What ``poll`` returned: messages of one queue, in its order."""
-
-    message_queue: MessageQueue
-    messages: list[StoredMessage]
-
-
-class _Queue:
-    """A queue that is pulled.
-
-    Attributes:
-        process: its window.
-        scope: cancels its pulls.
-        position: next offset to pull; None to ask where the group is.
-        consumed: offset behind what ``poll`` has returned.
-        paused: pull nothing, and let ``poll`` return nothing of it.
-    """
-
-    __slots__ = ("consumed", "paused", "position", "process", "scope")
-
-    def __init__(self, now: float) -> None:
-        self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
-        self.scope = trio.CancelScope()
-        self.position: int | None = None
-        self.consumed: int | None = None
-        self.paused = False
 
 
 class LitePullConsumer:
@@ -136,11 +76,11 @@ class LitePullConsumer:
         self._nursery = nursery
         self._subscriptions: dict[str, SubscriptionData] = {}
         self._assigned = False
-        self._queues: dict[MessageQueue, _Queue] = {}
-        self._ready: deque[tuple[MessageQueue, _Queue, list[StoredMessage]]] = deque()
+        self._queues: dict[MessageQueue, LiteQueue] = {}
+        self._ready: deque[tuple[MessageQueue, LiteQueue, list[StoredMessage]]] = deque()
         self._came = trio.Event()
         self._soon = trio.Event()
-        self._unhandled: tuple[_Queue, int | None] | None = None
+        self._unhandled: tuple[LiteQueue, int | None] | None = None
         self._pulls = PullCalls(instance)
         self._offsets = RemoteBrokerOffsetStore(instance, group)
         self._rebalance = Rebalance(
@@ -430,20 +370,20 @@ class LitePullConsumer:
             self._pulls.forget(queue)
             self._offsets.forget(queue)
         for queue in queues - self._queues.keys():
-            held = self._queues[queue] = _Queue(trio.current_time())
+            held = self._queues[queue] = LiteQueue(trio.current_time())
             self._nursery.start_soon(self._pull_on, queue, held)
 
-    def _restart(self, queue: MessageQueue, held: _Queue, offset: int) -> None:
+    def _restart(self, queue: MessageQueue, held: LiteQueue, offset: int) -> None:
         """Pulls a queue from another offset on; a pull on its way is forgotten."""
         held.scope.cancel()
         held.process.dropped = True
-        new = self._queues[queue] = _Queue(trio.current_time())
+        new = self._queues[queue] = LiteQueue(trio.current_time())
         new.paused = held.paused
         new.position = offset
         new.consumed = offset
         self._nursery.start_soon(self._pull_on, queue, new)
 
-    def _is_full(self, held: _Queue) -> bool:
+    def _is_full(self, held: LiteQueue) -> bool:
         cached = sum(one.process.count for one in self._queues.values())
         return (
             held.paused
@@ -451,7 +391,7 @@ class LitePullConsumer:
             or held.process.flow_control(self.config.thresholds) is not None
         )
 
-    async def _pull_on(self, queue: MessageQueue, held: _Queue) -> None:
+    async def _pull_on(self, queue: MessageQueue, held: LiteQueue) -> None:
         with held.scope:
             while not held.process.dropped:
                 if self._is_full(held):
@@ -463,7 +403,7 @@ class LitePullConsumer:
                     _LOG.info("%s: pull of %s: %s", self.group, queue, error)
                     await trio.sleep(PULL_DELAY_EXCEPTION)
 
-    async def _pull(self, queue: MessageQueue, held: _Queue) -> None:
+    async def _pull(self, queue: MessageQueue, held: LiteQueue) -> None:
         if held.position is None:
             held.position = await self._begin(queue)
         topic = queue.topic or ""

@@ -1,0 +1,84 @@
+"""What a lite pull consumer has: its settings, the queues that it pulls, and what it hands out.
+
+Java: ``DefaultLitePullConsumer``, ``AssignedMessageQueue.MessageQueueState``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+import trio
+
+from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire.policy.allocation import (
+    AllocateMessageQueueAveragely,
+    AllocateMessageQueueStrategy,
+)
+from rocketwire.policy.window import ProcessQueue, Thresholds
+
+if TYPE_CHECKING:
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.wire.stored import StoredMessage
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LitePullConsumerConfig:
+    """Settings of a lite pull consumer; times in seconds.
+
+    Attributes:
+        pull_batch_size: most messages of one pull, and of one ``poll``.
+        pull_threshold_for_all: messages of all queues beyond which nothing is pulled.
+        thresholds: of each queue.
+        auto_commit: whether ``poll`` commits what was returned before.
+        auto_commit_interval: how often, at most.
+        consume_from_where: where to begin in a queue of which the group has no offset.
+        consume_timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``.
+        allocate_message_queue_strategy: how the group's queues are shared; the same for all members.
+        rebalance_interval: between two looks at who has which queue.
+    """
+
+    pull_batch_size: int = 10
+    pull_threshold_for_all: int = 10_000
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    auto_commit: bool = True
+    auto_commit_interval: float = 5.0
+    consume_from_where: ConsumeFromWhere = ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
+    consume_timestamp_millis: int | None = None
+    allocate_message_queue_strategy: AllocateMessageQueueStrategy = field(
+        default_factory=AllocateMessageQueueAveragely
+    )
+    rebalance_interval: float = 20.0
+
+
+class Polled(NamedTuple):
+    """What ``poll`` returned: messages of one queue, in its order."""
+
+    message_queue: MessageQueue
+    messages: list[StoredMessage]
+
+
+class LiteQueue:
+    """A queue that is pulled.
+
+    Attributes:
+        process: its window.
+        scope: cancels its pulls.
+        position: next offset to pull; None to ask where the group is.
+        consumed: offset behind what ``poll`` has returned.
+        paused: pull nothing, and let ``poll`` return nothing of it.
+    """
+
+    __slots__ = ("consumed", "paused", "position", "process", "scope")
+
+    def __init__(self, now: float) -> None:
+        """With an empty window.
+
+        Args:
+            now: the time now.
+        """
+        self.process: ProcessQueue[StoredMessage] = ProcessQueue(now=now)
+        self.scope = trio.CancelScope()
+        self.position: int | None = None
+        self.consumed: int | None = None
+        self.paused = False
