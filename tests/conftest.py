@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import javacache
+from tests.support import javacache, workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,20 +26,36 @@ settings.register_profile(
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Skip what needs Java where it is missing; in CI that is an error of the machine, not a reason to skip."""
-    marked = [item for item in items if item.get_closest_marker("java")]
-    if not marked:
-        return
+def missing_tools() -> str:
+    """What real peers need and this machine has not, in one line; empty where nothing is missing.
+
+    Raises:
+        UsageError: something is missing in CI, where that is an error of the machine and no reason to skip.
+    """
     try:
         javacache.check_tools()
     except javacache.JavaUnavailableError as missing:
         if os.environ.get("CI") == "true":
-            raise pytest.UsageError(
-                f"CI must run the tests with real peers: {missing}"
-            ) from missing
+            text = f"CI must run the tests with real peers: {missing}"
+            raise pytest.UsageError(text) from missing
+        return str(missing)
+    return ""
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Look for the tools before other processes are started to run tests, for they could not say what is wrong."""
+    config.pluginmanager.register(workers)
+    if workers.are_to_start(config) and "not java" not in config.getoption("markexpr", ""):
+        missing_tools()
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Skip what needs Java where it is missing."""
+    marked = [item for item in items if item.get_closest_marker("java")]
+    missing = missing_tools() if marked else ""
+    if missing:
         for item in marked:
-            item.add_marker(pytest.mark.skip(reason=str(missing)))
+            item.add_marker(pytest.mark.skip(reason=missing))
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -25,6 +25,21 @@ POLL_SECONDS = 0.05
 START_SECONDS = 120.0
 """For anything to get ready; a JVM on a busy machine has been seen to take a minute."""
 
+_ALL_PORTS = range(12_000, 28_000)
+_PORTS_OF_A_WORKER = 2_000
+
+
+def own_ports(worker: str) -> range:
+    """The ports of one of the processes that run tests (``gw0``, ``gw1`` and so on); all where there are no others (empty)."""
+    if not worker:
+        return _ALL_PORTS
+    place = int(worker.removeprefix("gw")) % (len(_ALL_PORTS) // _PORTS_OF_A_WORKER)
+    return _ALL_PORTS[place * _PORTS_OF_A_WORKER + 2 : (place + 1) * _PORTS_OF_A_WORKER - 1]
+
+
+_PORTS = own_ports(os.environ.get("PYTEST_XDIST_WORKER", ""))
+
+
 _running: set[Child] = set()
 _handed_out: set[int] = set()
 _chance = random.SystemRandom()
@@ -57,10 +72,11 @@ def _is_free(port: int) -> bool:
 def free_ports(offsets: Sequence[int] = (0,)) -> int:
     """Return a port p such that every p + offset is free and was not handed out before.
 
-    The ports lie below those that the system gives to outgoing connections, so none is lost between now and its use.
+    The ports lie below those that the system gives to outgoing connections, so none is lost between now and its use, and below
+    those of the conformance suite.  Each process that runs tests has its own: a server that is stopped finds its port free later.
     """
     for _ in range(1000):
-        port = _chance.randrange(12_000, 32_000)
+        port = _chance.choice(_PORTS)
         wanted = {port + offset for offset in offsets}
         if not wanted & _handed_out and all(map(_is_free, wanted)):
             _handed_out.update(wanted)

@@ -49,7 +49,7 @@ class Address:
         return f"{self.host}:{self.port}"
 
 
-_PORTS: Final = range(12_000, 32_000)
+_PORTS: Final = range(28_000, 32_000)
 """Below those that systems give to outgoing connections, so that none is lost between now and its use."""
 _chance: Final = random.SystemRandom()
 _handed_out: Final[set[int]] = set()
