@@ -82,7 +82,7 @@ def test_a_broker_and_its_clients_carry_on_when_the_name_server_is_killed_and_st
     for group in ("lasting-producers", "lasting-consumers", "new-producers"):
         peer.close(group)
 
-    assert sorted(keys) == sorted(map(str, range(50)))
+    assert set(keys) == set(map(str, range(50)))
 
 
 def test_a_broker_that_ends_in_order_unregisters_before_its_connection_closes(

@@ -123,7 +123,7 @@ def test_two_name_servers_know_master_and_slave_and_one_of_them_is_enough(
         peer.close("doubly-producers")
 
     assert groups == [{"0": master.address, "1": slave.address}] * 2
-    assert sorted(keys, key=int) == ALL_KEYS
+    assert sorted(set(keys), key=int) == ALL_KEYS
 
 
 def can_send(peer: JavaPeer, name_servers: str, topic: str, group: str) -> bool:

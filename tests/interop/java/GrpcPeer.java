@@ -52,7 +52,8 @@ public class GrpcPeer {
     }
 
     private static List<String> perform(String verb, String[] words) throws Exception {
-        ClientConfiguration at = ClientConfiguration.newBuilder().setEndpoints(words[0]).enableSsl(false).build();
+        ClientConfiguration at = ClientConfiguration.newBuilder().setEndpoints(words[0]).enableSsl(false)
+            .setRequestTimeout(Duration.ofSeconds(30)).build();
         switch (verb) {
             case "send":
                 return send(at, words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]));

@@ -60,7 +60,7 @@ def sheets(folder: Path) -> dict[str, list[Line]]:
         ("vectors", "vectors", "accept"),
         ("refusals", "bad/java", "refuse"),
     ):
-        for entry in manifest[kind]:
+        for entry in filter(_is_of_codecs, manifest[kind]):
             file: str = entry["file"]
             lines = (folder / file).read_text("ascii").splitlines()
             made[f"{goal}/{file.removeprefix(f'{origin}/')}"] = [*map(_from_java, lines)]
@@ -100,11 +100,16 @@ def _origins(folder: Path) -> Iterator[tuple[str, str]]:
     for entry in manifest["frame"]:
         release = entry["file"].split("/")[1]
         yield f"accept/recorded/{release}.jsonl", "recorded between peers; read by 5.5.0's classes"
-    for entry in manifest["vectors"]:
+    for entry in filter(_is_of_codecs, manifest["vectors"]):
         yield f"accept/{entry['file'].removeprefix('vectors/')}", _origin(entry)
     for entry in manifest["refusals"]:
         yield f"refuse/{entry['file'].removeprefix('bad/java/')}", _origin(entry)
     yield STREAMS, "by hand"
+
+
+def _is_of_codecs(entry: Line) -> bool:
+    """Whether a sheet is about bytes, and not about what a client decides."""
+    return not entry["file"].startswith("vectors/policy/")
 
 
 def _origin(entry: Line) -> str:
