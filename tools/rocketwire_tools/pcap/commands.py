@@ -62,6 +62,7 @@ def parser() -> argparse.ArgumentParser:
     _add_decode(commands)
     _add_live(commands)
     _add_reports(commands)
+    _add_routes(commands)
     _add_follow(commands)
     _add_export(commands)
     _add_dissector(commands)
@@ -188,6 +189,42 @@ def _report(arguments: argparse.Namespace) -> int:
         redact=arguments.redact,
         top=arguments.top,
         as_json=arguments.json,
+    )
+
+
+# ---------------------------------------------------------------------------- routes
+
+
+def _add_routes(commands: Commands) -> None:
+    parser = commands.add(
+        "routes",
+        _routes,
+        "what brokers registered with name servers over time",
+        "  rocketwire-pcap routes trace.pcap\n"
+        "  rocketwire-pcap routes trace.pcap --lookups --format jsonl",
+    )
+    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - for standard input")
+    _redact(parser)
+    parser.add_argument(
+        "--lookups", action="store_true", help="show route lookups too, where the answer changed"
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="show also registrations that say nothing new, and all topics",
+    )
+    parser.add_argument("--format", choices=("text", "jsonl"), default="text")
+
+
+def _routes(arguments: argparse.Namespace) -> int:
+    from rocketwire_tools.pcap.route_lines import routes
+
+    return routes(
+        arguments.captures,
+        lookups=arguments.lookups,
+        every=arguments.all,
+        redact=arguments.redact,
+        form=arguments.format,
     )
 
 

@@ -46,14 +46,14 @@ _PLAIN_TEXT: Final = """
     can cannot check client closed cluster code command config connection consume consumer consumers control could
     current data date delete deny denied disk do does down empty error exception exist exists expression expired fail
     failed false filter first flow for format found from full further get group groups has have header id illegal in
-    info internal invalid is isn't it its key lag last latest leader length less limit list lock long lower master max
+    info internal invalid is isn it its key lag last latest leader length less limit list lock long lower master max
     maybe message messages min more must name namespace new no not null of offline offset on one only operation or
     other out over page parse perm permission please pool producer property pull put queue queues reached read reject
     rejected remote request requests response result retry route runtime same see send server service shutdown size
     slave slow start starts state status store stored string subscription success such support supported system table
     than that the then there this thread time timeout to too topic topics transaction true type unknown update use user
     valid value version wait was while will with without write wrong you your timeout_clean_queue pcbusy_clean_queue
-    pull_threshold os sql tag fatal details it's
+    pull_threshold os sql period s tag fatal details t
 """
 _PLAIN: Final = frozenset(_PLAIN_TEXT.split())
 """Words that remarks are made of; whatever else is in one may be a name."""
@@ -117,10 +117,15 @@ class Masks:
             or _NUMBER.fullmatch(word)
         ):
             return word
-        return self._other(word, None)
+        return self.text(word, None)
 
-    def _other(self, text: str, kind: str | None) -> str:
-        """A text that may be anything; addresses keep their ports."""
+    def text(self, text: str, kind: str | None) -> str:
+        """A text that may be anything; addresses keep their ports.
+
+        Args:
+            text: the text.
+            kind: what it is, see ``kind_of``; shown in front of its mask.
+        """
         if text in _known()[2]:
             return text
         if (found := _END.fullmatch(text)) is not None:
@@ -134,7 +139,7 @@ class Masks:
 
     def _host(self, text: str) -> str:
         if _END.fullmatch(text):
-            return self._other(text, None)
+            return self.text(text, None)
         name, colon, port = text.partition(":")
         return self._redaction.name("host", name) + colon + (port if port.isdigit() else "")
 
@@ -152,12 +157,12 @@ class Masks:
         known = name in _known()[1] or (len(digits) <= 6 and name not in ("key", "value"))
         if (known and digits.isdigit()) or value in ("true", "false"):
             return value
-        return self._other(value, _SHORT.get(name) or kind_of(name))
+        return self.text(value, _SHORT.get(name) or kind_of(name))
 
     def _key(self, name: str, kind: str | None = None) -> str:
         if name in _known()[0] or (name.isdigit() and len(name) <= 6):
             return name
-        return self._other(name, kind)
+        return self.text(name, kind)
 
     def body(self, text: str) -> str:
         """A decoded body as JSON text."""
@@ -167,7 +172,7 @@ class Masks:
         """A value of JSON; kind: what texts in it are, see ``kind_of``."""
         whole: Any = value
         if isinstance(value, str):
-            return self._other(value, kind)
+            return self.text(value, kind)
         if isinstance(value, list):
             return [self.value(item, kind) for item in whole]
         if isinstance(value, dict):
