@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import rocketwire
+from rocketwire import errors
 
 
 def test_a_codec_error_names_field_place_and_bytes() -> None:
@@ -26,3 +27,26 @@ def test_a_limit_error_carries_both_numbers() -> None:
     error = rocketwire.LimitExceededError("too deep", declared=70, limit=64)
 
     assert (error.declared, error.limit) == (70, 64)
+
+
+def test_errors_of_clients_say_who_answered_what() -> None:
+    error = errors.BrokerError(16, "not you", 310, "b:1")
+
+    assert str(error) == "b:1: request SEND_MESSAGE_V2: NO_PERMISSION 16 not you"
+    assert str(errors.NameServerError(4711, None, 105, "n:1")) == (
+        "n:1: request GET_ROUTEINFO_BY_TOPIC: code 4711"
+    )
+    assert isinstance(error, errors.ClientError)
+
+
+def test_errors_of_clients_say_what_is_missing() -> None:
+    assert str(errors.TopicRouteNotFoundError("T")) == "no route of topic T"
+    assert str(errors.BrokerNotFoundError("b")) == "no address of broker b"
+    assert str(errors.RequestTimeoutError("b:1", 11, 2.5)) == (
+        "b:1: no answer to request 11 within 2.5 s"
+    )
+    assert issubclass(errors.RequestTimeoutError, errors.ChannelError)
+
+
+def test_an_unknown_header_type_carries_it() -> None:
+    assert errors.UnknownHeaderTypeError(2).header_type == 2
