@@ -79,3 +79,15 @@ def column(values: Any, kind: DataType | None = None) -> Column:
     """Make a column of values."""
     made: Column = pa.array(values, kind)
     return made
+
+
+def packed(rows: Any) -> bytes:
+    """A batch as bytes, for another process."""
+    made: bytes = rows.serialize().to_pybytes()
+    return made
+
+
+def unpacked(data: bytes, schema: Schema) -> Batch:
+    """The batch that was packed; its columns lie in the bytes."""
+    made: Batch = pa.ipc.read_record_batch(pa.py_buffer(data), schema)
+    return made

@@ -87,6 +87,11 @@ class PcapFormat:
         nanoseconds: whether fractions are nanoseconds, otherwise microseconds.
         link: the link type of all packets.
         record_header: bytes of it, 16 or 24.
+
+    Attributes:
+        order: as given.
+        record_header: as given.
+        fractions: parts of a second that its times count.
     """
 
     head_size = 24
@@ -95,31 +100,32 @@ class PcapFormat:
         self, path: str, order: str, *, nanoseconds: bool, link: int, record_header: int
     ) -> None:
         self._path = path
-        self._order = order
+        self.order = order
         self._unit = 1 if nanoseconds else 1000
         self._link = link
-        self._header = record_header
+        self.record_header = record_header
+        self.fractions = 10**9 if nanoseconds else 10**6
         self._captured = struct.Struct(f"{order}8xI").unpack_from
 
     def walk(self, buffer: bytearray, start: int, end: int) -> tuple[list[int], int]:
         """See ``Format``; stops in front of a length that nothing has."""
-        found = list(self._chain(buffer, start, end - self._header))
+        found = list(self._chain(buffer, start, end - self.record_header))
         if not found:
             return found, start
         (captured,) = self._captured(buffer, found[-1])
-        after: int = found[-1] + self._header + captured
+        after: int = found[-1] + self.record_header + captured
         return (found, after) if after <= end else (found[:-1], found[-1])
 
     def _chain(self, buffer: bytearray, at: int, last: int) -> Iterator[int]:
         """Where records begin up to an offset, if all lengths are right."""
-        captured, header = self._captured, self._header
+        captured, header = self._captured, self.record_header
         while at <= last:
             yield at
             at += captured(buffer, at)[0] + header
 
     def refusal(self, buffer: bytearray, at: int, end: int) -> str | None:
         """Why the record that starts there cannot be one; None while it may be."""
-        if end - at < self._header:
+        if end - at < self.record_header:
             return None
         (captured,) = self._captured(buffer, at)
         if captured > MAX_RECORD:
@@ -129,12 +135,12 @@ class PcapFormat:
     def records(self, buffer: bytearray, found: list[int], base: int) -> Records:
         """See ``Format``."""
         at = np.array(found, np.int64)
-        words = rows_at(buffer, at, 16).view(f"{self._order}u4").astype(np.int64)
+        words = rows_at(buffer, at, 16).view(f"{self.order}u4").astype(np.int64)
         return Records(
             buffer=buffer,
             size=0,
             where=at + base,
-            data=at + self._header,
+            data=at + self.record_header,
             captured=words[:, 2],
             wire=np.maximum(words[:, 3], words[:, 2]),
             time_ns=words[:, 0] * 1_000_000_000 + words[:, 1] * self._unit,

@@ -124,6 +124,13 @@ def _add_decode(commands: Commands) -> None:
         "--format", choices=("text", "jsonl", "csv", "parquet"), help="text by default"
     )
     _columns(parser)
+    parser.add_argument(
+        "--jobs",
+        type=int,
+        default=1,
+        metavar="N",
+        help="processes that decode each file; the rows are the same; 1 by default",
+    )
     parser.set_defaults(live=False)
 
 
@@ -140,7 +147,7 @@ def _add_live(commands: Commands) -> None:
     _choices(parser)
     parser.add_argument("--format", choices=("text", "jsonl"), help="text by default")
     _columns(parser)
-    parser.set_defaults(live=True, output=None)
+    parser.set_defaults(live=True, output=None, jobs=1)
 
 
 def _decode(arguments: argparse.Namespace) -> int:
@@ -153,7 +160,14 @@ def _decode(arguments: argparse.Namespace) -> int:
     if fields is None and form == "text":
         fields = list(TERSE)
     selection = Selection(fields, arguments.filter, arguments.body, arguments.redact)
-    return decode(arguments.captures, selection, arguments.output, form, live=arguments.live)
+    return decode(
+        arguments.captures,
+        selection,
+        arguments.output,
+        form,
+        live=arguments.live,
+        jobs=arguments.jobs,
+    )
 
 
 # ---------------------------------------------------------------------------- reports

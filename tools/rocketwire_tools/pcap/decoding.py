@@ -6,10 +6,13 @@ import json
 import os
 import sys
 import time
+from contextlib import ExitStack, closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.pcap.engine import Decoder, Options, Totals
 from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.jobs import Jobs
 from rocketwire_tools.pcap.output import open_sink
 from rocketwire_tools.pcap.reports import REPORTS, as_text
 from rocketwire_tools.pcap.selection import Selection
@@ -32,6 +35,7 @@ class Run:
         captures: their paths.
         selection: what is wanted of them.
         live: whether rows are wanted as soon as they are known.
+        jobs: processes that do it; for captures that can be read more than once.
 
     Attributes:
         failed: whether one of them could not be read to its end.
@@ -39,9 +43,10 @@ class Run:
     """
 
     def __init__(
-        self, captures: Sequence[str], selection: Selection, *, live: bool = False
+        self, captures: Sequence[str], selection: Selection, *, live: bool = False, jobs: int = 1
     ) -> None:
         self._live = live
+        self._jobs = jobs
         self._captures = captures
         self._selection = selection
         self._shown = 0.0
@@ -51,22 +56,34 @@ class Run:
 
     def batches(self) -> Iterator[Batch]:
         """The wanted rows; what goes wrong with a capture is said, and the next one follows."""
+        with ExitStack() as stack:
+            jobs = None
+            if self._jobs > 1 and not self._live and any(map(_can_be_shared, self._captures)):
+                jobs = stack.enter_context(closing(Jobs(self._jobs, self._selection)))
+            for path in self._captures:
+                totals = Totals()
+                self.totals.append(totals)
+                try:
+                    shared = jobs is not None and _can_be_shared(path)
+                    for batch in (
+                        jobs.decode(path, totals) if jobs and shared else self._alone(path)
+                    ):
+                        yield batch
+                        self._show(path, self.totals[-1])
+                except CaptureError as error:
+                    self.failed = True
+                    self._say(f"rocketwire-pcap: {error}")
+                self._remark(path, self.totals[-1])
+
+    def _alone(self, path: str) -> Iterator[Batch]:
         options = Options(
             fields=self._selection.engine_fields,
             bodies=self._selection.needs_bodies,
             eager=self._live,
         )
-        for path in self._captures:
-            decoder = Decoder(path, options)
-            self.totals.append(decoder.totals)
-            try:
-                for batch in self._selection.rows(decoder):
-                    yield batch
-                    self._show(path, decoder.totals)
-            except CaptureError as error:
-                self.failed = True
-                self._say(f"rocketwire-pcap: {error}")
-            self._remark(path, decoder.totals)
+        decoder = Decoder(path, options)
+        self.totals[-1] = decoder.totals
+        return self._selection.rows(decoder)
 
     def _show(self, path: str, totals: Totals) -> None:
         now = time.monotonic()
@@ -75,7 +92,8 @@ class Run:
         self._shown = now
         size = os.path.getsize(path) if os.path.isfile(path) else 0
         share = f" {min(100 * totals.bytes // size, 100)} %" if size else ""
-        line = f"{path}:{share} {totals.packets:,} packets, {totals.frames:,} frames"
+        packets = f" {totals.packets:,} packets," if totals.packets else ""
+        line = f"{path}:{share}{packets} {totals.frames:,} frames"
         sys.stderr.write(f"\r\x1b[K{line}")
         sys.stderr.flush()
 
@@ -96,6 +114,11 @@ class Run:
         print(f"{front}{line}", file=sys.stderr)
 
 
+def _can_be_shared(path: str) -> bool:
+    """Whether several processes can read it."""
+    return Path(path).is_file()
+
+
 def decode(
     captures: Sequence[str],
     selection: Selection,
@@ -103,6 +126,7 @@ def decode(
     form: str,
     *,
     live: bool = False,
+    jobs: int = 1,
 ) -> int:
     """Write the rows of captures.
 
@@ -112,6 +136,7 @@ def decode(
         path: where to; None for standard output.
         form: how, one of ``output.FORMATS``.
         live: whether rows are wanted as soon as they are known.
+        jobs: processes that do it.
 
     Returns:
         The exit status.
@@ -119,7 +144,7 @@ def decode(
     Raises:
         OSError: the output cannot be written.
     """
-    run = Run(captures, selection, live=live)
+    run = Run(captures, selection, live=live, jobs=jobs)
     with open_sink(path, form, selection.schema) as sink:
         for batch in run.batches():
             sink.write(batch)

@@ -14,6 +14,7 @@ import numpy as np
 
 from rocketwire_tools.pcap.batches import BatchBuilder
 from rocketwire_tools.pcap.capture import CHUNK_SIZE, CaptureReader
+from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.flows import MAX_STREAMS, Flows, Found
 from rocketwire_tools.pcap.inputs import open_input
 from rocketwire_tools.pcap.packets import Addresses, Skipped, segments
@@ -62,6 +63,11 @@ class Options:
     careful: bool = False
     eager: bool = False
     share: tuple[int, int] = (0, 1)
+
+
+def connections_of(every: Segments) -> Array:
+    """A number for the connection of each segment, the same in both directions; few have the same."""
+    return every.source + every.target
 
 
 @dataclass(slots=True)
@@ -130,6 +136,9 @@ class Decoder:
             try:
                 for records in reader:
                     yield from self._feed(records)
+            except CaptureError:
+                yield from self._finish()
+                raise
             finally:
                 self.totals.truncated = reader.truncated
                 self.totals.forgotten = self._flows.forgotten
@@ -162,8 +171,8 @@ class Decoder:
         number, count = self._options.share
         if count == 1:
             return every
-        both: Any = (every.source + every.target).view(np.uint64) * _MIX >> np.uint64(40)
-        return every.take(np.flatnonzero(both % np.uint64(count) == number))
+        mixed: Any = connections_of(every).view(np.uint64) * _MIX >> np.uint64(40)
+        return every.take(np.flatnonzero(mixed % np.uint64(count) == number))
 
     def _owned(self, rows: Rows | None) -> Rows | None:
         """The rows that are this decoder's to give."""

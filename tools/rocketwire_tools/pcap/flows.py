@@ -333,9 +333,13 @@ class Flows:
         self._open.clear()
         return frames
 
-    def in_doubt(self) -> list[Stream]:
-        """The streams of which something was seen that may belong to a frame that is not known yet."""
-        return [one for one in self._slots if one.is_in_doubt]
+    def in_doubt(self, end: int) -> list[Stream]:
+        """The streams in which a frame may have begun before a record, and is not known yet.
+
+        Args:
+            end: offset of the record.
+        """
+        return [one for one in self._slots if one.may_have_begun(end)]
 
     def waits_since(self, since_ns: int = 0) -> int | None:
         """Offset of the first record in which a frame may end that has not been given; None for none.

@@ -165,6 +165,10 @@ def _lz4(file: io.RawIOBase) -> io.BufferedIOBase:
 _KINDS: Final = ((_GZIP, _gzip, "isal"), (_ZSTD, _zstd, "zstandard"), (_LZ4, _lz4, "lz4"))
 
 
+COMPRESSED: Final = tuple(magic for magic, _, _ in _KINDS)
+"""What compressed captures begin with."""
+
+
 class _Rejoined(io.RawIOBase):
     """A pipe whose first bytes have been read already."""
 

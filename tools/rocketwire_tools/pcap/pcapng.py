@@ -24,7 +24,8 @@ _INTERFACE: Final = 1
 _OLD_PACKET: Final = 2
 _SIMPLE_PACKET: Final = 3
 _PACKET: Final = 6
-_PACKETS: Final = frozenset({_PACKET, _SIMPLE_PACKET, _OLD_PACKET})
+PACKETS: Final = frozenset({_PACKET, _SIMPLE_PACKET, _OLD_PACKET})
+"""Types of blocks that hold a packet."""
 _ORDER: Final = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 MAX_INTERFACES: Final = 65_536
 
@@ -88,7 +89,9 @@ def read(reader: CaptureReader, section: Section | None = None) -> Iterator[Reco
         reader: of the capture.
         section: that the window is in; None at the front of the capture.
     """
+    midway = section is not None
     section = Section(reader.path, "<") if section is None else section
+    known = len(section.interfaces)
     while True:
         buffer, size, base = reader.window()
         found, after, stopped = _walk(section, buffer, size, base)
@@ -96,6 +99,9 @@ def read(reader: CaptureReader, section: Section | None = None) -> Iterator[Reco
             records = _records(section, buffer, found, base)
             records.size = size
             yield records
+        if midway and (stopped or len(section.interfaces) > known):
+            message = "a section or an interface that begins midway: this file cannot be split"
+            raise CaptureError(reader.path, base + after, message)
         if stopped:
             section = _next_section(reader, after)
             used = after + section_length(reader, after, section.order)
@@ -104,6 +110,38 @@ def read(reader: CaptureReader, section: Section | None = None) -> Iterator[Reco
         more = reader.skip(used)
         if not more and (not used or reader.window()[1] == 0):
             return
+
+
+def front(path: str, data: bytes) -> tuple[Section, int]:
+    """What is said in front of the first packet.
+
+    Args:
+        path: for messages.
+        data: the first bytes of a capture.
+
+    Returns:
+        The first section, and the offset of the first packet, or of what cannot be looked at.
+
+    Raises:
+        CaptureError: it is no capture.
+    """
+    order = _ORDER.get(data[8:12])
+    if order is None or len(data) < 28:
+        raise CaptureError(path, 0, "a section without its byte-order magic")
+    section = Section(path, order)
+    at = 0
+    while at + 12 <= len(data):
+        kind, length = struct.unpack_from(f"{order}II", data, at)
+        if kind in PACKETS or (kind == _SECTION and at):
+            break
+        if length < 12 or length & 3:
+            raise CaptureError(path, at, f"a block of {length} bytes")
+        if at + length > len(data):
+            break
+        if kind == _INTERFACE:
+            section.declare(data[at + 8 : at + length - 4], at)
+        at += length
+    return section, at
 
 
 def section_length(reader: CaptureReader, at: int, order: str) -> int:
@@ -141,7 +179,7 @@ def _walk(
         after = at + length
         if after > size:
             break
-        if kind in _PACKETS:
+        if kind in PACKETS:
             if length < _LEAST[kind]:
                 raise CaptureError(section.path, base + at, f"a packet block of {length} bytes")
             found.append((kind, at))
@@ -158,7 +196,7 @@ def _oversized(section: Section, buffer: bytearray, at: int, size: int, base: in
     kind, length = struct.unpack_from(f"{section.order}II", buffer, at)
     if kind == _SECTION or length <= MAX_RECORD:
         return 0
-    if kind in _PACKETS or kind == _INTERFACE:
+    if kind in PACKETS or kind == _INTERFACE:
         message = f"a block claims {length} bytes, {MAX_RECORD} is the limit"
         raise CaptureError(section.path, base + at, message)
     return int(length)

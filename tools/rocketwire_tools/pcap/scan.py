@@ -27,10 +27,9 @@ class Scan:
     def __len__(self) -> int:
         return len(self._data)
 
-    @property
-    def is_in_doubt(self) -> bool:
-        """Whether a frame may begin in what is there."""
-        return 0 in self._data
+    def may_have_begun(self, end: int) -> bool:
+        """Whether a frame may begin in what is there of records before an offset."""
+        return bool(self._places) and self._places[0][1].where < end and 0 in self._data
 
     def add(self, data: bytes, place: Place) -> None:
         """Take the next bytes, and the record that they are of."""

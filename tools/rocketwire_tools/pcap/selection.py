@@ -37,6 +37,7 @@ class Selection:
         places: whether the columns ``rows.PLACES`` follow the others.
 
     Attributes:
+        arguments: the first four, to make another one of.
         schema: of the rows that come out.
         engine_fields: what the engine has to give.
         needs_bodies: whether it has to keep bodies.
@@ -55,6 +56,7 @@ class Selection:
         *,
         places: bool = False,
     ) -> None:
+        self.arguments = (fields, filter_text, body, redact)
         every = COLUMNS | ON_REQUEST
         chosen = list(COLUMNS) if fields is None else list(dict.fromkeys(fields))
         for name in chosen:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -16,6 +16,14 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.pcap.chunk import Chunk
     from rocketwire_tools.pcap.stream import Stream
+
+
+_HALF: Final = 1 << 31
+_FIRST_SEGMENTS: Final = 8
+_FIRST_BYTES: Final = 1 << 18
+_REORDERED_NS: Final = 50_000_000
+"""Among so many segments, bytes and nanoseconds a stream's first ones may have been captured in another order; what
+comes later was sent again."""
 
 
 class Singly:
@@ -66,6 +74,8 @@ class Singly:
             high: number behind its last one.
             take: gets frames that are not among ``cuts``.
         """
+        if stream.next_sequence < 0:
+            stream.next_sequence = self._earliest(low, high)
         while low < high:
             if (
                 stream.is_plain
@@ -82,6 +92,20 @@ class Singly:
                 low = self._cutter.segment_of(done, low, stop)
             self._feed_one(stream, low, take)
             low += 1
+
+    def _earliest(self, low: int, high: int) -> int:
+        """Sequence number with which a stream goes on that began before it was seen: the network may have
+        brought its first segments in another order.  -1 if the first one says that it begins."""
+        first, least = self._sequence[low], 0
+        if low in self._unusual:
+            return -1
+        for number in range(low + 1, min(low + _FIRST_SEGMENTS, high)):
+            if number in self._unusual or self._times[number] - self._times[low] >= _REORDERED_NS:
+                break
+            ahead = (self._sequence[number] - first & MASK ^ _HALF) - _HALF
+            if -_FIRST_BYTES < ahead < least:
+                least = ahead
+        return first + least & MASK
 
     def _end_of_run(self, number: int, high: int) -> int:
         """Number of the next segment that does not simply follow the one before."""

@@ -149,12 +149,13 @@ class Stream:
         """Whether segments wait for others."""
         return bool(self._held)
 
-    @property
-    def is_in_doubt(self) -> bool:
-        """Whether a frame is open, or may have begun among what was seen."""
+    def may_have_begun(self, end: int) -> bool:
+        """Whether a frame that is not known yet may have its first byte before the record at an offset."""
         if self.protocol in FOREIGN:
             return False
-        return self.header is not None or bool(self._head or self._held) or self._scan.is_in_doubt
+        if (self.header is not None or self._head) and self.first.where < end:
+            return True
+        return self._scan.may_have_begun(end) or any(one.place.where < end for one in self._held)
 
     def waits_since(self, since_ns: int) -> int | None:
         """Offset of the first record whose frames are not all known yet, None if all are; what is older

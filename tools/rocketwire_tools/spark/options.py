@@ -1,0 +1,139 @@
+"""Options of the data source.
+
+Rules of this file: an option that nobody knows, or that makes no sense, is refused by name before anything is read.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_UNITS: Final = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_TRUTHS: Final = {"true": True, "false": False}
+
+
+class OptionError(ValueError):
+    """An option of the data source makes no sense."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """What the options say; their meaning is in docs/guide/spark.md.
+
+    Attributes:
+        paths: files, folders or patterns.
+        split_size: bytes of a part of a file.
+        mode: ``split`` or ``exact``.
+        shares: parts of a file in exact mode; 0 for as many as ``split_size`` makes, 8 at most.
+        body: ``none``, ``length`` or ``decoded``.
+        bad_file: ``fail`` or ``skip``.
+        ext_fields: whether there is a column with all extension fields.
+        push_filters: whether filters are applied before rows go to Spark.
+        look_behind: bytes in front of a part that are looked at.
+        look_ahead: bytes behind a part that are looked at.
+        chunk_size: bytes looked at together.
+        filter_text: only rows for which this is true, as for ``rocketwire-pcap --filter``.
+        files_per_trigger: files of a micro-batch at most; 0 for no limit.
+        last_file: ``wait`` until a file has a successor, or ``read`` it at once.
+    """
+
+    paths: tuple[str, ...]
+    split_size: int = 128 << 20
+    mode: str = "split"
+    shares: int = 0
+    body: str = "length"
+    bad_file: str = "fail"
+    ext_fields: bool = False
+    push_filters: bool = False
+    look_behind: int = 16 << 20
+    look_ahead: int = 64 << 20
+    chunk_size: int = 8 << 20
+    filter_text: str | None = None
+    files_per_trigger: int = 0
+    last_file: str = "wait"
+
+
+_CHOICES: Final = {
+    "mode": ("mode", ("split", "exact")),
+    "body": ("body", ("none", "length", "decoded")),
+    "badfile": ("bad_file", ("fail", "skip")),
+    "lastfile": ("last_file", ("wait", "read")),
+}
+_SIZES: Final = {
+    "splitsize": "split_size",
+    "lookbehind": "look_behind",
+    "lookahead": "look_ahead",
+    "chunksize": "chunk_size",
+    "shares": "shares",
+    "maxfilespertrigger": "files_per_trigger",
+}
+_SWITCHES: Final = {"extfields": "ext_fields", "pushfilters": "push_filters"}
+NAMES: Final = (
+    "path", "paths", "splitSize", "mode", "shares", "body", "badFile", "extFields", "pushFilters", "lookBehind", "lookAhead",
+    "chunkSize", "filter", "maxFilesPerTrigger", "lastFile",
+)  # fmt: skip
+
+
+def read_options(options: Mapping[str, str]) -> Settings:
+    """Read the options.
+
+    Args:
+        options: as Spark gives them; case does not matter.
+
+    Raises:
+        OptionError: one of them makes no sense.
+    """
+    values: dict[str, Any] = {"paths": ()}
+    for given, value in options.items():
+        name = given.lower()
+        if name == "path":
+            values["paths"] = (*values["paths"], value)
+        elif name == "paths":
+            values["paths"] = (*values["paths"], *_paths(value))
+        elif name == "filter":
+            values["filter_text"] = value
+        elif name in _CHOICES:
+            field, choices = _CHOICES[name]
+            values[field] = _one_of(given, value, choices)
+        elif name in _SIZES:
+            values[_SIZES[name]] = _size(given, value)
+        elif name in _SWITCHES:
+            values[_SWITCHES[name]] = _TRUTHS[_one_of(given, value, tuple(_TRUTHS))]
+        else:
+            raise OptionError(f"no option {given!r}; there are {', '.join(NAMES)}")
+    if not values["paths"]:
+        raise OptionError("which captures? load(PATH) or option 'path'")
+    return Settings(**values)
+
+
+def _paths(value: str) -> tuple[str, ...]:
+    """The paths that ``load([...])`` gives, a JSON text."""
+    import msgspec
+
+    try:
+        return tuple(msgspec.json.decode(value, type=list[str]))
+    except msgspec.MsgspecError as error:
+        raise OptionError(f"option 'paths': {value!r} is no JSON list of texts") from error
+
+
+def _one_of(name: str, value: str, choices: tuple[str, ...]) -> str:
+    if value.lower() not in choices:
+        raise OptionError(f"option {name!r}: {value!r} is none of {', '.join(choices)}")
+    return value.lower()
+
+
+def _size(name: str, value: str) -> int:
+    """A number of bytes, as ``64m``."""
+    text = value.strip().lower()
+    digits = text.rstrip("bkmg")
+    unit = (
+        text[len(digits) :].removesuffix("b")
+        if len(text) - len(digits) > 1
+        else text[len(digits) :]
+    )
+    if not digits.isdecimal() or unit not in _UNITS:
+        raise OptionError(f"option {name!r}: {value!r} is no size; 1048576, 1024k and 1m are one")
+    return int(digits) * _UNITS[unit]

@@ -1,0 +1,75 @@
+"""One part of a capture to Arrow batches; the rows are those of ``rocketwire-pcap decode``."""
+
+from __future__ import annotations
+
+import gc
+from typing import TYPE_CHECKING, Final
+
+from rocketwire_tools.pcap.engine import Decoder, Options
+from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.rows import COLUMNS, ON_REQUEST
+from rocketwire_tools.pcap.selection import Selection
+from rocketwire_tools.pcap.split_decoding import Reach, SplitDecoder
+from rocketwire_tools.spark.planning import skipped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rocketwire_tools.pcap.arrow import Batch
+    from rocketwire_tools.spark.options import Settings
+    from rocketwire_tools.spark.planning import Part
+
+_SPARED_COLLECTIONS: Final = 200_000
+_TYPES: Final = {"string": "string", "int64": "bigint", "int32": "int", "bool": "boolean"}
+
+
+def columns(settings: Settings) -> dict[str, str]:
+    """Names and SQL types of the columns that a read has if it does not choose any."""
+    every = {name: _TYPES[str(kind)] for name, kind in COLUMNS.items()}
+    if settings.body == "none":
+        del every["body_length"]
+    if settings.ext_fields:
+        every["ext_fields"] = "string"
+    if settings.body == "decoded":
+        every["body"] = "string"
+    return every
+
+
+def every_column() -> dict[str, str]:
+    """Names and SQL types of all columns that can be asked for."""
+    return {name: _TYPES[str(kind)] for name, kind in (COLUMNS | ON_REQUEST).items()}
+
+
+def read(
+    part: Part, fields: Sequence[str], filters: Sequence[str], settings: Settings
+) -> Iterator[Batch]:
+    """The rows of a part.
+
+    Args:
+        part: of a capture.
+        fields: columns, in this order.
+        filters: texts of filters, all of which have to be true.
+        settings: options.
+
+    Raises:
+        CaptureError: it cannot be read, unless that is to be skipped; the rows before have been given.
+    """
+    gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
+    text = " and ".join(f"({one})" for one in filters) or None
+    selection = Selection(fields, text)
+    options = Options(
+        fields=selection.engine_fields,
+        bodies=selection.needs_bodies,
+        chunk_size=settings.chunk_size,
+        share=part.share,
+    )
+    reach = Reach(behind=settings.look_behind, ahead=settings.look_ahead)
+    split = part.split
+    alone = split.start == 0 and split.end is None and not (split.before or split.after)
+    decoder = Decoder(split.path, options) if alone else SplitDecoder(split, options, reach)
+    try:
+        yield from selection.rows(decoder)
+    except CaptureError as error:
+        if settings.bad_file == "fail":
+            raise
+        skipped(error)
