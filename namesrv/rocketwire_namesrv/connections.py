@@ -63,6 +63,7 @@ class Served(abc.ABC):
     __slots__ = (
         "closing",
         "frame_since",
+        "has_turn",
         "heard",
         "idle_limit",
         "opening",
@@ -85,6 +86,7 @@ class Served(abc.ABC):
         self.heard = self.since  # when the last whole frame came or an answer went
         self.frame_since = math.inf  # when the unfinished frame began
         self.opening: bytes | None = b""  # first bytes of the unfinished frame, if they are known
+        self.has_turn = False  # whether nobody else takes the steps of a request
         self.sending = False  # whether answers wait for the peer to take them, since ``heard``
         self.closing: str | None = None
         self.reason = Reason.CLOSED

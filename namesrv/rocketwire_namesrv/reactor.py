@@ -6,8 +6,9 @@ which all sockets are registered once, and each time it is ready all that has co
 answered.
 
 Rules of this file: this task never waits for anything but that epoll, and lets others run after a
-millisecond and the sockets that were ready then.  It does what can be done at once; everything else (a file
-that has to be written, a large registration, TLS, a PROXY header) is handed to an ordinary task
+millisecond and the sockets that were ready then.  It does what can be done at once, and the first
+steps of a large registration, which often are all; everything else (a file
+that has to be written, the rest of such a registration, TLS, a PROXY header) is handed to an ordinary task
 with the code of the portable driver, and the socket is out of the epoll meanwhile.  A connection is
 not read from while answers to it are unsent.
 
@@ -25,6 +26,7 @@ import trio
 from rocketwire_namesrv.connections import Served
 from rocketwire_namesrv.logs import LOGGER
 from rocketwire_namesrv.occurrences import Reason
+from rocketwire_namesrv.session import NOTHING
 
 if TYPE_CHECKING:
     from rocketwire.errors import DecodeError
@@ -66,6 +68,10 @@ class Host(Protocol):
 
     async def carry_out(self, connection: Served, outcome: Outcome) -> None:
         """Do what a session wants done, and let it go on until it waits for bytes."""
+
+    def begin_steps(self, connection: Served) -> Outcome | None:
+        """Take the first steps of a request at once; None where it has to be carried out."""
+        ...
 
     def report(self, connection: Served, outcome: Outcome) -> None:
         """Log what happened, tell brokers, and end the connections that are to be ended."""
@@ -227,6 +233,8 @@ class Reactor:
             link.begun = True
         outcome = link.session.receive(data, now)
         link.note_progress(data, outcome, now)
+        if outcome == NOTHING and link.session.stepping:
+            outcome = self._host.begin_steps(link) or outcome
         if outcome.persist_kv or outcome.persist_config or link.session.busy:
             self._carry_out(link, outcome)
             return

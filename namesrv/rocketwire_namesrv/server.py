@@ -127,7 +127,7 @@ class NameServer:
         self._next_id = 1
         self._batches = 0
         self._stopping = trio.Event()
-        self._turn = trio.Lock()
+        self._turn = trio.Semaphore(1, max_value=1)
         self._kv_file = DurableFile(
             "the KV configuration",
             lambda: state.config.kv_config_path,
@@ -344,19 +344,41 @@ class NameServer:
         """Let a session go on; in small steps and by turns, if it says so."""
         session = connection.session
         if session.stepping:
-            async with self._turn:
-                outcome = session.proceed(trio.current_time())
-                until = time.monotonic() + STEPS_SECONDS
+            if not connection.has_turn:
+                await self._turn.acquire()
+                connection.has_turn = True
+            try:
+                outcome = _steps(session)
                 while outcome is NOTHING and session.stepping:
-                    if time.monotonic() >= until:
-                        await trio.lowlevel.checkpoint()
-                        until = time.monotonic() + STEPS_SECONDS
-                    outcome = session.proceed(trio.current_time())
+                    await trio.lowlevel.checkpoint()
+                    outcome = _steps(session)
+            finally:
+                self._leave_turn(connection)
         else:
             await trio.lowlevel.checkpoint()
             outcome = session.proceed(trio.current_time())
         connection.note_progress(b"", outcome, trio.current_time())
         return outcome
+
+    def begin_steps(self, connection: Served) -> Outcome | None:
+        """Take the first steps of a request at once, if nobody else is in the midst of one; None
+        where it has to be carried out."""
+        try:
+            self._turn.acquire_nowait()
+        except trio.WouldBlock:
+            return None
+        connection.has_turn = True
+        outcome = _steps(connection.session)
+        if outcome is NOTHING and connection.session.stepping:
+            return None
+        self._leave_turn(connection)
+        connection.note_progress(b"", outcome, trio.current_time())
+        return outcome
+
+    def _leave_turn(self, connection: Served) -> None:
+        if connection.has_turn:
+            connection.has_turn = False
+            self._turn.release()
 
     def report(self, connection: Served, outcome: Outcome) -> None:
         """Log what happened, tell brokers, and end the connections that are to be ended."""
@@ -386,6 +408,7 @@ class NameServer:
             self.happened(occurrences, connection.peer.address)
         else:
             connection.session.abandon()
+        self._leave_turn(connection)
         self.state.unsent.note(connection.peer.connection_id, 0)
         self.journal.record_end(connection)
 
@@ -395,3 +418,12 @@ class NameServer:
         """Take note of what happened, and tell the brokers that it concerns."""
         self.journal.record(occurrences, address)
         self.notifier.send(self.state.notifications(occurrences))
+
+
+def _steps(session: Session) -> Outcome:
+    """Take steps of a request for a while, or to its end."""
+    outcome = session.proceed(trio.current_time())
+    until = time.monotonic() + STEPS_SECONDS
+    while outcome is NOTHING and session.stepping and time.monotonic() < until:
+        outcome = session.proceed(trio.current_time())
+    return outcome

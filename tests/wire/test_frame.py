@@ -265,20 +265,23 @@ def test_a_large_body_may_be_followed_by_more_at_once() -> None:
 def test_a_large_body_is_where_the_one_before_was_unless_somebody_has_that(
     size: int, is_held: bool
 ) -> None:
-    space = BodySpace()
-    bodies = [b"a" * (2 * LARGE), b"b" * size, b"c" * size]
-    held: list[bytes | None] = []
-    for body in bodies:
+    def received(body: bytes) -> list[bytes | None]:
         decoder = FrameDecoder(space=space)
         data = written(RawFrame(0, b"{}", body))
         frames: list[RawFrame] = []
         for start in range(0, len(data), LARGE // 2):
             decoder.feed(data[start : start + LARGE // 2])
             frames += taken(decoder)
-        assert [frame.body for frame in frames] == [body]
+        return [frame.body for frame in frames]
+
+    space = BodySpace()
+    bodies = [b"a" * (2 * LARGE), b"b" * size, b"c" * size]
+    held: list[bytes | None] = []
+    for body in bodies:
         if is_held:
-            held += [frame.body for frame in frames]
-    del frames
+            held += received(body)
+        else:
+            assert received(body) == [body]
 
     assert held == (bodies if is_held else [])
     assert space.take().getvalue() == bodies[-1]
