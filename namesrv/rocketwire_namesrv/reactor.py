@@ -29,6 +29,8 @@ from rocketwire_namesrv.occurrences import Reason
 from rocketwire_namesrv.session import NOTHING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rocketwire.errors import DecodeError
     from rocketwire_namesrv.counters import Counters
     from rocketwire_namesrv.handlers import Peer
@@ -180,7 +182,7 @@ class Reactor:
         """Serve what is ready, and what has become ready meanwhile, as long as there is time."""
         self._turns += 1
         serve = self._serve if self._turns % TIMED_TURNS else self._serve_timed
-        poll, links = self._epoll.poll, self._links
+        poll = self._epoll.poll
         end = trio.current_time() + TURN_SECONDS
         now = 0.0
         for _ in range(ROUNDS):
@@ -188,15 +190,28 @@ class Reactor:
             if not events or now >= end:
                 return
             now = trio.current_time()
-            for number, event in events:
-                link = links.get(number)
-                if link is None:
-                    continue  # another connection has ended it
-                try:
-                    serve(link, event, now)
-                except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
-                    LOGGER.exception("connection of %s failed, it is closed", link.peer.address)
-                    link.close("failed")
+            self._serve_all(events, now, serve)
+
+    def serve_ready(self) -> None:
+        """Serve what is ready; for a task that takes its time and lets nobody wait for that."""
+        if not self._epoll.closed and (events := self._epoll.poll(0, EVENTS)):
+            self._serve_all(events, trio.current_time(), self._serve)
+
+    def _serve_all(
+        self,
+        events: list[tuple[int, int]],
+        now: float,
+        serve: Callable[[Link, int, float], None],
+    ) -> None:
+        for number, event in events:
+            link = self._links.get(number)
+            if link is None:
+                continue  # another connection has ended it
+            try:
+                serve(link, event, now)
+            except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
+                LOGGER.exception("connection of %s failed, it is closed", link.peer.address)
+                link.close("failed")
 
     def _serve_timed(self, link: Link, event: int, now: float) -> None:
         """Serve, and take the time."""

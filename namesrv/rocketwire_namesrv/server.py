@@ -64,6 +64,10 @@ LARGE: Final = 16_384
 """Bytes of answers that are worth an account as long as they are not sent."""
 STEPS_SECONDS: Final = 0.0003
 """For which a large registration goes on before others have their turn."""
+BEGINNING_SECONDS: Final = 0.00015
+"""For which it goes on at once when it has been received."""
+SERVED_STEPS_SECONDS: Final = 0.001
+"""For which it goes on before other tasks have their turn, where readers are served meanwhile."""
 
 
 async def serve(
@@ -348,10 +352,10 @@ class NameServer:
                 await self._turn.acquire()
                 connection.has_turn = True
             try:
-                outcome = _steps(session)
+                outcome = self._steps(session)
                 while outcome is NOTHING and session.stepping:
                     await trio.lowlevel.checkpoint()
-                    outcome = _steps(session)
+                    outcome = self._steps(session)
             finally:
                 self._leave_turn(connection)
         else:
@@ -368,12 +372,18 @@ class NameServer:
         except trio.WouldBlock:
             return None
         connection.has_turn = True
-        outcome = _steps(connection.session)
+        outcome = _take_steps(connection.session, BEGINNING_SECONDS)
         if outcome is NOTHING and connection.session.stepping:
             return None
         self._leave_turn(connection)
         connection.note_progress(b"", outcome, trio.current_time())
         return outcome
+
+    def _steps(self, session: Session) -> Outcome:
+        """Take steps of a request, between two turns of the event loop."""
+        if self.reactor is None:
+            return _take_steps(session, STEPS_SECONDS)
+        return _take_steps(session, SERVED_STEPS_SECONDS, self.reactor.serve_ready)
 
     def _leave_turn(self, connection: Served) -> None:
         if connection.has_turn:
@@ -420,10 +430,15 @@ class NameServer:
         self.notifier.send(self.state.notifications(occurrences))
 
 
-def _steps(session: Session) -> Outcome:
-    """Take steps of a request for a while, or to its end."""
+def _take_steps(
+    session: Session, seconds: float, between: Callable[[], None] | None = None
+) -> Outcome:
+    """Take steps of a request for a while, or to its end; ``between`` two of them others are
+    served."""
     outcome = session.proceed(trio.current_time())
-    until = time.monotonic() + STEPS_SECONDS
+    until = time.monotonic() + seconds
     while outcome is NOTHING and session.stepping and time.monotonic() < until:
+        if between is not None:
+            between()
         outcome = session.proceed(trio.current_time())
     return outcome
