@@ -41,6 +41,8 @@ __all__ = ["Host", "Link", "Reactor", "is_available"]
 
 READ_SIZE: Final = 65_536
 """Bytes received at a time; more at once make the allocator ask the kernel each time."""
+LARGE: Final = 8192
+"""Bytes of an answer that are not copied to join its parts."""
 EVENTS: Final = 64
 """Sockets looked at between two looks at the clock."""
 ROUNDS: Final = 4
@@ -229,10 +231,15 @@ class Reactor:
             link.close(f"broken: {error}")
             return
         if link.begun:
+            answer = link.session.reads_one(data, now)
+            if answer is not None:
+                link.heard = now
+                self._send(link, *answer)
+                return
             answers = link.session.reads(data, now)
             if answers:
                 link.heard = now
-                self._send(link, answers)
+                self._send(link, len(answers), (answers,))
                 return
         self._receive(link, data, now)
 
@@ -256,24 +263,27 @@ class Reactor:
         self._host.report(link, outcome)
         if outcome.send and link.closing is None:
             link.heard = now
-            self._send(link, outcome.send)
+            self._send(link, len(outcome.send), (outcome.send,))
         if outcome.close is not None and link.closing is None:
             self._host.refuse(link, outcome.close)
 
-    def _send(self, link: Link, answers: bytes) -> None:
-        """Send what the kernel takes, and keep the rest for when it takes more."""
+    def _send(self, link: Link, size: int, parts: tuple[bytes, ...]) -> None:
+        """Send what the kernel takes of answers, and keep the rest for when it takes more."""
         try:
-            sent = link.stream.socket.send(answers)
+            if size < LARGE:
+                sent = link.stream.socket.send(b"".join(parts))
+            else:
+                sent = link.stream.socket.sendmsg(parts)
         except BlockingIOError:
             sent = 0
         except OSError as error:
             link.close(f"broken: {error}")
             return
-        if sent < len(answers):
-            link.unsent = memoryview(answers)[sent:]
+        if sent < size:
+            link.unsent = memoryview(b"".join(parts))[sent:]
             link.sending = True
             self._epoll.modify(link.stream.socket.fileno(), select.EPOLLOUT)
-            self._host.note_unsent(link, len(answers))
+            self._host.note_unsent(link, size)
 
     def _flush(self, link: Link, now: float) -> None:
         try:

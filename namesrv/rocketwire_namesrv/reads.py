@@ -187,6 +187,42 @@ class RouteReads:
             at = stop
         return Answered(parts, at, commands)
 
+    def answer_one(
+        self, data: bytes, *, max_frame_length: int
+    ) -> tuple[int, tuple[bytes, ...]] | None:
+        """Answers one request that has been learnt; None where ``data`` is anything else.
+
+        Args:
+            data: as received.
+            max_frame_length: longer frames are left alone.
+
+        Returns:
+            Bytes of the answer, and its parts.
+        """
+        end = len(data)
+        if not PREFIX_SIZE < end <= max_frame_length:
+            return None
+        length, header_type, high, low = PREFIX_STRUCT.unpack_from(data)
+        last = PREFIX_SIZE + low
+        if high or header_type or length + LENGTH_SIZE != end or last > end:
+            return None
+        number = data.find(_OPAQUE_NAME, PREFIX_SIZE, last) + _OPAQUE_AFTER
+        comma = data.find(b",", number, last)
+        opaque = data[number:comma]
+        known = self._learnt.get(data[PREFIX_SIZE:number] + data[comma:last])
+        if known is None or not opaque.isdigit() or len(opaque) > _OPAQUE_DIGITS:
+            return None
+        body = None if opaque[0] == _ZERO else self._route(*known)
+        if body is None:
+            return None
+        plain = self._plain
+        header = plain.rest + len(opaque)
+        size = header + len(body)
+        if size > _MOST_ANSWERED:
+            return None
+        head = _HEAD.pack(4 + size, header)
+        return _HEAD.size + size, (head, plain.before, opaque, plain.after, body)
+
     def _route(self, topic: str, standard: bool) -> bytes | None:
         """The route of a topic, most often one that is kept."""
         topics, views = self._topics, self._views

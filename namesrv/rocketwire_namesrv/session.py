@@ -197,6 +197,27 @@ class Session:
         counters.route_bytes += len(answers)
         return answers
 
+    def reads_one(self, data: bytes, now: float) -> tuple[int, tuple[bytes, ...]] | None:
+        """Answers bytes that are one request for a route like an earlier one; None where they are
+        not, and then nothing has been done with them.
+
+        Args:
+            data: as for ``receive``.
+            now: monotonic seconds.
+
+        Returns:
+            Bytes of the answer, and its parts.
+        """
+        state = self._state
+        if self._decoder is not None or not state.reads_are_plain(now):
+            return None
+        answered = state.reads.answer_one(data, max_frame_length=self._short)
+        if answered is not None:
+            counters = state.counters
+            counters.routes += 1
+            counters.route_bytes += answered[0]
+        return answered
+
     def receive(self, data: bytes, now: float) -> Outcome:
         """Handles every complete command.
 

@@ -93,6 +93,7 @@ def test_who_may_not_read_gets_no_route_by_the_short_way_either() -> None:
     server.register()
     asked = request(105, {"topic": "TA"})
     assert server.session.reads(asked, server.now) is None
+    assert server.session.reads_one(asked, server.now) is None
     assert replies(server.receive(asked).send)[0].code == 16
     other = Session(server.state, Peer(9, "10.0.0.1:1"))
     answer = other.reads(asked, server.now)

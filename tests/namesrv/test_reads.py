@@ -57,6 +57,17 @@ def short(server: Server, data: bytes) -> bytes | None:
     return server.session.reads(data, server.now)
 
 
+def shortest(session: Session, data: bytes, now: float) -> bytes | None:
+    """The way of a request that is known, if it is one."""
+    answered = session.reads_one(data, now)
+    if answered is None:
+        return None
+    size, parts = answered
+    answer = b"".join(parts)
+    assert len(answer) == size
+    return answer
+
+
 def never(now: float) -> bool:
     return False
 
@@ -96,6 +107,39 @@ def test_ordinary_binary_requests_take_it_too(
         data = binary(topic, opaque)
         data = data[:11] + pack(">h", version) + data[13:]
         assert short(server, data + data) == general(server, data + data, monkeypatch).send
+
+
+@pytest.mark.parametrize("version", [0, 513])
+def test_a_request_like_an_earlier_one_takes_the_shortest_way(version: int) -> None:
+    server = serving()
+    session = server.session
+    assert shortest(session, route("TA", 5, version=version), server.now) is None
+    for opaque in (5, 1, 123456789):
+        data = route("TA", opaque, version=version)
+        answer = short(server, data)
+        routes = server.state.counters.routes
+        assert shortest(session, data, server.now) == answer is not None
+        assert server.state.counters.routes == routes + 1
+        assert shortest(session, data + data, server.now) is None
+        assert shortest(session, data[:-1], server.now) is None
+        assert shortest(session, data[:8], server.now) is None
+    for other in (0, -1, 1234567890):
+        assert shortest(session, route("TA", other, version=version), server.now) is None
+    session.receive(data[:9], server.now)
+
+    assert shortest(session, data, server.now) is None
+
+
+def test_the_shortest_way_gives_no_answer_that_is_too_large(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    server = serving()
+    answer = short(server, route("TA"))
+    assert answer is not None
+    for spare, expected in ((0, answer), (-1, None)):
+        monkeypatch.setattr(reads, "_MOST_ANSWERED", len(answer) - 8 + spare)
+
+        assert shortest(server.session, route("TA"), server.now) == expected
 
 
 def test_many_requests_at_once_are_answered_in_their_order() -> None:
@@ -311,6 +355,7 @@ def test_any_requests_have_the_outcome_of_the_general_way(
     for at, byte in changes:
         data[at % len(data)] = byte
     quick, slow = SHARED.connect(), SHARED.connect()
+    answer = shortest(quick, bytes(data), SHARED.now)
     answers = quick.reads(bytes(data), SHARED.now)
     mine = SHARED.receive(bytes(data), quick)
     SHARED.state.config = Config(order_message_enable=True)  # no order is known: the same answers
@@ -318,6 +363,7 @@ def test_any_requests_have_the_outcome_of_the_general_way(
     SHARED.state.config = Config()
 
     assert answers in (None, its.send)
+    assert answer in (None, answers)
     assert (mine.send, str(mine.close), mine.commands) == (its.send, str(its.close), its.commands)
     assert len(mine.occurrences) == len(its.occurrences)
     assert isinstance(quick, Session)
@@ -331,6 +377,7 @@ def test_a_topic_that_is_gone_is_left_alone(data: bytes) -> None:
     server.ask(216, {"topic": "TA"})
 
     assert short(server, data) is None
+    assert shortest(server.session, data, server.now) is None
 
 
 @pytest.mark.parametrize("data", [route("TA"), binary("TA"), route("TA", version=0)])
