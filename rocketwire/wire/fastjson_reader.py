@@ -9,7 +9,9 @@ libraries reads or what one of them reads.  Not taken over, on purpose: hexadeci
 from __future__ import annotations
 
 import re
+import sys
 from enum import Enum, auto
+from math import isinf
 from typing import TYPE_CHECKING, NoReturn
 
 from rocketwire.errors import DecodeError, LimitExceededError
@@ -45,6 +47,9 @@ _SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 _INEXACT = 2.0**53
 """From here on a double does not tell all integers apart."""
+
+_LARGEST = repr(sys.float_info.max)
+"""The largest double, which fits into an integer member no better than an infinite one."""
 
 _SINGLE_ESCAPES = {
     **{char: char for char in "\"\\/' #&(),.@[]_~"},
@@ -161,6 +166,7 @@ class _Reader:
         self._count = 0
         self.as_written = False
         self._frames: list[_Frame] = []
+        self._in_key = False
         self._commas = ",;" if lax else ","
 
     def document(self) -> JsonValue:
@@ -196,8 +202,9 @@ class _Reader:
     ) -> _Opened:
         if len(self._frames) >= self._limits.max_depth:
             self._over("levels of nesting", len(self._frames) + 1, self._limits.max_depth)
-        if is_key and any(frame.is_key for frame in self._frames):
+        if is_key and self._in_key:
             self._fail("an object as key inside an object as key")
+        self._in_key |= is_key
         self._at += width
         self._frames.append(_Frame(container, is_key=is_key))
         return _Opened.OPENED
@@ -281,6 +288,7 @@ class _Reader:
         return name
 
     def _object_key(self, value: JsonValue) -> str:
+        self._in_key = False
         key = BareKey(self._write_key(value))
         self._colon()
         return key
@@ -333,6 +341,10 @@ class _Reader:
         is_double = suffix in ("F", "D")
         if is_double or exponent or "." in digits:
             literal = digits + exponent
+            if self._in_key and isinf(
+                float(literal)
+            ):  # a key is written again, as null if infinite
+                literal = _LARGEST if digits[0] != "-" else f"-{_LARGEST}"
             return Real.of(literal, is_double=is_double) if self.as_written else float(literal)
         return int(digits)
 

@@ -52,6 +52,7 @@ class JsonBodies:
                     "class": name,
                     "seed": chance.below(SEEDS),
                     "level": chance.below(4),
+                    "timeless": True,
                 }
                 for name in chosen
             )

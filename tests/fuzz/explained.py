@@ -115,7 +115,8 @@ EXPLANATIONS: tuple[Explanation, ...] = (
     Explanation(
         "name that Java misreads",
         JSON,
-        "Java 5.5.0 cannot read a member name, its own included, that holds both an escape and a character beyond U+FFFF.",
+        "Java 5.5.0 cannot read the name of an object's member, its own included, that holds a character beyond U+FFFF (the "
+        "key of a map: only one that holds an escape as well).",
         predicates.misread_name,
     ),
     Explanation(
@@ -199,6 +200,13 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         _formats("fastjson-bodies"),
         "The sorted maps of ConsumerRunningInfo take no queue in which a name is missing; here they do.",
         predicates.null_in_key,
+    ),
+    Explanation(
+        "sorted set of subscriptions",
+        _formats("fastjson-bodies"),
+        "The subscriptions of ConsumerRunningInfo stay as they came; Java sorts them by topic and expression, and drops all "
+        "but one of those that agree in both.",
+        predicates.unsorted_set,
     ),
     Explanation(
         "malformed attributes of a packed topic",

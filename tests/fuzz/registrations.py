@@ -44,6 +44,7 @@ class Registrations:
                         "op": "register_random",
                         "seed": chance.below(SEEDS),
                         "level": level,
+                        "timeless": True,
                         "compressed": one,
                     }
                     for one, level in packed

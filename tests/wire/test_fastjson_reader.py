@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from decimal import Decimal
 
 import pytest
@@ -195,3 +196,21 @@ def test_a_bare_number_in_the_place_of_a_name_keeps_its_digits() -> None:
     value = loads(text)
     assert isinstance(value, dict)
     assert expected == list(value)
+
+
+@pytest.mark.parametrize(("sign", "queue"), [("", sys.float_info.max), ("-", -sys.float_info.max)])
+@pytest.mark.parametrize("exact", [False, True])
+def test_a_number_beyond_all_doubles_in_an_object_as_key_is_the_largest_double(
+    sign: str, queue: float, exact: bool
+) -> None:
+    value = loads(b'{{"queueId":%b3E400,"of":[1.5]}:1}' % sign.encode(), exact=exact)
+    assert isinstance(value, dict)
+    key = loads(next(iter(value)).encode())
+    assert key == {"queueId": queue, "of": [1.5]}
+
+
+def test_an_object_as_key_may_follow_another_one_but_not_stand_in_it() -> None:
+    value = loads(b'{{"a":[1]}:1,{"a":[2]}:{{"b":[3]}:4}}')
+    assert value == {'{"a":[1]}': 1, '{"a":[2]}': {'{"b":[3]}': 4}}
+    with pytest.raises(DecodeError, match="inside an object as key"):
+        loads(b'{{{"a":[1]}:1}:1}')

@@ -9,7 +9,7 @@ import org.apache.rocketmq.remoting.protocol.RemotingSerializable;
  *
  * body_decode: class, text or hex, list (a top-level array), standard, reencode -> value, hex of the text written again.
  * body_build: class, value, standard -> hex, value.
- * body_random: class, seed, level (0 defaults, 1 ordinary, 2 nasty, 3 with nulls), standard -> hex, value; decoded is what
+ * body_random: class, seed, level (0 defaults, 1 ordinary, 2 nasty, 3 with nulls), timeless, standard -> hex, value; decoded is what
  *     the same release reads from its own text, or refused.
  * "standard" is the form of the name server's acceptStandardJsonOnly.
  */
@@ -44,7 +44,7 @@ final class Bodies {
 
     private static void random(Request request, Map<String, Object> answer) throws Exception {
         Class<?> type = Classes.named(request.text("class"));
-        Object body = new Chance(request.wide("seed", 0), request.number("level", 1)).instance(type);
+        Object body = Chance.of(request).instance(type);
         byte[] text = encode(body, request);
         answer.put("hex", Request.hex(text));
         answer.put("value", Values.show(body));

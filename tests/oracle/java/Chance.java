@@ -23,6 +23,8 @@ final class Chance {
     static final int NULLS = 3;
 
     private static final int DEEPEST = 5;
+    private static final long THEN = 1_700_000_000_000L;
+    private static final long AGE = 60_000;
     private static final String[] TEXTS = {"", " ", "\"q\"", "a\\b", "\t\n\r\b\f", "\u0000\u0001\u0002\u001f", "\u007f\u0085\u009f",
         "\u2028\u2029", "caf\u00e9", "\u4e3b\u9898", "\ud83d\ude80", "a/b", "{\"x\":1}", "[1,2]", "null", "true", "'x'", "<&>", "%RETRY%g@T",
         "\ufeffb", "1e5", "-0", "$ref", "\ufffd", "e\u0301", "$.a.b", "@type", "0", "007", "18446744073709551616", "NaN", ",", ":", "}",
@@ -34,10 +36,17 @@ final class Chance {
 
     private final Random random;
     private final int level;
+    private final boolean timeless;
 
-    Chance(long seed, int level) {
+    Chance(long seed, int level, boolean timeless) {
         this.random = new Random(seed);
         this.level = level;
+        this.timeless = timeless;
+    }
+
+    /** Asked for by seed, level and timeless: whether what constructors take from the clock is replaced by one time. */
+    static Chance of(Request request) {
+        return new Chance(request.wide("seed", 0), request.number("level", 1), request.flag("timeless", false));
     }
 
     Object instance(Class<?> type) throws ReflectiveOperationException {
@@ -171,7 +180,13 @@ final class Chance {
         for (Field field : Types.fields(type)) {
             boolean primitive = field.getType().isPrimitive();
             boolean fixed = Modifier.isFinal(field.getModifiers()) && primitive || Modifier.isTransient(field.getModifiers());
-            if (fixed || level == DEFAULTS && !primitive) {
+            if (fixed) {
+                continue;
+            }
+            if (level == DEFAULTS && !primitive) {
+                if (timeless) {
+                    stop(field.get(object), depth);
+                }
                 continue;
             }
             if (level == NULLS && !primitive && random.nextInt(3) == 0) {
@@ -186,5 +201,19 @@ final class Chance {
             }
         }
         return object;
+    }
+
+    /** Where a constructor has put the present time, below a member that stays as it is, puts one that is the same in every run. */
+    private static void stop(Object object, int depth) throws ReflectiveOperationException {
+        if (object == null || depth > DEEPEST || object instanceof Enum || !object.getClass().getName().startsWith("org.apache.rocketmq")) {
+            return;
+        }
+        for (Field field : Types.fields(object.getClass())) {
+            if (field.getType() != long.class) {
+                stop(field.get(object), depth + 1);
+            } else if (Math.abs(System.currentTimeMillis() - field.getLong(object)) < AGE) {
+                field.setLong(object, THEN);
+            }
+        }
     }
 }

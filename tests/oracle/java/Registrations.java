@@ -9,7 +9,7 @@ import org.apache.rocketmq.common.TopicConfig;
  * Bodies of broker registrations and the text forms inside them.
  *
  * register_encode: value (RegisterBrokerBody), compressed -> hex, crc, plain (hex of what was compressed).
- * register_random: seed, level, compressed -> value besides.
+ * register_random: seed, level, timeless, compressed -> value besides.
  * register_decode: hex, compressed, version -> value.
  * topic_encode: value -> text; topic_decode: text -> accepted, value.
  */
@@ -21,7 +21,7 @@ final class Registrations {
         operations.put("register_encode", (request, answer) ->
             encode(Values.build(request.get("value"), type()), request, answer));
         operations.put("register_random", (request, answer) -> {
-            Object body = new Chance(request.wide("seed", 0), request.number("level", 1)).instance(type());
+            Object body = Chance.of(request).instance(type());
             answer.put("value", Values.show(body));
             encode(body, request, answer);
         });
