@@ -20,7 +20,7 @@ Java: ``NettyRemotingAbstract`` (``responseTable``, ``scanResponseTable``), ``Re
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
@@ -38,7 +38,7 @@ from rocketwire.events import (
     ResponseUnmatched,
 )
 from rocketwire.flags import CommandFlag
-from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode_as
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 
 DEFAULT_MAX_IN_FLIGHT: Final = 65_535
@@ -288,7 +288,7 @@ class Connection:
     def _encode(self, command: RemotingCommand, opaque: int, kind: int, now: float) -> bytes:
         """The command's frame, with this number and, of the two known flag bits, this one."""
         flag = command.flag & ~_KINDS | kind
-        data = encode(replace(command, opaque=opaque, flag=flag))
+        data = encode_as(command, opaque, flag)
         if len(data) > self._max_frame_length:
             message = f"a frame of {len(data)} bytes is longer than {self._max_frame_length}"
             raise EncodeError(message, path="length")

@@ -29,9 +29,11 @@ __all__ = [
     "NoNameServerError",
     "ProtocolError",
     "RemoteProtocolError",
+    "ReplyTimeoutError",
     "RequestTimeoutError",
     "ResponseError",
     "RocketWireError",
+    "SendFailedError",
     "TopicRouteNotFoundError",
     "TruncatedError",
     "UnknownHeaderTypeError",
@@ -227,6 +229,40 @@ class BrokerNotFoundError(ClientError):
 
     def __str__(self) -> str:
         return f"no address of broker {self.broker_name}"
+
+
+class SendFailedError(ClientError):
+    """A message could not be sent although several brokers were asked; the last one's error is the cause.
+
+    A try that ended without an answer may have been executed, so the message may be there.
+
+    Attributes:
+        topic: the topic.
+        brokers: whom it was tried to send to, in order.
+    """
+
+    def __init__(self, topic: str, brokers: tuple[str, ...]) -> None:
+        super().__init__(topic, brokers)
+        self.topic = topic
+        self.brokers = brokers
+
+    def __str__(self) -> str:
+        return f"a message to {self.topic} was not sent by {len(self.brokers)} tries: {', '.join(self.brokers)}"
+
+
+class ReplyTimeoutError(ClientError):
+    """A request was sent and nobody replied in time (Java: code 10006).
+
+    Attributes:
+        correlation_id: names the request.
+    """
+
+    def __init__(self, correlation_id: str) -> None:
+        super().__init__(correlation_id)
+        self.correlation_id = correlation_id
+
+    def __str__(self) -> str:
+        return f"no reply to request {self.correlation_id} in time"
 
 
 class ResponseError(ClientError):

@@ -12,8 +12,17 @@ from rocketwire.client.config import ClientConfig as ClientConfig
 from rocketwire.client.config import Credentials as Credentials
 from rocketwire.client.instance import ClientInstance as ClientInstance
 from rocketwire.client.instance import open_client as open_client
+from rocketwire.client.message import Message as Message
 from rocketwire.client.nameserver import NameServers as NameServers
 from rocketwire.client.pool import ChannelPool as ChannelPool
 from rocketwire.client.pool import open_pool as open_pool
+from rocketwire.client.producer import Producer as Producer
+from rocketwire.client.producer import open_producer as open_producer
+from rocketwire.client.producer_config import ProducerConfig as ProducerConfig
 from rocketwire.client.registration import Registration as Registration
 from rocketwire.client.registration import open_registration as open_registration
+from rocketwire.client.request_reply import create_reply as create_reply
+from rocketwire.client.send_result import LocalTransactionState as LocalTransactionState
+from rocketwire.client.send_result import SendResult as SendResult
+from rocketwire.client.send_result import TransactionSendResult as TransactionSendResult
+from rocketwire.policy.retry import SendStatus as SendStatus

@@ -148,18 +148,19 @@ class ChannelPool:
         command = self.prepared(command)
         started = trio.current_time()
         link: _Link | None = None
-        with trio.move_on_after(limit):
-            link = await self._link_to(address)
-            response = await self._ask(link, command)
+        try:
+            link = self._open_link(address) or await self._link_by(address, started + limit)
+            response = await self._ask(link, command, started + limit)
             if response.code == ResponseCode.GO_AWAY and self._config.reconnect_for_go_away:
                 self._retire(link)
-                link = await self._link_to(address)
-                response = await self._ask(link, command)
-            return response
-        if link is not None and max(link.heard_at, started) + SILENCE <= trio.current_time():
-            _LOG.info("%s was silent for %.1f s and is given up", address, limit)
-            self._retire(link)
-        raise RequestTimeoutError(address, command.code, limit)
+                link = await self._link_by(address, started + limit)
+                response = await self._ask(link, command, started + limit)
+        except RequestTimeoutError as error:
+            if link is not None and max(link.heard_at, started) + SILENCE <= trio.current_time():
+                _LOG.info("%s was silent for %.1f s and is given up", address, limit)
+                self._retire(link)
+            raise RequestTimeoutError(address, command.code, limit) from error
+        return response
 
     async def send_oneway(
         self, address: str, command: RemotingCommand, *, within: float | None = None
@@ -230,11 +231,24 @@ class ChannelPool:
         """Expect a certificate of ``hostname`` at an address that a look-up of that name gave."""
         self._hostnames[address] = hostname
 
-    async def _ask(self, link: _Link, command: RemotingCommand) -> RemotingCommand:
+    async def _ask(self, link: _Link, command: RemotingCommand, deadline: float) -> RemotingCommand:
         with _Use(self, link) as channel:
-            response = await channel.request(command)
+            response = await channel.request(command, deadline=deadline)
         link.heard_at = trio.current_time()
         return response
+
+    def _open_link(self, address: str) -> _Link | None:
+        """The channel to the address if it is open already; what nearly every request finds."""
+        link = self._links.get(address)
+        if link is None or link.channel is None or not link.is_usable or self._closed:
+            return None
+        return link
+
+    async def _link_by(self, address: str, deadline: float) -> _Link:
+        """The channel to the address, open before the deadline."""
+        with trio.move_on_at(deadline):
+            return await self._link_to(address)
+        raise RequestTimeoutError(address, 0, 0.0)
 
     async def _link_to(self, address: str) -> _Link:
         """The channel to the address, once it is open."""

@@ -110,6 +110,16 @@ def encode(command: RemotingCommand) -> bytes:
         EncodeError: a value has no form in that header, or the frame would exceed
             ``MAX_FRAME_LENGTH``, which no peer accepts.
     """
+    return encode_as(command, command.opaque, command.flag)
+
+
+def encode_as(command: RemotingCommand, opaque: int, flag: int) -> bytes:
+    """Writes one whole frame as ``encode`` does, with this number and these flags instead of the
+    command's own.
+
+    Raises:
+        EncodeError: as of ``encode``.
+    """
     encode_header = (
         encode_binary_header if command.serialize_type == _ROCKETMQ else encode_json_header
     )
@@ -117,8 +127,8 @@ def encode(command: RemotingCommand) -> bytes:
         code=command.code,
         language=command.language,
         version=command.version,
-        opaque=command.opaque,
-        flag=command.flag,
+        opaque=opaque,
+        flag=flag,
         remark=command.remark,
         ext_fields=command.ext_fields,
     )

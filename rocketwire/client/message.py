@@ -1,0 +1,112 @@
+"""``Message``: what an application sends, and the properties that the wire carries of it.
+
+Rules of this file: properties are text in Java's order of setting them; those that the client or the broker sets are refused as
+an application's own (``message_const.RESERVED``).
+
+Java: ``Message``, ``MessageAccessor``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rocketwire.errors import IllegalMessageError
+from rocketwire.messages import message_const as const
+from rocketwire.policy.validation import check_user_property
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A message to be sent.
+
+    Attributes:
+        topic: where to.
+        body: at least one byte.
+        tags: what consumers filter by; None for nothing.
+        keys: what operators find it by; no key may have a space in it.
+        flag: the application's own number, int32.
+        properties: the application's own.
+        wait_store_msg_ok: whether the broker answers only when the message is as safe as it is configured to be.
+        delay_level: 1 to 18, one of the broker's delays; 0 for at once.
+        delay_seconds: deliver so many seconds after the broker got it, three days at most.
+        delay_millis: likewise, in milliseconds.
+        deliver_millis: deliver at this time, milliseconds since 1970.
+        sharding_key: kept beside the message; it does not choose the queue.
+        system: properties that an application may not set, for replies, retries and transactions.
+    """
+
+    topic: str
+    body: bytes
+    tags: str | None = None
+    keys: Sequence[str] = ()
+    flag: int = 0
+    properties: Mapping[str, str] = field(default_factory=dict[str, str])
+    wait_store_msg_ok: bool = True
+    delay_level: int = 0
+    delay_seconds: int | None = None
+    delay_millis: int | None = None
+    deliver_millis: int | None = None
+    sharding_key: str | None = None
+    system: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+    @property
+    def is_delayed(self) -> bool:
+        """Whether it is to be delivered later."""
+        return bool(self.delay_level > 0 or self.timer_properties())
+
+    def timer_properties(self) -> dict[str, str]:
+        """The properties of an arbitrary delay."""
+        found: dict[str, str] = {}
+        for name, value in (
+            (const.TIMER_DELAY_SEC, self.delay_seconds),
+            (const.TIMER_DELAY_MS, self.delay_millis),
+            (const.TIMER_DELIVER_MS, self.deliver_millis),
+        ):
+            if value is not None:
+                found[name] = str(value)
+        return found
+
+    def wire_properties(self) -> dict[str, str]:
+        """Every property but the unique key, as a new dict.
+
+        Raises:
+            IllegalMessageError: a property of the application's that is reserved, blank or has a separator in it; a key with
+                a space.
+        """
+        found = {const.WAIT: "true" if self.wait_store_msg_ok else "false"}
+        if self.tags:
+            found[const.TAGS] = _clean(const.TAGS, self.tags)
+        if self.keys:
+            found[const.KEYS] = self.joined_keys
+        if self.delay_level:
+            found[const.DELAY] = str(self.delay_level)
+        found.update(self.timer_properties())
+        if self.sharding_key:
+            found[const.SHARDING_KEY] = _clean(const.SHARDING_KEY, self.sharding_key)
+        for name, value in self.properties.items():
+            check_user_property(name, value)
+            found[name] = value
+        found.update(self.system)
+        return found
+
+    @property
+    def joined_keys(self) -> str:
+        """The keys as one text.
+
+        Raises:
+            IllegalMessageError: one of them has a space or a separator in it.
+        """
+        keys = (self.keys,) if isinstance(self.keys, str) else self.keys
+        if not isinstance(self.keys, str) and any(const.KEY_SEPARATOR in key for key in keys):
+            raise IllegalMessageError("a key has a space in it, which would make two of it")
+        return _clean(const.KEYS, const.KEY_SEPARATOR.join(keys))
+
+
+def _clean(name: str, value: str) -> str:
+    if "\x01" in value or "\x02" in value:
+        raise IllegalMessageError(f"{name} cannot hold \\x01 or \\x02")
+    return value

@@ -1,0 +1,195 @@
+"""Message trace: records of what a client did, sent to a topic where operators look for them.
+
+Rules of this file: the text of a record is Java's, field for field; tracing never delays or fails what is traced, and when the
+trace topic cannot keep up the newest records are dropped and counted.
+
+Java: ``TraceDataEncoder``, ``AsyncTraceDispatcher``, ``SendMessageTraceHookImpl``, ``EndTransactionTraceHookImpl``.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import trio
+
+from rocketwire.client.message import Message
+from rocketwire.errors import RocketWireError
+from rocketwire.messages import message_const as const
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
+DEFAULT_REGION: Final = "DefaultRegion"
+
+MAX_QUEUED: Final = 2048
+"""Records that wait to be sent; further ones are dropped."""
+
+BATCH: Final = 20
+"""Records in one message, at most."""
+
+MAX_TRACE_BYTES: Final = 128_000
+"""Bytes of one message of records, about."""
+
+FLUSH_INTERVAL: Final = 5.0
+"""Seconds for which a record waits for others."""
+
+NORMAL, TRANS_HALF, TRANS_COMMIT, DELAY = range(4)
+"""Kinds of messages, as Java numbers them (``MessageType``)."""
+
+
+class TraceRecord(NamedTuple):
+    """One record.
+
+    Attributes:
+        text: its fields, separated and ended as Java does.
+        keys: what it is found by.
+        topic: of the traced message; one trace message holds records of one topic.
+    """
+
+    text: str
+    keys: tuple[str, ...]
+    topic: str = ""
+
+
+def record(kind: str, *fields: object) -> str:
+    """The text of a record; None is written as ``null``, a bool as in Java."""
+    return "\x01".join(map(_text, (kind, *fields))) + "\x02"
+
+
+def _text(field: object) -> str:
+    if field is None:
+        return "null"
+    if isinstance(field, bool):
+        return "true" if field else "false"
+    return str(field)
+
+
+def publish_record(
+    *,
+    timestamp: int,
+    region: str | None,
+    group: str,
+    topic: str,
+    msg_id: str,
+    tags: str | None,
+    keys: str | None,
+    store_host: str,
+    body_length: int,
+    cost_millis: int,
+    kind: int,
+    offset_msg_id: str,
+    is_success: bool,
+) -> TraceRecord:
+    """A message was sent."""
+    text = record(
+        "Pub", timestamp, region, group, topic, msg_id, tags, keys, store_host, body_length,
+        cost_millis, kind, offset_msg_id, is_success,
+    )  # fmt: skip
+    return TraceRecord(text, (msg_id, *_split(keys)), topic)
+
+
+def end_transaction_record(
+    *,
+    timestamp: int,
+    region: str | None,
+    group: str,
+    topic: str,
+    msg_id: str,
+    tags: str | None,
+    keys: str | None,
+    store_host: str,
+    transaction_id: str | None,
+    state: str,
+    from_check: bool,
+) -> TraceRecord:
+    """A transaction ended."""
+    text = record(
+        "EndTransaction", timestamp, region or DEFAULT_REGION, group, topic, msg_id, tags, keys,
+        store_host, TRANS_COMMIT, transaction_id, state, from_check,
+    )  # fmt: skip
+    return TraceRecord(text, (msg_id, *_split(keys)), topic)
+
+
+def recall_record(
+    *, timestamp: int, region: str | None, group: str, topic: str, msg_id: str, is_success: bool
+) -> TraceRecord:
+    """A delayed message was taken back."""
+    text = record("Recall", timestamp, region, group, topic, msg_id, is_success)
+    return TraceRecord(text, (msg_id,), topic)
+
+
+def _split(keys: str | None) -> list[str]:
+    return [key for key in (keys or "").split(const.KEY_SEPARATOR) if key]
+
+
+class TraceDispatcher:
+    """Sends records, several in one message, in a task of its own.
+
+    Attributes:
+        topic: where to.
+        dropped: records that found no room.
+    """
+
+    def __init__(
+        self, send: Callable[[Message], Awaitable[object]], topic: str | None = None
+    ) -> None:
+        """Nothing to send yet.
+
+        Args:
+            send: sends a message; its errors are logged.
+            topic: where to; None for ``TRACE_TOPIC``.
+        """
+        self.topic = topic or TRACE_TOPIC
+        self.dropped = 0
+        self._send = send
+        self._queue: deque[TraceRecord] = deque()
+        self._enough = trio.Event()
+
+    def append(self, one: TraceRecord) -> None:
+        """A record, to be sent soon; never waits."""
+        if len(self._queue) >= MAX_QUEUED:
+            self.dropped += 1
+            return
+        self._queue.append(one)
+        if len(self._queue) >= BATCH:
+            self._enough.set()
+
+    async def run(self) -> None:
+        """Send what comes, until cancelled."""
+        while True:
+            with trio.move_on_after(FLUSH_INTERVAL):
+                await self._enough.wait()
+            self._enough = trio.Event()
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Send what has come so far."""
+        while self._queue:
+            message = trace_message(self.topic, self._next())
+            try:
+                await self._send(message)
+            except RocketWireError as error:
+                _LOG.info("trace records were not sent: %s", error)
+
+    def _next(self) -> list[TraceRecord]:
+        """The oldest records that go into one message."""
+        taken = [self._queue.popleft()]
+        size = len(taken[0].text)
+        while self._queue and len(taken) < BATCH and self._queue[0].topic == taken[0].topic:
+            size += len(self._queue[0].text)
+            if size > MAX_TRACE_BYTES:
+                break
+            taken.append(self._queue.popleft())
+        return taken
+
+
+def trace_message(topic: str, records: Sequence[TraceRecord]) -> Message:
+    """The message that holds some records, found by the keys of all of them."""
+    keys = tuple(dict.fromkeys(key for one in records for key in one.keys))
+    body = "".join(one.text for one in records).encode()
+    return Message(topic, body, keys=keys)

@@ -1,0 +1,83 @@
+"""The two moments in which an application says how a transaction ended: after the half message, and when a broker asks."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.client.send_result import LocalTransactionState
+from rocketwire.client.transactions import answer_check, end_transaction, state_from
+from rocketwire.errors import RocketWireError
+
+if TYPE_CHECKING:
+    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.message import Message
+    from rocketwire.client.send_result import SendResult
+    from rocketwire.client.transactions import LocalTransaction, TransactionCheck
+    from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
+    from rocketwire.wire.stored import StoredMessage
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+
+class Transactions:
+    """The transactions of one producer."""
+
+    def __init__(
+        self, instance: ClientInstance, group: str, check: TransactionCheck | None
+    ) -> None:
+        """Args: instance: carries the requests; group: with its namespace; check: the application's answer to brokers."""
+        self._instance = instance
+        self._group = group
+        self._check = check
+
+    async def run(
+        self,
+        half: Message,
+        result: SendResult,
+        broker_name: str,
+        wire_topic: str,
+        execute: LocalTransaction,
+    ) -> LocalTransactionState:
+        """Execute a local transaction and tell the broker how it ended.
+
+        A half message that was not stored safely is rolled back without executing anything.  When the broker cannot be told, that is
+        logged: it will ask.
+
+        Raises:
+            Exception: whatever ``execute`` raises, after the broker was told.
+        """
+        state, failure = LocalTransactionState.ROLLBACK_MESSAGE, None
+        if result.is_ok:
+            try:
+                state = await state_from(execute(half, result))
+            except Exception as error:  # noqa: BLE001 - the application's; raised below
+                state, failure = LocalTransactionState.UNKNOW, error
+        remark = None if failure is None else f"executing failed: {failure!r}"
+        try:
+            await end_transaction(
+                self._instance, self._group, wire_topic, result, broker_name, state, remark
+            )
+        except RocketWireError as error:
+            _LOG.warning("%s was not told how %s ended: %s", broker_name, result.msg_id, error)
+        if failure is not None:
+            raise failure
+        return state
+
+    async def answer(
+        self, address: str, asked: CheckTransactionStateRequestHeader, message: StoredMessage
+    ) -> None:
+        """A broker asks; a check that fails counts as unknown, and the broker will ask again."""
+        if self._check is None:
+            _LOG.warning("%s: no check of transactions for group %s", address, self._group)
+            return
+        remark = None
+        try:
+            state = await state_from(self._check(message))
+        except Exception as error:  # noqa: BLE001 - the application's; the broker and the log are told
+            _LOG.exception("check of transaction %s failed", message.msg_id)
+            state, remark = LocalTransactionState.UNKNOW, f"the check failed: {error!r}"
+        try:
+            await answer_check(self._instance, self._group, address, asked, message, state, remark)
+        except RocketWireError as error:
+            _LOG.warning("%s was not told how %s ended: %s", address, message.msg_id, error)
