@@ -179,6 +179,8 @@ _REPORTS: Final = {
     "connections": "frames, bytes and errors by connection",
 }
 
+_PLOTTED: Final = ("summary", "slow")
+
 
 def _add_reports(commands: Commands) -> None:
     for name, text in _REPORTS.items():
@@ -190,7 +192,13 @@ def _add_reports(commands: Commands) -> None:
             "--top", type=int, default=20, metavar="N", help="lines of a table; 20 by default"
         )
         parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
-        parser.set_defaults(report=name)
+        parser.set_defaults(report=name, plot=None)
+        if name in _PLOTTED:
+            parser.add_argument(
+                "--plot",
+                metavar="FILE",
+                help="draw rate and latency over time, and how latencies are spread: .png or .svg; needs rocketwire[plot]",
+            )
 
 
 def _report(arguments: argparse.Namespace) -> int:
@@ -203,6 +211,7 @@ def _report(arguments: argparse.Namespace) -> int:
         redact=arguments.redact,
         top=arguments.top,
         as_json=arguments.json,
+        plot=arguments.plot,
     )
 
 

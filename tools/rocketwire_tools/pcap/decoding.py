@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire_tools.pcap.engine import Decoder, Options, Totals
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.jobs import Jobs
+from rocketwire_tools.pcap.openings import Openings
 from rocketwire_tools.pcap.output import open_sink
 from rocketwire_tools.pcap.reports import REPORTS, as_text
 from rocketwire_tools.pcap.selection import Selection
@@ -21,9 +22,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocketwire_tools.pcap.arrow import Batch
+    from rocketwire_tools.pcap.engine import Watch
+    from rocketwire_tools.pcap.reports import Report
 
 
 FAILED: Final = 1
+WATCHING: Final = ("summary", "connections")
+"""Reports that tell what connections begin with too."""
 _REPORT_EVERY: Final = 0.5
 """Seconds between two lines of progress."""
 
@@ -36,6 +41,7 @@ class Run:
         selection: what is wanted of them.
         live: whether rows are wanted as soon as they are known.
         jobs: processes that do it; for captures that can be read more than once.
+        watch: see ``engine.Options``; not with several processes.
 
     Attributes:
         failed: whether one of them could not be read to its end.
@@ -43,10 +49,17 @@ class Run:
     """
 
     def __init__(
-        self, captures: Sequence[str], selection: Selection, *, live: bool = False, jobs: int = 1
+        self,
+        captures: Sequence[str],
+        selection: Selection,
+        *,
+        live: bool = False,
+        jobs: int = 1,
+        watch: Watch | None = None,
     ) -> None:
         self._live = live
         self._jobs = jobs
+        self._watch = watch
         self._captures = captures
         self._selection = selection
         self._shown = 0.0
@@ -80,6 +93,7 @@ class Run:
             fields=self._selection.engine_fields,
             bodies=self._selection.needs_bodies,
             eager=self._live,
+            watch=self._watch,
         )
         decoder = Decoder(path, options)
         self.totals[-1] = decoder.totals
@@ -161,15 +175,24 @@ def report(
     redact: str | None,
     top: int,
     as_json: bool,
+    plot: str | None = None,
 ) -> int:
     """Print a report on captures; see ``reports``.
 
     Returns:
         The exit status.
     """
-    made = REPORTS[name](top)
+    made: Report = REPORTS[name](top)
+    watch = None
+    if name in WATCHING:
+        made = Openings(made, top, redact)
+        watch = made.watch
+    if plot is not None:
+        from rocketwire_tools.pcap.plotting import Plotted
+
+        made = Plotted(made, plot)
     selection = Selection(made.fields, filter_text, "length", redact)
-    run = Run(captures, selection)
+    run = Run(captures, selection, watch=watch)
     for batch in run.batches():
         made.take(batch)
     tables = made.tables(run.totals)

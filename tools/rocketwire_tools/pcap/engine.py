@@ -23,7 +23,7 @@ from rocketwire_tools.pcap.rows import COLUMNS, Rows, joined, rows_of
 from rocketwire_tools.pcap.segments import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from rocketwire_tools.pcap.arrow import Batch
     from rocketwire_tools.pcap.capture import Records
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.packets import Segments
 
     Array = np.ndarray[Any, Any]
+    Watch = Callable[[Records, Segments, Addresses], None]
 
 
 CELL: Final = 8 << 20
@@ -53,6 +54,7 @@ class Options:
         careful: take no short way.
         eager: take what has come, however little, instead of waiting for a chunk.
         share: ``(k, n)`` for the connections that are the kth of n shares, from 0 on.
+        watch: gets each chunk's records, segments and addresses before frames are looked for.
     """
 
     fields: Sequence[str] = tuple(COLUMNS)
@@ -63,6 +65,7 @@ class Options:
     careful: bool = False
     eager: bool = False
     share: tuple[int, int] = (0, 1)
+    watch: Watch | None = None
 
 
 def connections_of(every: Segments) -> Array:
@@ -82,6 +85,7 @@ class Totals:
         skipped: packets that were not looked into, by reason.
         forgotten: streams that were forgotten because there were too many.
         cut_short: packets of which not all bytes were captured.
+        unanswered: requests without an answer; known at the end.
     """
 
     packets: int = 0
@@ -91,6 +95,7 @@ class Totals:
     skipped: Counter[str] = field(default_factory=Counter[str])
     forgotten: int = 0
     cut_short: int = 0
+    unanswered: int = 0
 
 
 class Decoder:
@@ -128,6 +133,7 @@ class Decoder:
         for rows in self._rows():
             self.totals.frames += len(rows)
             yield self._builder.batch(rows)
+        self.totals.unanswered = self.pairing.unanswered + self.pairing.waiting
 
     def _rows(self) -> Iterator[Rows]:
         source = open_input(self._path)
@@ -155,14 +161,16 @@ class Decoder:
         self.totals.packets += len(records.time_ns)
         self.totals.bytes += int(records.captured.sum())
         self.totals.cut_short += int((records.captured < records.wire).sum())
-        found = self._flows.feed(
-            records, self._wanted(segments(records, self._addresses, self._skipped))
-        )
+        wanted = self._wanted(segments(records, self._addresses, self._skipped))
+        if self._options.watch is not None:
+            self._options.watch(records, wanted, self._addresses)
+        found = self._flows.feed(records, wanted)
         yield from self._release(
             self._owned(rows_of(found)), int(records.time_ns[-1]), int(records.where[-1])
         )
 
     def _finish(self) -> Iterator[Rows]:
+        """Give what is left."""
         rows = rows_of(Found(frames=self._flows.finish()))
         yield from self._release(self._owned(rows), None, 0)
 

@@ -276,6 +276,8 @@ class Summary:
         self._odd: Counter[str] = Counter()
         self._talkers = Tally()
         self._seconds: Counter[int] = Counter()
+        self._bytes = 0
+        self._connections: set[str] = set()
 
     def take(self, batch: Batch) -> None:
         """See ``Report``."""
@@ -284,6 +286,9 @@ class Summary:
         self._first = min(times) if not self._first else min(self._first, *times)
         self._last = max(self._last, *times)
         self._kinds.update(get["kind"])
+        self._bytes += sum(get["frame_length"])
+        if len(self._connections) < _KEYS:
+            self._connections.update(get["connection"])
         self._seconds.update((batch.column("time_ns").to_numpy() // 1_000_000_000).tolist())
         self._codes.update(
             (kind, name or str(code))
@@ -324,6 +329,7 @@ class Summary:
         frames = sum(self._kinds.values())
         for each in totals:
             self._odd["packets cut short by the capture"] += each.cut_short
+            self._odd["requests without an answer"] += each.unanswered
             for reason, count in each.skipped.items():
                 self._odd[f"packets skipped: {reason}"] += count
         busiest = max(self._seconds.values(), default=0)
@@ -337,6 +343,10 @@ class Summary:
             ("seconds", seconds),
             ("frames a second", frames / seconds if seconds else 0.0),
             ("frames in the busiest second", busiest),
+            ("bytes of frames", self._bytes),
+            ("bytes a second", self._bytes / seconds if seconds else 0.0),
+            ("connections with frames", len(self._connections)),
+            ("answers that are errors", sum(self._errors.values())),
         ]
         return [
             Table("overall", ("what", "value"), overall),
