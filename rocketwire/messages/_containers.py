@@ -56,14 +56,16 @@ def _values_of(value: JsonValue) -> list[JsonValue] | None:
     raise Mismatch(f"no array: {kind(value)}")
 
 
-def listing(form: Form[T], java: str = "List<{}>") -> Form[tuple[T, ...]]:
+def listing(form: Form[T], java: str = "List<{}>", *, of_map: bool = False) -> Form[tuple[T, ...]]:
     """A list of ``form``.
 
     Args:
         form: of the elements.
         java: the Java type, with braces in the place of the element's type.
+        of_map: whether it is a value of a map, where fastjson2 has one reader for lists and sets
+            of texts.
     """
-    is_set = java.startswith("Set")
+    is_set = of_map or java.startswith("Set")
     of_texts = form.java == "String"
     write = form.write
 

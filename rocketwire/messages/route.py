@@ -206,7 +206,7 @@ class TopicRouteData:
 
     broker_datas: tuple[BrokerData, ...] | None = member(listing(record(BrokerData)), default=())
     filter_server_table: Mapping[str, tuple[str, ...]] | None = member(
-        mapping(STRING, listing(STRING)), default={}
+        mapping(STRING, listing(STRING, of_map=True)), default={}
     )
     order_topic_conf: str | None = member(STRING)
     queue_datas: tuple[QueueData, ...] | None = member(listing(record(QueueData)), default=())

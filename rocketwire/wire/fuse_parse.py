@@ -179,7 +179,18 @@ class _Parser:
         self.out.open(f"if {count} * {size} > {end} - p:")
         self.out.line(f"raise bad_count({count}, {end} - p, {size}, {path!r}, p)")
         self.out.close()
-        self._elements(node.node, var, end, path, f"for _ in range({count}):")
+        loop = f"for _ in range({count}):"
+        match node.node:
+            case Sized(length=Fixed(letter="i" | "l"), node=Rest(), whole=False, optional=False):
+                unpack = self.out.constant("unpack", struct.Struct(">I").unpack_from)
+                names = {"var": var, "end": end, "loop": loop, "unpack": unpack}
+                for line in _PIECES.format_map(names).splitlines():
+                    self.out.line(line)
+                self.out.open(f"if {var} is None:")
+                self._elements(node.node, var, end, path, loop)
+                self.out.close()
+            case _:
+                self._elements(node.node, var, end, path, loop)
 
     def _until_end(
         self, node: UntilEnd, var: str, end: str, path: str, scope: dict[str, str]
@@ -264,6 +275,29 @@ class _Parser:
             self.out.line(line)
 
 
+_PIECES: Final = """\
+q = p
+{var} = []
+add = {var}.append
+unpack = {unpack}
+try:
+    {loop}
+        (n,) = unpack(buf, q)
+        q += 4
+        r = q + n
+        add(buf[q:r])
+        q = r
+except struct_error:
+    q = {end} + 1
+if q <= {end} < 0x80000000:
+    p = q
+else:
+    {var} = None
+"""
+"""Pieces with a length before each, checked once for all: read as unsigned a length below zero
+passes the end of any buffer, so that the position only grows, and where the last piece ends within
+``end`` all do.  Otherwise the loop that checks each says what is wrong."""
+
 _ENTRIES: Final = """\
 {var} = None
 if {total} > 0:
@@ -329,6 +363,7 @@ def make_parser(node: Node, name: str) -> Parser[Any]:
         "decode_utf8": decode_utf8,
         "refused": refused,
         "short": short,
+        "struct_error": struct.error,
         **names,
     }
     exec(compile(source, f"<parser of {name}>", "exec"), namespace)  # noqa: S102  # source is ours

@@ -253,6 +253,12 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         predicates.null_element,
     ),
     Explanation(
+        "integer alone in an array",
+        _formats("fastjson-bodies"),
+        "An array with one integer in the place of a long is that integer; Java keeps its last 32 bits.",
+        predicates.alone_in_array,
+    ),
+    Explanation(
         "number cut short",
         JSON,
         "A number that ends in a point or an e is what stands before them; Java's reader makes arbitrary numbers of it.",

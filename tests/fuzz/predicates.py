@@ -215,6 +215,14 @@ def _key_of_one_side(found: Difference) -> bool:
     return one_side and str(found.path[-1]).startswith("{")
 
 
+def alone_in_array(trial: Trial, found: Difference) -> bool:
+    if not isinstance(found.java, int) or not isinstance(found.ours, int):
+        return False
+    cut = (found.ours + (1 << 31)) % (1 << 32) - (1 << 31)
+    texts = b" ".join(texts_of(trial))
+    return damaged(trial) and found.java == cut and b"[%d]" % found.ours in texts
+
+
 def number_cut_short(trial: Trial, found: Difference) -> bool:
     numbers = isinstance(found.java, int) and isinstance(found.ours, int)
     if not damaged(trial) or not (numbers or _key_of_one_side(found)):

@@ -397,6 +397,20 @@ def test_a_set_of_texts_reads_as_in_java_and_holds_nothing_twice(
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ('{"a":null}', {}),
+        ('{"a":5}', REFUSED),
+        ('{"a":false}', REFUSED),
+        ('{"a":"","b":"null","c":{}}', {"a": (), "b": ("null",), "c": ("{}",)}),
+        ('{"a":["x","x"]}', {"a": ("x", "x")}),
+    ],
+)
+def test_a_list_of_texts_in_a_map_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(TopicRouteData, "filter_server_table", text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("null", None),
         ('""', None),
         ('"null"', None),

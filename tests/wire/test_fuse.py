@@ -242,6 +242,19 @@ def test_a_count_is_held_against_the_bytes_left() -> None:
         assert (refusal.value.declared, refusal.value.limit) == (3, 2)
 
 
+def test_pieces_by_a_count_end_where_their_lengths_say() -> None:
+    case = Case(StrictArray(c.Int32sb, c.Prefixed(c.Int32sb, c.GreedyBytes)))
+    two = "00000002 00000001 78 00000002 797a"
+    case.reads(two, [b"x", b"yz"])
+    case.writes(two, [b"x", b"yz"])
+    case.refuses("00000002 00000001 78 00000003 797a", TruncatedError, "[]")
+    case.refuses("00000002 ffffffff 00000004 00000000", DecodeError, "[]")
+    case.refuses("00000003 00000000 fffffff8 00000000", DecodeError, "[]")
+    for parse in case.parsers:
+        with pytest.raises(TruncatedError):
+            parse(bytes.fromhex(two), 0, 14)  # the last piece passes this end, but not the buffer's
+
+
 def test_records_may_repeat_until_the_end() -> None:
     case = Case(StrictRange(c.Struct("a" / c.Int8ub, "b" / c.Prefixed(c.Int8ub, c.GreedyBytes))))
     case.reads("", [])
