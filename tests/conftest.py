@@ -45,7 +45,7 @@ def missing_tools() -> str:
 def pytest_configure(config: pytest.Config) -> None:
     """Look for the tools before other processes are started to run tests, for they could not say what is wrong."""
     config.pluginmanager.register(workers)
-    if workers.are_to_start(config) and "not java" not in config.getoption("markexpr", ""):
+    if workers.are_to_start(config) and "not java" not in str(config.getoption("markexpr")):
         missing_tools()
 
 
