@@ -20,9 +20,9 @@ from rocketwire_tools.conformance.arguments import NUMBERS
 from rocketwire_tools.conformance.case import Profile, VerdictKind
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.runner import Run, Settings
-from tests.support.javaarchive import shared_classes
+from tests.support import javaarchive
 from tests.support.javacache import INTEROP, ROOT
-from tests.support.javapeers import CURRENT, SHORT_LIVED, java, prepare
+from tests.support.javapeers import CURRENT, java, prepare, quick_start
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -84,11 +84,12 @@ def ours(driver: str) -> Settings:
 def javas(folder: Path, version: str = CURRENT) -> Settings:
     """Java's name server of a release."""
     log = f"-Drmq.logback.configurationFile={INTEROP / 'conf' / 'quiet-5x.xml'}"
+    javaarchive.record_broker(version)
     command = java(
         version,
         "org.apache.rocketmq.namesrv.NamesrvStartup",
         *("-c", "{config}"),
-        jvm=[*SHORT_LIVED, f"-XX:SharedArchiveFile={shared_classes(version)}", log, "{jvm}"],
+        jvm=[*quick_start(version), log, "{jvm}"],
     )
     return Settings(
         start=shlex.join(command),

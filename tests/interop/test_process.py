@@ -11,7 +11,7 @@ import pytest
 
 from tests.support import rawcall
 from tests.support.javacache import ROOT
-from tests.support.javapeers import CURRENT, java, prepare
+from tests.support.javapeers import CURRENT, java, prepare, quick_start
 from tests.support.nameservers import name_server
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.java
 
-CONSOLE = ("-Drmq.logback.configurationFile=rmq.namesrv.logback.xml", "-XX:TieredStopAtLevel=1")
+CONSOLE = ("-Drmq.logback.configurationFile=rmq.namesrv.logback.xml",)
 """Log as the launcher of an installation has it, from which -p prints."""
 SECONDS = 60
 
@@ -53,7 +53,7 @@ def run_both(arguments: list[str], folder: Path) -> tuple[Ended, Ended]:
     """Run Java's and ours with the same arguments in folders with the same files."""
     prepare(folder)
     main = "org.apache.rocketmq.namesrv.NamesrvStartup"
-    theirs = run(java(CURRENT, main, *arguments, jvm=CONSOLE), folder)
+    theirs = run(java(CURRENT, main, *arguments, jvm=[*quick_start(CURRENT), *CONSOLE]), folder)
     return theirs, run([sys.executable, "-m", "rocketwire_namesrv", *arguments], folder)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from tests.support.javapeers import CURRENT, java, prepare, properties
+from tests.support.javapeers import CURRENT, java, prepare, properties, quick_start
 from tests.support.processes import LOOPBACK, Child, free_ports
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class JavaController:
             version,
             "org.apache.rocketmq.controller.ControllerStartup",
             *("-c", "conf/controller.properties"),
+            jvm=quick_start(version),
         )
         self._child: Child | None = None
 

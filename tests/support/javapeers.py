@@ -8,6 +8,7 @@ success" has not registered yet: ask ``JavaBroker.wait_registered``.
 from __future__ import annotations
 
 import base64
+import hashlib
 import os
 import select
 import shutil
@@ -74,6 +75,19 @@ def properties(values: Mapping[str, object]) -> str:
     return "".join(f"{key}={value}\n" for key, value in values.items())
 
 
+def class_archive(version: str) -> Path:
+    """Where ``javaarchive.record_broker`` keeps the classes of a release; what it keeps fits jars at one path alone."""
+    place = hashlib.sha256(str(javacache.cache_folder()).encode()).hexdigest()[:8]
+    return javacache.cache_folder() / f"classes-{version}-{place}" / "classes.jsa"
+
+
+def quick_start(version: str) -> list[str]:
+    """JVM options that halve what a start costs; it works without an archive, or with one that does not fit."""
+    archive = class_archive(version)
+    shared = [f"-XX:SharedArchiveFile={archive}", "-Xlog:disable"] if archive.exists() else []
+    return [*SHORT_LIVED, *shared]
+
+
 class JavaNameServer:
     """Java's name server; ``tests.support.nameservers.NameServer`` says what its methods promise."""
 
@@ -93,7 +107,7 @@ class JavaNameServer:
             version,
             "org.apache.rocketmq.namesrv.NamesrvStartup",
             *("-c", "conf/namesrv.properties"),
-            jvm=jvm,
+            jvm=[*quick_start(version), *jvm],
         )
         settings = {"listenPort": self.port, "bindAddress": LOOPBACK, **(options or {})}
         (folder / "conf" / "namesrv.properties").write_text(properties(settings))
@@ -124,18 +138,6 @@ class JavaNameServer:
 
     def __exit__(self, *_: object) -> None:
         self.kill()
-
-
-def broker_archive(version: str) -> Path:
-    """Where ``javaarchive.record_broker`` keeps the classes of a release's broker."""
-    return javacache.cache_folder() / f"broker-archive-{version}" / "broker.jsa"
-
-
-def quick_start(version: str) -> list[str]:
-    """JVM options that halve what the start of a broker costs; it works without an archive, or with one that does not fit."""
-    archive = broker_archive(version)
-    shared = [f"-XX:SharedArchiveFile={archive}", "-Xlog:disable"] if archive.exists() else []
-    return [*SHORT_LIVED, *shared]
 
 
 class JavaBroker:
@@ -248,7 +250,7 @@ class JavaPeer:
         command = java(
             version,
             program.removesuffix(".java"),
-            jvm=[*SHORT_LIVED, *jvm],
+            jvm=[*(quick_start(version) if pom == javacache.RELEASE_POM else SHORT_LIVED), *jvm],
             classes=javacache.classes(version, program, pom),
             pom=pom,
         )

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import tomllib
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -35,9 +37,13 @@ HEAD = """\
 
 
 def load() -> Manifest:
-    """Read the manifest: kind of entry -> entries."""
-    if not MANIFEST.exists():
-        return {}
+    """Read the manifest: kind of entry -> entries; the caller may change them."""
+    return copy.deepcopy(read()) if MANIFEST.exists() else {}
+
+
+@cache
+def read() -> Manifest:
+    """The same, which takes long, once; nobody may change it."""
     return cast("Manifest", tomllib.loads(MANIFEST.read_text("utf-8")))
 
 
