@@ -126,36 +126,39 @@ class PullLoop:
 
     async def run(self, queue: MessageQueue, held: Held, offset: int) -> None:
         """Pull a queue from an offset on."""
-        process = held.process
+        moved_to: int | None = None
         with held.scope:
-            while not process.dropped:
-                delay = self._delay(queue, process)
-                if delay:
-                    await trio.sleep(delay)
-                    continue
-                try:
-                    result = await self._pull(queue, process, offset)
-                except BrokerError as error:
-                    busy = error.code == ResponseCode.FLOW_CONTROL
-                    _LOG.info("%s: pull of %s: %s", self._group, queue, error)
-                    await trio.sleep(
-                        PULL_DELAY_BROKER_FLOW_CONTROL if busy else PULL_DELAY_EXCEPTION
-                    )
-                except RocketWireError as error:
-                    _LOG.info("%s: pull of %s: %s", self._group, queue, error)
-                    await trio.sleep(PULL_DELAY_EXCEPTION)
-                else:
-                    if result.status is PullStatus.OFFSET_ILLEGAL:
-                        break
-                    offset = result.next_begin_offset
-                    self._take(queue, process, result)
-                    if self._config.pull_interval:
-                        await trio.sleep(self._config.pull_interval)
+            moved_to = await self._pull_until_moved(queue, held.process, offset)
+        if moved_to is not None:
+            _LOG.warning("%s: %s goes on at %d", self._group, queue, moved_to)
+            await self._moved(queue, moved_to)
+
+    async def _pull_until_moved(
+        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], offset: int
+    ) -> int | None:
+        """Pulls until the queue is dropped; returns where it goes on if the broker says that it does so elsewhere."""
+        while not process.dropped:
+            delay = self._delay(queue, process)
+            if delay:
+                await trio.sleep(delay)
+                continue
+            try:
+                result = await self._pull(queue, process, offset)
+            except BrokerError as error:
+                busy = error.code == ResponseCode.FLOW_CONTROL
+                _LOG.info("%s: pull of %s: %s", self._group, queue, error)
+                await trio.sleep(PULL_DELAY_BROKER_FLOW_CONTROL if busy else PULL_DELAY_EXCEPTION)
+            except RocketWireError as error:
+                _LOG.info("%s: pull of %s: %s", self._group, queue, error)
+                await trio.sleep(PULL_DELAY_EXCEPTION)
             else:
-                return
-            _LOG.warning("%s: %s goes on at %d", self._group, queue, result.next_begin_offset)
-            held.scope.shield = True  # its own giving up cancels the scope
-            await self._moved(queue, result.next_begin_offset)
+                if result.status is PullStatus.OFFSET_ILLEGAL:
+                    return result.next_begin_offset
+                offset = result.next_begin_offset
+                self._take(queue, process, result)
+                if self._config.pull_interval:
+                    await trio.sleep(self._config.pull_interval)
+        return None
 
     def _delay(self, queue: MessageQueue, process: ProcessQueue[StoredMessage]) -> float:
         """Seconds to wait before the next pull; 0 to pull now."""

@@ -28,6 +28,10 @@ BROKER: Final[Mapping[str, object]] = {
 """What clients have use for, and short times where a test would wait."""
 
 
+ROOM: Final = ("-XX:MaxDirectMemorySize=512m",)
+"""JVM option: every thread that stores a message keeps 4 MiB of direct memory, and acknowledgements of pops are many threads."""
+
+
 class JavaCluster:
     """Java's name server and brokers, all on loopback; what is started here ends with the block.
 
@@ -41,7 +45,7 @@ class JavaCluster:
         self._running = ExitStack()
         self._brokers: dict[str, JavaBroker] = {}
         self.name_server = JavaNameServer(folder / "namesrv")
-        self.master = JavaBroker(folder / "broker-a", [self.name_server.address], BROKER)
+        self.master = JavaBroker(folder / "broker-a", [self.name_server.address], BROKER, jvm=ROOM)
 
     @property
     def address(self) -> str:
@@ -66,7 +70,9 @@ class JavaCluster:
         if key not in self._brokers:
             settings = {**BROKER, "brokerRole": role, **(options or {})}
             folder = self._folder / key
-            made = JavaBroker(folder, [self.address], settings, name=name, version=version, jvm=jvm)
+            made = JavaBroker(
+                folder, [self.address], settings, name=name, version=version, jvm=[*ROOM, *jvm]
+            )
             self._running.enter_context(made)
             made.wait_registered(self.name_server.port)
             self._brokers[key] = made
