@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -69,7 +68,6 @@ async def test_c13_c14_c15_a_java_member_and_ours_share_all_queues_whoever_joins
     config = PushConsumerConfig(consume_from_where=FIRST, allocate_message_queue_strategy=strategy)
     group, name = unique("g"), unique("java")
     everything = {("broker-a", number) for number in range(8)}
-    call = partial(trio.to_thread.run_sync, java_peer.queues, name)
     async with open_client(ClientConfig(namesrv_addr=java_cluster.address)) as client:
         topic = await create_topic(client, unique("c13"), queues=8)
         async with open_push_consumer(
@@ -81,7 +79,7 @@ async def test_c13_c14_c15_a_java_member_and_ours_share_all_queues_whoever_joins
             )
 
             async def is_shared() -> bool:
-                theirs = await call()
+                theirs = await trio.to_thread.run_sync(java_peer.queues, name)
                 return (
                     bool(theirs)
                     and theirs == everything - held(consumer)

@@ -75,8 +75,9 @@ async def test_c31_c32_a15_a16_mqadmin_sees_the_consumer_and_has_it_consume_one_
     assert "not online" in gone
 
 
+@pytest.mark.parametrize("by_broker", [False, True], ids=["told-by-220", "told-by-pulls"])
 async def test_c30_an_operator_resets_the_offsets_of_a_running_consumer(
-    java_cluster: JavaCluster, java_peer: JavaPeer
+    java_cluster: JavaCluster, java_peer: JavaPeer, by_broker: bool
 ) -> None:
     seen: list[bytes | None] = []
 
@@ -85,6 +86,14 @@ async def test_c30_an_operator_resets_the_offsets_of_a_running_consumer(
     ) -> None:
         del context
         seen.extend(message.body for message in messages)
+
+    async def admin(line: str) -> str:
+        output = await trio.to_thread.run_sync(java_peer.admin, java_cluster.address, line)
+        return output.out + output.err
+
+    async def set_server_side(on: bool) -> None:
+        where = f"-b {java_cluster.master.address} -k useServerSideResetOffset"
+        await admin(f"updateBrokerConfig {where} -v {str(on).lower()}")
 
     group = unique("g")
     config = ClientConfig(namesrv_addr=java_cluster.address, persist_consumer_offset_interval=0.5)
@@ -95,15 +104,19 @@ async def test_c30_an_operator_resets_the_offsets_of_a_running_consumer(
             client, group, {topic: "*"}, listen, config=FIRST
         ) as consumer:
             await until(lambda: seen == numbered(3))
+            (queue,) = [one for one in consumer.assigned if one.topic == topic]
 
             async def is_committed() -> bool:
-                (queue,) = [one for one in consumer.assigned if one.topic == topic]
                 address = await client.master("broker-a")
                 return await client.brokers.consumer_offset(address, group, queue) == 3
 
             await eventually(is_committed)
-            line = f"resetOffsetByTime -g {group} -t {topic} -s 0 -b {java_cluster.master.address} -q 0"
-            output = await trio.to_thread.run_sync(java_peer.admin, java_cluster.address, line)
+            try:
+                await set_server_side(by_broker)
+                told = await admin(f"resetOffsetByTime -g {group} -t {topic} -s 0")
+            finally:
+                await set_server_side(True)
+            assert "broker-a" in told
             await until(lambda: len(seen) >= 6, 60)
 
-    assert seen[:6] == numbered(3) * 2, output
+    assert seen[:6] == numbered(3) * 2
