@@ -69,8 +69,14 @@ class Cutter:
 
     def place(self, number: int) -> Place:
         """The record of a segment."""
-        record = self._records[number]
+        return self._place(self._records[number])
+
+    def _place(self, record: int) -> Place:
         return Place(int(self._where[record]), int(self._times[record]))
+
+    def latest(self, low: int, high: int) -> Place:
+        """The record captured last of those of some segments, which may have been put in order."""
+        return self._place(max(self._records[low:high]))
 
     def piece(self, start: int, end: int, number: int) -> bytes:
         """Bytes between two virtual positions, from segment ``number`` on."""
@@ -117,9 +123,9 @@ class Cutter:
         number = bisect_right(self._starts, stop - 1, low, high) - 1 if stop > at else low
         body = self.piece(at, stop, low) if self._bodies else None
         if boundary <= end:
-            take(stream.closes(self.place(number), body))
+            take(stream.closes(self.latest(low, number + 1), body))
             return number
-        stream.continues(self.place(number), body)
+        stream.continues(self.latest(low, number + 1), body)
         return low
 
     def _frames(self, stream: Stream, boundary: int, number: int, high: int) -> int:
@@ -154,7 +160,8 @@ class Cutter:
                     return end
                 last = bisect_right(starts, after - 1, number, high) - 1
             body = self._body(body_start, after, number, high) if bodies else None
-            append((stream, records[number], records[last], header, kind, length, body))
+            latest = records[number] if last == number else max(records[number : last + 1])
+            append((stream, records[number], latest, header, kind, length, body))
             boundary = after
             number = last
         return end
@@ -196,5 +203,5 @@ class Cutter:
         end = self._starts[high]
         body = self._body(body_start, end, number, high)
         stream.open(bytes(header), kind, length, self.place(number), body)
-        stream.continues(self.place(high - 1), None)
+        stream.continues(self.latest(number, high), None)
         stream.need = start + LENGTH_SIZE + length - end

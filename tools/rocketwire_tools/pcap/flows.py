@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 ACK: Final = 16
-MAX_STREAMS: Final = 200_000
+MAX_STREAMS: Final = 65_536
 """Streams remembered at a time."""
 
 
@@ -273,9 +273,14 @@ class Flows:
             of.tolist(), chunk.low.tolist(), chunk.high.tolist(), strict=True
         ):
             stream = self._slots.stream(slot)
-            singly.feed(stream, low, high, take)
+            stream = singly.feed(stream, low, high, take, self._renewed)
             self._note(slot, stream)
         found.cuts = singly.cuts
+
+    def _renewed(self, stream: Stream) -> Stream:
+        self._waiting.discard(stream)
+        self._open.discard(stream)
+        return self._slots.renew(stream)
 
     def _note(self, slot: int, stream: Stream) -> None:
         self._slots.note(slot, stream)

@@ -65,7 +65,14 @@ class Singly:
         """What was cut out of runs."""
         return self._cutter.cuts
 
-    def feed(self, stream: Stream, low: int, high: int, take: Callable[[Frame], None]) -> None:
+    def feed(
+        self,
+        stream: Stream,
+        low: int,
+        high: int,
+        take: Callable[[Frame], None],
+        renew: Callable[[Stream], Stream],
+    ) -> Stream:
         """Feed the segments of one stream.
 
         Args:
@@ -73,6 +80,10 @@ class Singly:
             low: number of its first segment.
             high: number behind its last one.
             take: gets frames that are not among ``cuts``.
+            renew: gives the stream of another connection between the same two ends.
+
+        Returns:
+            The stream that the last segment belongs to.
         """
         if stream.next_sequence < 0:
             stream.next_sequence = self._earliest(low, high)
@@ -90,8 +101,15 @@ class Singly:
                     low = stop
                     continue
                 low = self._cutter.segment_of(done, low, stop)
+            if self._flags[low] & SYN:
+                sequence = (self._sequence[low] + 1) & MASK
+                if stream.is_another(sequence):
+                    stream.finish(take)
+                    stream = renew(stream)
+                stream.begin(sequence)
             self._feed_one(stream, low, take)
             low += 1
+        return stream
 
     def _earliest(self, low: int, high: int) -> int:
         """Sequence number with which a stream goes on that began before it was seen: the network may have
@@ -117,7 +135,6 @@ class Singly:
         sequence = self._sequence[number]
         if flags & SYN:
             sequence = (sequence + 1) & MASK
-            stream.begin(sequence, take)
         if self._length[number]:
             data = self._data[number]
             text = bytes(self._buffer[data : data + self._captured[number]])

@@ -71,22 +71,42 @@ class Slots:
 
     def _begin(self, key: tuple[int, int]) -> int:
         other = self._slots.get((key[1], key[0]))
+        generation = 0
         if other is None:
             self._last_number += 2
             number = self._last_number
         else:
             number = int(self.number[other]) ^ 1
+            generation = self.stream(other).generation
         slot = self._free.pop() if self._free else len(self._streams)
         if slot == len(self._streams):
             self._streams.append(None)
             if slot == len(self.way):
                 self._grow()
-        self._streams[slot] = self._kind(*key, number)
+        self._streams[slot] = self._kind(*key, number, generation)
         self._slots[key] = slot
         self.way[slot] = CAREFUL
         self.open[slot] = False
         self.number[slot] = number
         return slot
+
+    def renew(self, stream: Stream) -> Stream:
+        """Another connection between the same two ends begins in the place of one."""
+        slot = self._slots[stream.source, stream.target]
+        generation = stream.generation + 1
+        opposite = self._slots.get((stream.target, stream.source))
+        other = None if opposite is None else self._streams[opposite]
+        if other is not None and other.generation == generation:
+            number = other.number ^ 1
+        else:
+            self._last_number += 2
+            number = self._last_number
+        new = self._kind(stream.source, stream.target, number, generation)
+        self._streams[slot] = new
+        self.number[slot] = number
+        self.way[slot] = CAREFUL
+        self.open[slot] = False
+        return new
 
     def _grow(self) -> None:
         for name in ("way", "sequence", "need", "open", "seen", "number"):

@@ -2,18 +2,17 @@
 
 ``cutting`` does the same for many streams at once as long as nothing is out of the ordinary; whatever is, comes here.
 
-Rules of this file: positions are counted from the first byte that was seen, in 64 bits; the earliest captured byte wins,
-for content and for time; what is kept is bounded (``Limits``).  A hole in a body does not lose the frames behind it.
+Rules of this file: a hole in a body does not lose the frames behind it; what is kept is bounded.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE, parse_prefix
+from rocketwire_tools.pcap.reassembly import Reassembly
 from rocketwire_tools.pcap.scan import Scan
-from rocketwire_tools.pcap.segments import Frame, Limits, Place, Segment, part, position_of
+from rocketwire_tools.pcap.segments import Frame, Place
 from rocketwire_tools.pcap.sync import (
     LARGEST,
     Protocol,
@@ -25,23 +24,21 @@ from rocketwire_tools.pcap.sync import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_HALF: Final = 1 << 31
-_WHOLE: Final = 1 << 32
 FOREIGN: Final = (Protocol.TLS, Protocol.OTHER)
 """Streams that hold no frame that can be read."""
 
 
-class Stream:
+class Stream(Reassembly):
     """One direction of a connection.
 
     Args:
         source: the sender, as in ``packets.Segments``.
         target: the receiver.
         number: of the stream; that of the other direction differs in the last bit.
+        generation: how many connections of these two ends were seen before.
 
     Attributes:
         protocol: what it speaks.
-        next_sequence: of the byte after those that have been consumed; -1 before the first one.
         need: bytes until the next frame begins, 0 inside a prefix or header.
         header: of the frame whose body is being skipped; None between frames.
         synced: whether it is known where frames begin.
@@ -54,22 +51,17 @@ class Stream:
         "_body",
         "_gap",
         "_head",
-        "_held",
-        "_held_bytes",
         "_length",
         "_missing",
-        "_origin",
-        "_position",
         "_scan",
         "_skipping",
         "_type",
-        "_waiting_ns",
         "ended",
         "first",
+        "generation",
         "header",
         "last",
         "need",
-        "next_sequence",
         "number",
         "protocol",
         "source",
@@ -77,12 +69,13 @@ class Stream:
         "target",
     )
 
-    def __init__(self, source: int, target: int, number: int = 0) -> None:
+    def __init__(self, source: int, target: int, number: int = 0, generation: int = 0) -> None:
+        super().__init__()
         self.source = source
         self.target = target
         self.number = number
+        self.generation = generation
         self.protocol = Protocol.UNKNOWN
-        self.next_sequence = -1
         self.need = 0
         self.header: bytes | None = None
         self.synced = False
@@ -92,10 +85,6 @@ class Stream:
         self._missing = self._gap = self._skipping = False
         self._body: list[bytes] | None = None
         self._head = bytearray()
-        self._position = self._origin = 0
-        self._held: list[Segment] = []
-        self._held_bytes = 0
-        self._waiting_ns = 0
         self._scan = Scan()
 
     # ---- what ``cutting`` may rely on
@@ -106,7 +95,7 @@ class Stream:
         return (
             self.synced
             and self.protocol is Protocol.REMOTING
-            and not (self._held or self._head or self._skipping)
+            and not (self.waits or self._head or self._skipping)
         )
 
     def open(
@@ -119,11 +108,6 @@ class Stream:
         self.first = first
         self._missing = self._gap = self._skipping = False
         self._body = None if body is None else [body]
-
-    def advance(self, length: int) -> None:
-        """Take note of bytes that were consumed elsewhere."""
-        self.next_sequence = (self.next_sequence + length) % _WHOLE
-        self._position += length
 
     def continues(self, last: Place, body: bytes | None) -> None:
         """Take note of body bytes that were skipped elsewhere."""
@@ -144,11 +128,6 @@ class Stream:
         self.synced = False
         self.need = 0
 
-    @property
-    def waits(self) -> bool:
-        """Whether segments wait for others."""
-        return bool(self._held)
-
     def may_have_begun(self, end: int) -> bool:
         """Whether a frame that is not known yet may have its first byte before the record at an offset."""
         if self.protocol in FOREIGN:
@@ -160,130 +139,27 @@ class Stream:
     def waits_since(self, since_ns: int) -> int | None:
         """Offset of the first record whose frames are not all known yet, None if all are; what is older
         than the time given does not count."""
-        if self._held:
-            return min(one.place.where for one in self._held)
-        if self.header is not None and self.last.time_ns >= since_ns:
-            return self.last.where
-        return None
+        held = self._first_held()
+        if (self.header is None and not self._head) or self.last.time_ns < since_ns:
+            return held
+        return self.last.where if held is None else min(held, self.last.where)
 
     # ---- segments
 
-    def begin(self, sequence: int, take: Callable[[Frame], None]) -> None:
-        """A connection begins here (SYN); what was open of a former one ends.
+    def begin(self, sequence: int) -> None:
+        """A connection begins here (SYN), unless that is known already.
 
         Args:
-            sequence: of its first byte.
-            take: gets frames.
+            sequence: of its first byte; ``is_another`` said that it is not another connection's.
         """
-        if self.next_sequence >= 0:
-            if sequence == self._origin:
-                return  # sent again, or captured behind the first data
-            self.finish(take)
-        self.next_sequence = self._origin = sequence
-        self._position = 0
-        self.protocol = Protocol.UNKNOWN
+        if self.next_sequence >= 0 and not self._starting:
+            return  # sent again, or captured behind the first data
+        self._begin(sequence)
         self.synced = True
-        self.ended = False
-
-    def add(
-        self,
-        sequence: int,
-        data: bytes,
-        length: int,
-        place: Place,
-        limits: Limits,
-        take: Callable[[Frame], None],
-    ) -> None:
-        """Take a segment, in any order.
-
-        Args:
-            sequence: of its first byte.
-            data: the captured bytes.
-            length: how many were sent.
-            place: the record.
-            limits: how long to wait for missing ones.
-            take: gets frames.
-        """
-        if self.next_sequence < 0:
-            self.next_sequence = self._origin = sequence
-        ahead = (sequence - self.next_sequence) % _WHOLE
-        if ahead >= _HALF:
-            ahead -= _WHOLE
-        segment = Segment(self._position + ahead, length, data, place)
-        if ahead <= 0 and not self._held:
-            self._consume(segment, take)
-            return
-        self._hold(segment)
-        self._drain(take)
-        self._lose_patience(place.time_ns, limits, take)
-
-    def _hold(self, segment: Segment) -> None:
-        """Keep what no earlier segment has."""
-        held = self._held
-        end = segment.position + segment.length
-        number = bisect_right(held, segment.position, key=position_of)
-        if number:
-            before = held[number - 1]
-            segment = part(segment, max(segment.position, before.position + before.length), end)
-        while segment.length > 0:
-            number = bisect_right(held, segment.position, key=position_of)
-            after = held[number] if number < len(held) else None
-            stop = end if after is None else min(after.position, end)
-            self._keep(part(segment, segment.position, stop), number)
-            if after is None:
-                return
-            segment = part(segment, min(after.position + after.length, end), end)
-
-    def _keep(self, segment: Segment, number: int) -> None:
-        if segment.length > 0 and segment.position + segment.length > self._position:
-            if not self._held:
-                self._waiting_ns = segment.place.time_ns
-            self._held.insert(number, segment)
-            self._held_bytes += len(segment.data)
-
-    def _drain(self, take: Callable[[Frame], None]) -> None:
-        held = self._held
-        count = 0
-        while count < len(held) and held[count].position <= self._position:
-            self._held_bytes -= len(held[count].data)
-            self._consume(held[count], take)
-            count += 1
-        if count:
-            del held[:count]
-            if held:
-                self._waiting_ns = min(one.place.time_ns for one in held)
-
-    def _lose_patience(self, now: int, limits: Limits, take: Callable[[Frame], None]) -> None:
-        while self._held and (
-            self._held_bytes > limits.hold_bytes
-            or len(self._held) > limits.hold_segments
-            or now - self._waiting_ns > limits.hold_ns
-        ):
-            self._jump(take)
-
-    def _jump(self, take: Callable[[Frame], None]) -> None:
-        """The hole in front of what is held will not be filled."""
-        gap = self._held[0].position - self._position
-        self.advance(gap)
-        self._lost(gap, take, captured=False)
-        self._drain(take)
-
-    def acknowledge(self, sequence: int, take: Callable[[Frame], None]) -> None:
-        """The receiver has all bytes up to there: those of them that are missing were not captured."""
-        while self._held:
-            behind = self._held[0].position
-            ahead = (sequence - self.next_sequence) % _WHOLE
-            if ahead >= _HALF or self._position + ahead < behind:
-                return
-            self._jump(take)
-
-    def expire(self, now: int, limits: Limits, take: Callable[[Frame], None]) -> None:
-        """Time has passed."""
-        self._lose_patience(now, limits, take)
 
     def finish(self, take: Callable[[Frame], None]) -> None:
         """No more will come: give what is there."""
-        while self._held:
+        while self.waits:
             self._jump(take)
         self._resume(self._scan.pieces(last=True), take)
         if self.header is not None:
@@ -300,18 +176,6 @@ class Stream:
         self.synced = False
 
     # ---- bytes in order
-
-    def _consume(self, segment: Segment, take: Callable[[Frame], None]) -> None:
-        """Take bytes of which some may have been consumed before."""
-        end = segment.position + segment.length
-        if end <= self._position:
-            return
-        if segment.position < self._position:
-            segment = part(segment, self._position, end)
-        self.advance(segment.length)
-        self._read(segment.data, segment.place, take)
-        if len(segment.data) < segment.length:
-            self._lost(segment.length - len(segment.data), take, captured=True)
 
     def _read(self, data: bytes, place: Place, take: Callable[[Frame], None]) -> None:
         at = 0
