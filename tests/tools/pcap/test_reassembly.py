@@ -1,0 +1,215 @@
+"""Connections packet by packet: what begins midway, is cut short, comes twice, late or in another order, and ends that are used again."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire.flags import CommandFlag
+from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire_tools.pcap.engine import Options
+from tests.support.captures.files import ETHERNET, NULL, RAW, SLL, SLL2, FileKind
+from tests.support.captures.made import make, save
+from tests.support.captures.network import ACK, CLEAN, LOSSY, SYN, Packet, Trouble
+from tests.support.captures.traffic import Profile
+from tests.tools.pcap.decoded import Row, expected, frames, rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CLIENT, SERVER = ("10.0.0.1", 50_000), ("10.0.0.2", 10911)
+START = 1_700_000_000_000_000_000
+RESPONSE = int(CommandFlag.RESPONSE)
+
+
+def frame(code: int, opaque: int, flag: int = 0, body: bytes = b"") -> bytes:
+    return encode(RemotingCommand(code=code, opaque=opaque, flag=flag, body=body or None))
+
+
+class Wire:
+    """Packets between two ends, a millisecond apart."""
+
+    def __init__(self) -> None:
+        self.packets: list[Packet] = []
+        self.next = {CLIENT: 1000, SERVER: 2000}
+
+    def connect(self, client: int, server: int) -> None:
+        self.next = {CLIENT: client, SERVER: server}
+        for source in (CLIENT, SERVER):
+            self.packet(source, self.next[source] - 1, b"", SYN if source == CLIENT else SYN | ACK)
+
+    def packet(self, source: tuple[str, int], sequence: int, data: bytes, flags: int = ACK) -> None:
+        target = SERVER if source == CLIENT else CLIENT
+        time_ns = START + len(self.packets) * 1_000_000
+        self.packets.append(Packet(time_ns, source, target, sequence % (1 << 32), 0, flags, data))
+
+    def say(self, source: tuple[str, int], data: bytes, size: int = 1000) -> list[int]:
+        """Send bytes in segments; returns the numbers of their packets."""
+        numbers: list[int] = []
+        for at in range(0, len(data), size):
+            numbers.append(len(self.packets))
+            self.packet(source, self.next[source], data[at : at + size])
+            self.next[source] += len(data[at : at + size])
+        return numbers
+
+    def swap(self, one: int, other: int) -> None:
+        """Let two packets be captured in the other order."""
+        a, b = self.packets[one], self.packets[other]
+        self.packets[one] = b._replace(time_ns=a.time_ns)
+        self.packets[other] = a._replace(time_ns=b.time_ns)
+
+    def rows(self, path: Path, kind: FileKind | None = None, **options: Any) -> list[Row]:
+        return rows(save(path / "wire.pcap", self.packets, kind), Options(**options))
+
+
+@pytest.fixture(params=[False, True], ids=["short way", "careful way"])
+def careful(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+def test_a_first_segment_that_comes_late_is_still_the_first(tmp_path: Path, careful: bool) -> None:
+    wire = Wire()
+    numbers = wire.say(CLIENT, frame(310, 1, body=b"x" * 2500))
+    wire.say(CLIENT, frame(11, 2))
+    wire.swap(numbers[0], numbers[1])
+    found = wire.rows(tmp_path, careful=careful)
+    assert [(310, True), (11, True)] == [(row["code"], row["body_ok"]) for row in found]
+    assert START + 1_000_000 == found[0]["time_ns"]
+
+
+def test_a_syn_behind_the_first_segment_says_where_the_stream_begins(
+    tmp_path: Path, careful: bool
+) -> None:
+    wire = Wire()
+    wire.connect(1000, 2000)
+    wire.say(CLIENT, b"PROXY TCP4 1.2.3.4 10.9.0.1 4711 10911\r\n" + frame(105, 1))
+    wire.swap(0, 2)
+    assert [105] == [row["code"] for row in wire.rows(tmp_path, careful=careful)]
+
+
+def test_a_segment_cut_short_is_completed_by_its_repetition(tmp_path: Path, careful: bool) -> None:
+    wire = Wire()
+    wire.connect(1000, 2000)
+    data = frame(310, 1, body=b"y" * 150)
+    (number,) = wire.say(CLIENT, data)
+    wire.packet(CLIENT, wire.packets[number].sequence + 90, data[90:])
+    wire.packet(CLIENT, wire.packets[number].sequence + 180, data[180:])
+    wire.say(CLIENT, frame(11, 2)[:90])
+    found = wire.rows(tmp_path, FileKind(payload=100), careful=careful)
+    assert [(310, len(data), True)] == [
+        (row["code"], row["frame_length"], row["body_ok"]) for row in found
+    ]
+
+
+def test_what_is_cut_off_and_not_repeated_is_no_gap(tmp_path: Path, careful: bool) -> None:
+    wire = Wire()
+    wire.connect(1000, 2000)
+    wire.say(CLIENT, frame(310, 1, body=b"y" * 5000))
+    wire.say(CLIENT, frame(11, 2))
+    found = wire.rows(tmp_path, FileKind(payload=500), careful=careful)
+    assert [(310, False, False), (11, True, False)] == [
+        (row["code"], row["body_ok"], row["gap"]) for row in found
+    ]
+
+
+def test_a_lost_segment_is_a_gap(tmp_path: Path, careful: bool) -> None:
+    wire = Wire()
+    wire.connect(1000, 2000)
+    numbers = wire.say(CLIENT, frame(310, 1, body=b"y" * 5000))
+    wire.say(CLIENT, frame(11, 2))
+    del wire.packets[numbers[2]]
+    found = wire.rows(tmp_path, careful=careful)
+    assert [(310, False, True), (11, True, False)] == [
+        (row["code"], row["body_ok"], row["gap"]) for row in found
+    ]
+
+
+def test_the_last_byte_of_a_frame_is_the_one_captured_last(tmp_path: Path, careful: bool) -> None:
+    wire = Wire()
+    wire.connect(1000, 2000)
+    wire.say(CLIENT, frame(34, 1))
+    numbers = wire.say(CLIENT, frame(310, 2, body=b"y" * 4000))
+    wire.swap(numbers[1], numbers[3])
+    wire.packet(CLIENT, wire.packets[numbers[0]].sequence, b"z" * 700)
+    found = wire.rows(tmp_path, careful=careful)
+    assert wire.packets[numbers[-1]].time_ns == found[1]["end_time_ns"]
+    assert wire.packets[numbers[0]].time_ns == found[1]["time_ns"]
+
+
+def test_a_port_that_is_used_again_is_another_connection(tmp_path: Path, careful: bool) -> None:
+    wire = Wire()
+    wire.connect(1000, 2000)
+    wire.say(CLIENT, frame(105, 7))
+    wire.connect(900_000, 800_000)
+    wire.say(SERVER, frame(0, 7, RESPONSE))
+    wire.say(CLIENT, frame(34, 8))
+    wire.say(SERVER, frame(0, 8, RESPONSE))
+    found = wire.rows(tmp_path, careful=careful)
+    answers = [(row["opaque"], row["request_code"]) for row in found if row["kind"] == "response"]
+    assert [(7, None), (8, 34)] == answers
+    assert len({row["connection"] for row in found}) == 1
+
+
+def test_a_syn_that_is_repeated_begins_no_other_connection(tmp_path: Path, careful: bool) -> None:
+    wire = Wire()
+    wire.connect(1000, 2000)
+    wire.say(CLIENT, frame(105, 7))
+    wire.packet(CLIENT, 999, b"", SYN)
+    wire.say(SERVER, frame(0, 7, RESPONSE))
+    assert 105 == wire.rows(tmp_path, careful=careful)[1]["request_code"]
+
+
+def test_an_opaque_that_wraps_or_is_used_again_names_the_latest_request(
+    tmp_path: Path, careful: bool
+) -> None:
+    wire = Wire()
+    wire.connect(1000, 2000)
+    for code, opaque in ((105, (1 << 31) - 1), (34, -(1 << 31)), (11, 5), (310, 5)):
+        wire.say(CLIENT, frame(code, opaque))
+        if code != 11:
+            wire.say(SERVER, frame(0, opaque, RESPONSE))
+    wire.say(SERVER, frame(0, 5, RESPONSE))
+    found = wire.rows(tmp_path, careful=careful)
+    answers = [row["request_code"] for row in found if row["kind"] == "response"]
+    assert [105, 34, 310, None] == answers
+
+
+def test_sequence_numbers_may_wrap_anywhere(tmp_path: Path, careful: bool) -> None:
+    wire = Wire()
+    wire.connect((1 << 32) - 700, (1 << 32) - 1)
+    for opaque in range(9):
+        wire.say(CLIENT, frame(310, opaque, body=b"z" * 2000))
+        wire.say(SERVER, frame(0, opaque, RESPONSE))
+    assert 18 == len(wire.rows(tmp_path, careful=careful))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_all_is_found_whatever_is_combined(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    profile = Profile(
+        connections=20,
+        exchanges=chance.choice((5, 25)),
+        body=chance.choice(((16, 200), (64, 2500), (1500, 14000))),
+        foreign=chance.choice((0, 0.3)),
+        midway=chance.choice((0.1, 0.5)),
+        seconds=chance.choice((2.0, 20.0)),
+    )
+    snaplen = chance.choice((0, 0, 96, 400))
+    trouble = replace(
+        chance.choice((CLEAN, Trouble(), LOSSY, Trouble(lost=0.05, repeated=0.05, reordered=0.05))),
+        snaplen=snaplen,
+        offload=chance.choice((0.0, 0.3, 1.0)),
+    )
+    kind = FileKind(
+        order=chance.choice("<>"),
+        link=chance.choice((ETHERNET, NULL, RAW, SLL, SLL2)),
+        payload=snaplen,
+    )
+    packets, truth = make(profile, seed=seed + 50, trouble=trouble)
+    if chance.random() < 0.3:
+        packets = [one for one in packets if not one.flags & SYN]
+    path = save(tmp_path / "any.pcap", packets, kind)
+    assert expected(truth) == frames(rows(path))
