@@ -53,7 +53,9 @@ def fuzz(name: str, seconds: int) -> None:
     atheris = cast("Any", importlib.import_module("atheris"))
     corpus = CACHE / name
     corpus.mkdir(parents=True, exist_ok=True)
-    with atheris.instrument_imports(include=["rocketwire", "rocketwire_namesrv"]):
+    with atheris.instrument_imports(
+        include=["rocketwire", "rocketwire_namesrv", "rocketwire_tools"]
+    ):
         module = target(name)
     from rocketwire.errors import DecodeError
 

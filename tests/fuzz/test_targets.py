@@ -24,7 +24,7 @@ def test_seeds_and_damaged_seeds_give_values_or_a_decode_error(name: str) -> Non
     for seed in (*seeds, b"", b"\xff" * 64):
         with contextlib.suppress(DecodeError):
             module.read(seed)
-    for _ in range(CASES):
+    for _ in range(getattr(module, "CASES", CASES)):
         data = chance.choice(seeds)[:4096]
         with contextlib.suppress(DecodeError):
             module.read(chance.damage(data) if chance.below(10) else chance.data(200))

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -28,6 +29,8 @@ CHUNK_SIZE: Final = 8 << 20
 """Bytes looked at together: small enough for the processor's caches, large enough for numpy."""
 MAX_RECORD: Final = 1 << 20
 """Largest record; captures hold at most 256 KiB of a packet."""
+MOST_RECORDS: Final = 32_768
+"""Records looked at together, however small they are."""
 PADDING: Final = 256
 """Bytes behind the buffer, so that headers can be gathered before it is known whether they are all there."""
 
@@ -109,7 +112,7 @@ class PcapFormat:
 
     def walk(self, buffer: bytearray, start: int, end: int) -> tuple[list[int], int]:
         """See ``Format``; stops in front of a length that nothing has."""
-        found = list(self._chain(buffer, start, end - self.record_header))
+        found = list(islice(self._chain(buffer, start, end - self.record_header), MOST_RECORDS))
         if not found:
             return found, start
         (captured,) = self._captured(buffer, found[-1])
@@ -222,6 +225,9 @@ class CaptureReader:
                 records = classic.records(self._buffer, found, self._base)
                 records.size = self._size
                 yield records
+            if len(found) == MOST_RECORDS:
+                at = after
+                continue
             if (why := classic.refusal(self._buffer, after, self._size)) is not None:
                 raise CaptureError(self.path, self._base + after, why)
             if not self.advance(after):

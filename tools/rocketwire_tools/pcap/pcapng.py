@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from rocketwire_tools.pcap.capture import MAX_RECORD, Records, rows_at
+from rocketwire_tools.pcap.capture import MAX_RECORD, MOST_RECORDS, Records, rows_at
 from rocketwire_tools.pcap.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -92,9 +92,10 @@ def read(reader: CaptureReader, section: Section | None = None) -> Iterator[Reco
     midway = section is not None
     section = Section(reader.path, "<") if section is None else section
     known = len(section.interfaces)
+    at = 0
     while True:
         buffer, size, base = reader.window()
-        found, after, stopped = _walk(section, buffer, size, base)
+        found, after, stopped = _walk(section, buffer, at, size, base)
         if found:
             records = _records(section, buffer, found, base)
             records.size = size
@@ -102,6 +103,10 @@ def read(reader: CaptureReader, section: Section | None = None) -> Iterator[Reco
         if midway and (stopped or len(section.interfaces) > known):
             message = "a section or an interface that begins midway: this file cannot be split"
             raise CaptureError(reader.path, base + after, message)
+        if len(found) == MOST_RECORDS:
+            at = after
+            continue
+        at = 0
         if stopped:
             section = _next_section(reader, after)
             used = after + section_length(reader, after, section.order)
@@ -163,14 +168,13 @@ def _next_section(reader: CaptureReader, at: int) -> Section:
 
 
 def _walk(
-    section: Section, buffer: bytearray, size: int, base: int
+    section: Section, buffer: bytearray, at: int, size: int, base: int
 ) -> tuple[list[tuple[int, int]], int, bool]:
     """Find packets; returns (block type, offset) of each, where to go on, and whether a section
     header is there."""
     found: list[tuple[int, int]] = []
     words = struct.Struct(f"{section.order}II").unpack_from
-    at = 0
-    while at + 12 <= size:
+    while at + 12 <= size and len(found) < MOST_RECORDS:
         kind, length = words(buffer, at)
         if kind == _SECTION:
             return found, at, at + 28 <= size

@@ -24,6 +24,7 @@ from rocketwire_tools.pcap.sync import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+NOWHERE: Final = Place(0, 0)
 FOREIGN: Final = (Protocol.TLS, Protocol.OTHER)
 """Streams that hold no frame that can be read."""
 
@@ -80,7 +81,7 @@ class Stream(Reassembly):
         self.header: bytes | None = None
         self.synced = False
         self.ended = False
-        self.first = self.last = Place(0, 0)
+        self.first = self.last = NOWHERE
         self._length = self._type = 0
         self._missing = self._gap = self._skipping = False
         self._body: list[bytes] | None = None

@@ -1,0 +1,69 @@
+"""Captures for the fuzz targets: small ones of every kind, and the whole way through the engine from memory."""
+
+from __future__ import annotations
+
+import io
+from functools import cache
+
+import numpy as np
+
+from rocketwire_tools.pcap.batches import BatchBuilder
+from rocketwire_tools.pcap.capture import CaptureReader
+from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.flows import Flows, Found
+from rocketwire_tools.pcap.inputs import RawSource
+from rocketwire_tools.pcap.packets import Addresses, Skipped, segments
+from rocketwire_tools.pcap.pairing import Pairing
+from rocketwire_tools.pcap.rows import COLUMNS, rows_of
+from tests.support.captures.files import NULL, RAW, SLL2, FileKind, write
+from tests.support.captures.made import make
+from tests.support.captures.network import LOSSY, Packet
+from tests.support.captures.traffic import Profile
+
+CASES = 150
+"""Damaged seeds in a test: each is a whole capture."""
+
+
+class _Memory(io.RawIOBase):
+    """Bytes as a file."""
+
+    def __init__(self, data: bytes) -> None:
+        self._data = io.BytesIO(data)
+
+    def readinto(self, buffer: bytearray | memoryview, /) -> int:  # type: ignore[override]
+        return self._data.readinto(buffer)
+
+
+def decode(data: bytes) -> None:
+    """Gives rows, or ``CaptureError``, which counts as nothing."""
+    addresses, skipped, flows = Addresses(), Skipped(), Flows(bodies=True, max_streams=100)
+    builder = BatchBuilder("fuzz", (*COLUMNS, "ext_fields"), addresses, Pairing())
+    reader = CaptureReader("fuzz", RawSource(_Memory(data)))
+    try:
+        for records in reader:
+            assert len(np.unique(records.where)) == len(records.where)
+            rows = rows_of(flows.feed(records, segments(records, addresses, skipped)))
+            if rows is not None:
+                assert builder.batch(rows).num_rows == len(rows)
+    except CaptureError:
+        return
+    rows = rows_of(Found(frames=flows.finish()))
+    if rows is not None:
+        assert builder.batch(rows).num_rows == len(rows)
+
+
+@cache
+def _packets() -> list[Packet]:
+    profile = Profile(connections=3, exchanges=3, body=(16, 60), pulled=1)
+    return make(profile, seed=4, trouble=LOSSY)[0][:40]
+
+
+def made(*, pcapng: bool) -> list[bytes]:
+    """Seeds."""
+    seeds: list[bytes] = []
+    for order in "<>":
+        for link in (1, NULL, RAW, SLL2):
+            file = io.BytesIO()
+            write(file, _packets(), FileKind(order=order, link=link, pcapng=pcapng))
+            seeds.append(file.getvalue())
+    return seeds
