@@ -157,6 +157,8 @@ class Channel(trio.abc.AsyncResource):
         Cancellation: the request is forgotten; it may have been executed.
         """
         await self._turn()
+        if self._outbox.unsent > MAX_UNSENT:
+            await self._room_by(deadline, command.code)
         now = trio.current_time()
         opaque, data = self._connection.send_request(command, now=now, deadline=deadline)
         if deadline is not None and deadline < self._alarm.deadline:
@@ -188,6 +190,8 @@ class Channel(trio.abc.AsyncResource):
         Cancellation: before its turn nothing is sent, later all of it.
         """
         await self._turn()
+        if self._outbox.unsent > MAX_UNSENT:
+            await self._room_by(None, command.code)
         await self._send(self._connection.send_oneway(command, now=trio.current_time()))
 
     async def wait_closed(self) -> None:
@@ -213,15 +217,18 @@ class Channel(trio.abc.AsyncResource):
         return told
 
     async def _turn(self) -> None:
-        """Wait until something may be sent.
-
-        A checkpoint for cancellation, but none for the schedule: whoever sends waits afterwards.
-        """
+        """A checkpoint for cancellation, but none for the schedule: whoever sends waits afterwards."""
         self._require_open()
         await trio.lowlevel.checkpoint_if_cancelled()
-        if self._outbox.unsent > MAX_UNSENT:
+
+    async def _room_by(self, deadline: float | None, code: int) -> None:
+        """Wait until more may be put, for a peer that takes nothing until the deadline."""
+        started = trio.current_time()
+        with trio.CancelScope(deadline=float("inf") if deadline is None else deadline) as scope:
             await self._outbox.room(self._is_open)
-            self._require_open()
+        if scope.cancelled_caught:
+            raise RequestTimeoutError(self.peer, code, trio.current_time() - started)
+        self._require_open()
 
     async def _send(self, data: bytes) -> None:
         if self._outbox.put(data, at_once=True):

@@ -158,6 +158,24 @@ async def test_who_comes_when_too_much_is_unsent_waits_first() -> None:
         nursery.cancel_scope.cancel()
 
 
+async def test_who_waits_to_send_waits_no_longer_than_the_deadline(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    ours, _theirs = trio.testing.lockstep_stream_pair()
+    async with (
+        over(ours, peer="peer", idle_timeout=None) as channel,
+        trio.open_nursery() as nursery,
+    ):
+        nursery.start_soon(channel.send_oneway, RemotingCommand(code=1, body=bytes(MAX_UNSENT)))
+        await trio.testing.wait_all_tasks_blocked()
+        with pytest.raises(RequestTimeoutError) as caught:
+            await channel.request(RemotingCommand(code=2), deadline=trio.current_time() + 3)
+        nursery.cancel_scope.cancel()
+
+    assert (caught.value.request_code, caught.value.seconds) == (2, 3)
+    assert channel.in_flight == 0
+
+
 async def test_who_waits_to_send_is_told_when_the_connection_ends() -> None:
     ours, theirs = trio.testing.lockstep_stream_pair()
     ended: list[ChannelError] = []

@@ -47,7 +47,7 @@ class ClientConfig:
 
     Attributes:
         namesrv_addr: name servers, as ``host:port;host:port`` or one text each; None for those of the environment variable
-            ``NAMESRV_ADDR``, and without it those that the address server tells.
+            ``NAMESRV_ADDR``, and without it those that the address server tells; an empty list for none at all.
         credentials: with which every request is signed.
         tls: context of TLS connections to everybody; None for plain ones.
         tls_server_hostname: the name that every certificate has to have, if not the host that is connected to.
@@ -110,7 +110,7 @@ class ClientConfig:
     address_server_subgroup: str = "nsaddr"
 
     def name_servers(self, environment: Mapping[str, str]) -> tuple[str, ...]:
-        """The name servers that are configured, here or in the environment; empty to ask the address server.
+        """The name servers that are configured, here or in the environment.
 
         Raises:
             LocalProtocolError: one of them is not ``host:port``.

@@ -162,11 +162,13 @@ class NameServers(NameServerCalls):
             self._pool.invalidate(gone)
 
     async def refresh(self) -> None:
-        """Ask DNS, or the address server if no name server is configured; what cannot be learnt stays as it is.
+        """Ask DNS, or the address server if none is configured, not even an empty list; what cannot be learnt stays as it is.
 
         Cancellation: safe.
         """
-        addresses = self._configured or await self._told()
+        addresses = self._configured
+        if not addresses and self._config.namesrv_addr is None:
+            addresses = await self._told()
         self.update([one for address in addresses for one in await self._resolved(address)])
 
     async def probe(self) -> None:

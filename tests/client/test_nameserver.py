@@ -49,7 +49,8 @@ ROUTE = TopicRouteData(broker_datas=(BrokerData(broker_name="b", broker_addrs={0
 async def servers(
     *addresses: str, **settings: Any
 ) -> AsyncGenerator[tuple[NameServers, MemoryNetwork, ChannelPool]]:
-    config = ClientConfig(namesrv_addr=addresses, **settings)
+    given: dict[str, Any] = {"namesrv_addr": addresses, **settings}
+    config = ClientConfig(**given)
     async with (
         open_network() as network,
         open_pool(config, environment={}, connect=network.connect) as pool,
@@ -102,6 +103,7 @@ async def test_where_nobody_answers_the_last_error_comes_out(
             await names.cluster_info()
         assert names.chosen is None
     async with servers() as (names, _, _):
+        await names.refresh()
         with pytest.raises(NoNameServerError):
             await names.cluster_info()
 
@@ -180,7 +182,7 @@ async def test_without_a_configured_server_the_address_server_is_asked(
         return answer
 
     monkeypatch.setattr("rocketwire.client.nameserver.fetch_name_servers", fetch)
-    async with servers(unit_name="u") as (names, _, _):
+    async with servers(unit_name="u", namesrv_addr=None) as (names, _, _):
         known: list[tuple[str, ...]] = []
         for _ in range(2):
             await names.refresh()

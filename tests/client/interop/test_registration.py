@@ -9,7 +9,6 @@ import trio
 
 from rocketwire.client import (
     BrokerIdentity,
-    ClientConfig,
     Registration,
     RegistrationSettings,
     open_client,
@@ -17,6 +16,7 @@ from rocketwire.client import (
 )
 from rocketwire.errors import NameServerError, TopicRouteNotFoundError
 from rocketwire.messages.registration import TopicConfig
+from tests.client.interop.patience import patient
 from tests.support.nameservers import NameServer, name_server
 from tests.support.processes import free_ports
 
@@ -77,7 +77,7 @@ async def queues(client: ClientInstance, topic: str) -> list[tuple[str | None, i
 async def test_a_registered_broker_has_routes_until_it_leaves(
     server: NameServer, settings: RegistrationSettings
 ) -> None:
-    config = ClientConfig(namesrv_addr=server.address)
+    config = patient(namesrv_addr=server.address)
     who = identity(f"broker-{settings.packed}-{settings.split_size}")
     here = [(who.broker_name, 3, 2)]
     names = [f"{who.broker_name}-{number}" for number in range(5)]
@@ -95,7 +95,7 @@ async def test_a_registered_broker_has_routes_until_it_leaves(
 
 
 async def test_who_knows_the_topics_already_is_not_told_again(server: NameServer) -> None:
-    config = ClientConfig(namesrv_addr=server.address)
+    config = patient(namesrv_addr=server.address)
     settings = RegistrationSettings(force_register=False)
     async with open_registration(
         identity("known"), topics("k1", "k2"), config, settings=settings
@@ -110,7 +110,7 @@ async def test_who_knows_the_topics_already_is_not_told_again(server: NameServer
 
 
 async def test_a_new_broker_with_a_single_topic_is_refused(server: NameServer) -> None:
-    config = ClientConfig(namesrv_addr=server.address)
+    config = patient(namesrv_addr=server.address)
     async with open_registration(identity("single"), topics("only"), config) as broker:
         assert broker.results == {}
         assert isinstance(broker.failures[server.address], NameServerError)
@@ -118,7 +118,7 @@ async def test_a_new_broker_with_a_single_topic_is_refused(server: NameServer) -
 
 
 async def test_a_slave_is_told_its_master_and_the_group_its_lowest_id(server: NameServer) -> None:
-    config = ClientConfig(namesrv_addr=server.address)
+    config = patient(namesrv_addr=server.address)
     settings = RegistrationSettings(enable_acting_master=True, old_name_servers=False)
     name = "group"
     heard: list[int | None] = []
@@ -166,7 +166,7 @@ async def test_a_slave_is_told_its_master_and_the_group_its_lowest_id(server: Na
 async def test_java_sees_our_broker_as_one_of_its_own(
     java_cluster: JavaCluster, java_peer: JavaPeer
 ) -> None:
-    config = ClientConfig(namesrv_addr=java_cluster.address)
+    config = patient(namesrv_addr=java_cluster.address)
     who = identity("ours")
     async with open_registration(who, topics("seen-1", "seen-2"), config):
         shown = await trio.to_thread.run_sync(

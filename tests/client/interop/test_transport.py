@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from rocketwire.channel import connect_stream
-from rocketwire.client import ClientConfig, open_client, open_pool
+from rocketwire.client import open_client, open_pool
 from rocketwire.client.calls import make_request
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import SerializeType
@@ -20,6 +20,7 @@ from rocketwire.messages.pop import PopMessageRequestHeader
 from rocketwire.messages.route import GetRouteInfoRequestHeader, TopicRouteData
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from tests.client.interop.patience import patient
 from tests.support.javapeers import BINARY_HEADERS
 from tests.support.processes import free_ports
 
@@ -43,7 +44,7 @@ def binary_broker(java_cluster: JavaCluster) -> JavaBroker:
 
 async def route_answer(address: str, version: int, *, standard: bool | None) -> RemotingCommand:
     header = GetRouteInfoRequestHeader(topic=TOPIC, accept_standard_json_only=standard)
-    config = ClientConfig(version=version)
+    config = patient(version=version)
     async with open_pool(config) as pool:
         return await pool.request(
             address, make_request(config, Code.GET_ROUTEINFO_BY_TOPIC, header)
@@ -84,7 +85,7 @@ async def test_T02_a_route_for_an_old_version_has_integer_keys_and_is_read_all_t
 async def test_T04_a_binary_request_is_answered_in_json_under_its_number(
     java_cluster: JavaCluster,
 ) -> None:
-    config = ClientConfig(serialize_type=SerializeType.ROCKETMQ)
+    config = patient(serialize_type=SerializeType.ROCKETMQ)
     command = make_request(
         config, Code.GET_ROUTEINFO_BY_TOPIC, GetRouteInfoRequestHeader(topic=TOPIC)
     )
@@ -99,7 +100,7 @@ async def test_T04_a_binary_request_is_answered_in_json_under_its_number(
 async def test_T05_a_broker_that_writes_binary_headers_is_understood(
     binary_broker: JavaBroker,
 ) -> None:
-    async with open_client(ClientConfig(namesrv_addr=[])) as client:
+    async with open_client(patient(namesrv_addr=[])) as client:
         answer = await client.brokers.call(binary_broker.address, Code.GET_BROKER_RUNTIME_INFO)
 
     assert answer.command.serialize_type == SerializeType.ROCKETMQ
@@ -113,7 +114,7 @@ async def test_T06_pop_needs_json_headers_because_its_code_does_not_fit_binary_o
         consumer_group="CID_T06", topic=TOPIC, queue_id=-1, max_msg_nums=1, invisible_time=10_000,
         poll_time=0, born_time=0, init_mode=0,
     )  # fmt: skip
-    config = ClientConfig(namesrv_addr=[], serialize_type=SerializeType.ROCKETMQ)
+    config = patient(namesrv_addr=[], serialize_type=SerializeType.ROCKETMQ)
     async with open_client(config) as client:
         with pytest.raises(BrokerError) as caught:  # the request was understood, and refused
             await client.brokers.call(binary_broker.address, Code.POP_MESSAGE, header)
@@ -134,7 +135,7 @@ async def test_T07_two_hundred_requests_at_once_each_get_their_own_answer(
 ) -> None:
     wrong: list[str] = []
     async with (
-        open_client(ClientConfig(namesrv_addr=java_cluster.address)) as client,
+        open_client(patient(namesrv_addr=java_cluster.address)) as client,
         trio.open_nursery() as nursery,
     ):
         name_server = client.name_servers.each()[0]
@@ -170,7 +171,7 @@ async def test_T08_a_frame_that_is_too_long_costs_its_connection_and_the_next_re
         return made[-1]
 
     ask = RemotingCommand(code=Code.GET_BROKER_CLUSTER_INFO)
-    async with open_pool(ClientConfig(), connect=connect) as pool:
+    async with open_pool(patient(), connect=connect) as pool:
         with pytest.raises(EncodeError):
             await pool.request(java_cluster.address, replace(ask, body=bytes(MAX_FRAME)))
         assert (await pool.request(java_cluster.address, ask)).code == 0
@@ -201,7 +202,7 @@ async def test_T09_a_one_way_request_is_never_answered(java_cluster: JavaCluster
 
 
 async def test_T10_an_unknown_code_is_answered_with_3(java_cluster: JavaCluster) -> None:
-    async with open_pool(ClientConfig()) as pool:
+    async with open_pool(patient()) as pool:
         for address in (java_cluster.address, java_cluster.master.address):
             assert (await pool.request(address, RemotingCommand(code=9999))).code == 3
 
@@ -218,9 +219,7 @@ async def test_T12_a_dead_name_server_costs_one_attempt_and_the_other_one_stays(
 
     for _ in range(3):  # whoever is asked first by chance
         attempts.clear()
-        config = ClientConfig(
-            namesrv_addr=[dead, java_cluster.address], probe_name_server_interval=1000
-        )
+        config = patient(namesrv_addr=[dead, java_cluster.address], probe_name_server_interval=1000)
         async with open_client(config, connect=counted) as client:
             for _ in range(4):
                 await client.name_servers.route(TOPIC)
@@ -232,7 +231,7 @@ async def test_T15_clusters_with_a_slave_are_read_from_integer_keys(
     java_cluster: JavaCluster,
 ) -> None:
     slave = java_cluster.slave()
-    async with open_client(ClientConfig(namesrv_addr=java_cluster.address)) as client:
+    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
         answer = await client.name_servers.call(Code.GET_BROKER_CLUSTER_INFO)
         info = await client.name_servers.cluster_info()
         route = await client.route(TOPIC)

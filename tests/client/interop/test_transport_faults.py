@@ -9,7 +9,6 @@ import trio
 
 from rocketwire.client import (
     BrokerIdentity,
-    ClientConfig,
     open_client,
     open_pool,
     open_registration,
@@ -20,6 +19,7 @@ from rocketwire.messages.pull import PullMessageRequestHeader
 from rocketwire.messages.registration import TopicConfig
 from rocketwire.messages.topics import CreateTopicRequestHeader
 from rocketwire.wire.command import RemotingCommand
+from tests.client.interop.patience import patient
 from tests.support.javapeers import JavaNameServer
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ async def test_T11_a_server_that_closes_idle_connections_is_connected_to_anew(
 ) -> None:
     ask = RemotingCommand(code=Code.GET_BROKER_CLUSTER_INFO)
     with JavaNameServer(tmp_path, {"serverChannelMaxIdleTimeSeconds": 1}) as server:
-        async with open_pool(ClientConfig()) as pool:
+        async with open_pool(patient()) as pool:
             assert (await pool.request(server.address, ask)).code == 0
             await until(lambda: not pool.is_connected(server.address))
             assert (await pool.request(server.address, ask)).code == 0
@@ -57,8 +57,8 @@ async def test_T13_routes_are_kept_while_the_name_server_is_away_and_polled_when
     who = BrokerIdentity(cluster_name="C", broker_name="b", broker_addr="127.0.0.1:10911")
     topics = [TopicConfig(topic_name=name, write_queue_nums=1) for name in ("T13", "T13-other")]
     server = JavaNameServer(tmp_path)
-    config = ClientConfig(namesrv_addr=server.address)
-    polling = ClientConfig(namesrv_addr=server.address, poll_name_server_interval=0.2)
+    config = patient(namesrv_addr=server.address)
+    polling = patient(namesrv_addr=server.address, poll_name_server_interval=0.2)
     with server:
         async with open_registration(who, topics, config) as broker, open_client(polling) as client:
             await client.route("T13")
@@ -80,7 +80,7 @@ async def test_T14_a_broker_that_ends_wakes_its_pulls_and_the_client_goes_elsewh
     java_cluster: JavaCluster,
 ) -> None:
     ending = java_cluster.broker("broker-ending")
-    config = ClientConfig(namesrv_addr=java_cluster.address, poll_name_server_interval=0.5)
+    config = patient(namesrv_addr=java_cluster.address, poll_name_server_interval=0.5)
     outcomes: list[Exception | int] = []
     async with open_client(config) as client:
         for address in (ending.address, java_cluster.master.address):

@@ -1,0 +1,134 @@
+"""Being a member of groups at a real broker: heartbeats of both kinds, what it asks of its clients, and leaving."""
+
+from __future__ import annotations
+
+import ssl
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client import Credentials, open_client, open_pool
+from rocketwire.codes import RequestCode as Code
+from rocketwire.errors import BrokerError
+from rocketwire.wire.command import RemotingCommand
+from tests.client.interop.patience import patient
+from tests.client.members import Consumer, Producer
+from tests.support.javapeers import JavaNameServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from rocketwire.client import ClientInstance
+    from tests.support.javacluster import JavaCluster
+
+pytestmark = [pytest.mark.java, pytest.mark.slow]
+
+SECONDS = 90.0
+TOPIC = "TBW102"
+AUTH = {
+    "authenticationEnabled": "true",
+    "authenticationProvider": "org.apache.rocketmq.auth.authentication.provider.DefaultAuthenticationProvider",
+    "authenticationMetadataProvider": (
+        "org.apache.rocketmq.auth.authentication.provider.LocalAuthenticationMetadataProvider"
+    ),
+    "initAuthenticationUser": '{"username":"rocket","password":"wire1234"}',
+    "innerClientAuthenticationCredentials": '{"accessKey":"rocket","secretKey":"wire1234"}',
+}
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    with trio.fail_after(SECONDS):
+        while not condition():
+            await trio.sleep(0.05)
+
+
+async def members(client: ClientInstance, address: str, group: str, count: int) -> tuple[str, ...]:
+    """The client ids of a group, once there are so many."""
+    ids: tuple[str, ...] = ()
+    with trio.fail_after(SECONDS):
+        while len(ids := await client.brokers.consumer_ids(address, group)) != count:
+            await trio.sleep(0.05)
+    return ids
+
+
+@pytest.mark.parametrize("short", [False, True], ids=["whole", "short"])
+async def test_members_know_each_other_and_are_told_when_one_leaves(
+    java_cluster: JavaCluster, short: bool
+) -> None:
+    group = f"CID_members_{short}"
+    config = patient(namesrv_addr=java_cluster.address, use_heartbeat_v2=short)
+    broker = java_cluster.master.address
+    one, two = Consumer(group, (TOPIC,)), Consumer(group, (TOPIC,))
+    async with open_client(config) as client:
+        await client.route(TOPIC)
+        client.add_consumer(one)
+        assert await members(client, broker, group, 1) == (client.client_id,)
+        await until(lambda: client.broker_version(broker) == 513)
+        async with open_client(config) as other:
+            await other.route(TOPIC)
+            other.add_consumer(two)
+            both = await members(client, broker, group, 2)
+            assert set(both) == {client.client_id, other.client_id}
+            await until(lambda: "rebalance" in one.heard)
+            for _ in range(3):
+                assert await client.send_heartbeat(broker)
+            assert len(await client.brokers.consumer_ids(broker, group)) == 2
+            one.heard.clear()
+        assert await members(client, broker, group, 1) == (client.client_id,)
+        await until(lambda: "rebalance" in one.heard)
+
+
+async def test_a_broker_passes_on_what_operators_ask(java_cluster: JavaCluster) -> None:
+    config = patient(namesrv_addr=java_cluster.address)
+    broker = java_cluster.master.address
+    async with open_client(config) as client, open_client(config) as operator:
+        await client.route(TOPIC)
+        client.add_consumer(Consumer("CID_asked", (TOPIC,)))
+        client.add_producer(Producer("PID_asked", (TOPIC,)))
+        await members(client, broker, "CID_asked", 1)
+        fields = {"consumerGroup": "CID_asked", "clientId": client.client_id}
+        info = await operator.brokers.call(
+            broker, Code.GET_CONSUMER_RUNNING_INFO, fields, within=30
+        )
+        status = await operator.brokers.call(
+            broker,
+            Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS,
+            {"topic": TOPIC, "group": "CID_asked"},
+            within=30,
+        )
+        producers = await operator.brokers.call(broker, Code.GET_ALL_PRODUCER_INFO)
+
+    assert info.body.properties["PROP_CLIENT_VERSION"] == "V5_5_0"
+    assert info.body.properties["PROP_NAMESERVER_ADDR"] == f"{java_cluster.address};"
+    assert list(status.body.consumer_table) == [client.client_id]
+    assert [one.client_id for one in producers.body.data["PID_asked"]] == [client.client_id]
+
+
+async def test_requests_are_signed_for_a_broker_that_authenticates(
+    java_cluster: JavaCluster,
+) -> None:
+    broker = java_cluster.broker("broker-auth", options=AUTH).address
+    good, bad = Credentials("rocket", "wire1234"), Credentials("rocket", "wrong")
+    async with open_client(patient(namesrv_addr=[], credentials=good)) as client:
+        answer = await client.brokers.call(broker, Code.GET_BROKER_RUNTIME_INFO)
+    for credentials in (bad, None):
+        config = patient(namesrv_addr=[], credentials=credentials)
+        async with open_client(config) as client:
+            with pytest.raises(BrokerError):
+                await client.brokers.call(broker, Code.GET_BROKER_RUNTIME_INFO)
+
+    assert answer.body.table["brokerVersionDesc"] == "V5_5_0"
+
+
+async def test_everything_goes_over_tls_where_that_is_wanted(
+    java_cluster: JavaCluster, tmp_path: Path
+) -> None:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    jvm = ["-Dtls.server.mode=enforcing", "-Dtls.test.mode.enable=true"]
+    ask = RemotingCommand(code=Code.GET_BROKER_CLUSTER_INFO)
+    with JavaNameServer(tmp_path, jvm=jvm) as server:
+        async with open_pool(patient(tls=context, connect_timeout=30)) as pool:
+            assert (await pool.request(server.address, ask, within=60)).code == 0
