@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 import threading
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,6 +14,7 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
 from rocketwire_namesrv import reactor, storage
+from rocketwire_namesrv import server as server_module
 from rocketwire_namesrv.server import NameServer, serve
 from rocketwire_namesrv.session import Session
 from tests.namesrv.talk import registration_body
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rocketwire_namesrv.config import Config
+    from rocketwire_namesrv.session import Outcome
     from tests.namesrv.test_server import Site
 
 pytestmark = pytest.mark.skipif(not reactor.is_available(), reason="this system has no epoll")
@@ -308,3 +311,72 @@ async def test_a_lone_descriptor_is_all_that_is_waited_for() -> None:
             await wait_all_tasks_blocked()
             assert trio.lowlevel.current_statistics().tasks_living <= before
             assert LOOPBACK in site.server.listening
+
+
+async def test_readers_are_answered_between_the_steps_of_a_registration(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server_module, "BEGINNING_SECONDS", 0.0)
+    monkeypatch.setattr(server_module, "SERVED_STEPS_SECONDS", 60.0)
+    proceed = Session.proceed
+    answers = {True: 0, False: 0}  # whether a registration was in the midst of its steps
+    with trio.fail_after(20):
+        async with running() as site:
+            broker = site.connect()
+            await broker.ask(large())
+            with socket.create_connection(tuple(site.server.listening)) as reader:
+                reader.setblocking(False)
+
+                def proceed_and_look(session: Session, now: float) -> Outcome:
+                    outcome = proceed(session, now)
+                    if not sum(answers.values()):
+                        reader.sendall(ROUTE)
+                    with suppress(BlockingIOError):
+                        answers[site.server.state.stepping] += len(reader.recv(65_536))
+                    return outcome
+
+                await wait_all_tasks_blocked()
+                monkeypatch.setattr(Session, "proceed", proceed_and_look)
+                assert (await broker.ask(large(1, "x"))).code == 0
+
+    assert answers[True] > 0
+
+
+async def test_who_ends_between_two_steps_gives_up_its_turn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(server_module, "BEGINNING_SECONDS", 0.0)
+    proceed = Session.proceed
+    with trio.fail_after(20):
+        async with running() as site:
+            first, other = site.connect(), site.connect()
+            link = next(iter(site.server.connections.values()))
+
+            def proceed_and_end(session: Session, now: float) -> Outcome:
+                monkeypatch.setattr(Session, "proceed", proceed)
+                outcome = proceed(session, now)
+                link.close("test")
+                return outcome
+
+            monkeypatch.setattr(Session, "proceed", proceed_and_end)
+            await first.send(large())
+            assert await first.is_closed()
+            assert (await other.ask(large())).code == 0
+
+
+async def test_registrations_that_begin_at_once_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server_module, "BEGINNING_SECONDS", 0.0)
+    monkeypatch.setattr(server_module, "SERVED_STEPS_SECONDS", 0.0)
+    replies: list[int] = []
+    with trio.fail_after(20):
+        async with running() as site:
+
+            async def register(number: int) -> None:
+                reply = await site.connect().ask(large(number, str(number)))
+                replies.append(int(reply.code))
+
+            async with trio.open_nursery() as brokers:
+                for number in range(3):
+                    brokers.start_soon(register, number)
+
+    assert replies == [0, 0, 0]
