@@ -91,8 +91,6 @@ class JsonTopics:
             topics = [self._topic(value) for value in members.values()]
         except (StrictError, KeyError, TypeError):
             return 0, 0
-        if not members:
-            return 0, 0
         for key, (name, _) in zip(members, topics, strict=True):
             if key != name:
                 self._names[key] = name

@@ -324,7 +324,8 @@ async def test_readers_are_answered_between_the_steps_of_a_registration(
         async with running() as site:
             broker = site.connect()
             await broker.ask(large())
-            with socket.create_connection(tuple(site.server.listening)) as reader:
+            host, port, *_ = site.server.listening
+            with socket.create_connection((str(host), int(str(port)))) as reader:
                 reader.setblocking(False)
 
                 def proceed_and_look(session: Session, now: float) -> Outcome:
