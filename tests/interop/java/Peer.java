@@ -11,7 +11,9 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
+import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.PullResult;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
@@ -22,6 +24,7 @@ import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.client.producer.SendStatus;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
+import org.apache.rocketmq.common.message.MessageClientExt;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 import org.apache.rocketmq.tools.command.MQAdminStartup;
@@ -104,6 +107,43 @@ public class Peer {
         hurrying.start();
     }
 
+    /** Every message of a topic, as Java's client reads it: id, offset id, queue, offset, topic, body in base64, then the properties. */
+    @SuppressWarnings("deprecation")
+    private static List<String> read(String nameServers, String topic) throws Exception {
+        DefaultMQPullConsumer consumer = new DefaultMQPullConsumer("peer-reader");
+        consumer.setNamesrvAddr(nameServers);
+        consumer.setInstanceName("reader-" + System.nanoTime());
+        consumer.start();
+        List<String> found = new ArrayList<>();
+        try {
+            for (MessageQueue queue : consumer.fetchSubscribeMessageQueues(topic)) {
+                long at = consumer.minOffset(queue);
+                while (at < consumer.maxOffset(queue)) {
+                    PullResult pulled = consumer.pull(queue, "*", at, 32);
+                    if (pulled.getMsgFoundList() != null) {
+                        pulled.getMsgFoundList().forEach(message -> found.add(described((MessageClientExt) message)));
+                    }
+                    at = Math.max(at + 1, pulled.getNextBeginOffset());
+                }
+            }
+        } finally {
+            consumer.shutdown();
+        }
+        return found;
+    }
+
+    private static String described(MessageClientExt message) {
+        List<String> lines = new ArrayList<>(List.of(
+            message.getMsgId(),
+            message.getOffsetMsgId(),
+            String.valueOf(message.getQueueId()),
+            String.valueOf(message.getQueueOffset()),
+            message.getTopic(),
+            Base64.getEncoder().encodeToString(message.getBody())));
+        message.getProperties().forEach((name, value) -> lines.add(name + "=" + value));
+        return String.join("\n", lines);
+    }
+
     private List<String> perform(String verb, String[] words) throws Exception {
         switch (verb) {
             case "admin":
@@ -118,6 +158,8 @@ public class Peer {
                 return List.of();
             case "join":
                 return List.of(consume(words[0], words[1], words[2], words[3], strategy(words[4])));
+            case "read":
+                return read(words[0], words[1]);
             case "queues":
                 return queues(words[0]);
             case "received":

@@ -1,0 +1,334 @@
+"""Cases P01 to P33 of producers: what our producer sends, Java's broker takes and Java's client and mqadmin read."""
+
+from __future__ import annotations
+
+import base64
+import os
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+import trio
+
+from rocketwire.client import (
+    ClientConfig,
+    LocalTransactionState,
+    Message,
+    ProducerConfig,
+    open_client,
+    open_producer,
+)
+from rocketwire.codes import RequestCode
+from rocketwire.errors import BrokerError, IllegalMessageError
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.send import SendMessageRequestHeaderV2
+from rocketwire.policy.selectors import queue_by_hash
+from rocketwire.wire.body_compression import CompressionType
+from tests.support.processes import PeerFailedError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from rocketwire.client import ClientInstance, SendResult
+    from rocketwire.client.producer import Producer
+    from tests.support.javacluster import JavaCluster
+    from tests.support.javapeers import JavaPeer
+
+pytestmark = [pytest.mark.java, pytest.mark.slow]
+
+COMMIT, ROLLBACK, UNKNOW = LocalTransactionState
+
+
+class Read(NamedTuple):
+    """A message as Java's client reads it."""
+
+    msg_id: str
+    offset_msg_id: str
+    queue_id: int
+    offset: int
+    topic: str
+    body: bytes
+    properties: dict[str, str]
+
+
+class World(NamedTuple):
+    """A producer at Java's cluster, and a Java program beside it."""
+
+    client: ClientInstance
+    producer: Producer
+    cluster: JavaCluster
+    java: JavaPeer
+
+    async def read(self, topic: str) -> list[Read]:
+        """Every message of a topic, read by Java, which may first have to hear of a new topic."""
+        with trio.fail_after(60):
+            while True:
+                try:
+                    words = await trio.to_thread.run_sync(
+                        self.java.call, "read", self.cluster.address, topic
+                    )
+                except PeerFailedError:
+                    await trio.sleep(0.2)
+                else:
+                    return [_parsed(word) for word in words]
+
+    async def admin(self, line: str) -> str:
+        """What an mqadmin line prints."""
+        done = await trio.to_thread.run_sync(self.java.admin, self.cluster.address, line)
+        return done.out
+
+    async def until_read(self, topic: str, count: int, seconds: float = 30) -> list[Read]:
+        """The messages of a topic, once there are so many."""
+        with trio.move_on_after(seconds):
+            while len(found := await self.read(topic)) < count:
+                await trio.sleep(0.2)
+            return found
+        raise AssertionError(f"{topic}: not {count} messages within {seconds} s")
+
+
+def _parsed(word: str) -> Read:
+    msg_id, offset_id, queue_id, offset, topic, body, *lines = word.split("\n")
+    properties = dict(line.partition("=")[::2] for line in lines)
+    return Read(
+        msg_id, offset_id, int(queue_id), int(offset), topic, base64.b64decode(body), properties
+    )
+
+
+@pytest.fixture
+async def it(java_cluster: JavaCluster, java_peer: JavaPeer) -> AsyncGenerator[World]:
+    config = ClientConfig(namesrv_addr=java_cluster.address)
+    async with (
+        open_client(config) as client,
+        open_producer(client, "python-producers", ProducerConfig(send_msg_timeout=15)) as producer,
+    ):
+        yield World(client, producer, java_cluster, java_peer)
+
+
+async def raw(it: World, topic: str, queue_id: int, body: bytes | None, **more: str) -> BrokerError:
+    """Send without any check of ours; returns the broker's refusal."""
+    header = SendMessageRequestHeaderV2(
+        producer_group="g",
+        topic=topic,
+        default_topic="TBW102",
+        default_topic_queue_nums=4,
+        queue_id=queue_id,
+        sys_flag=0,
+        born_timestamp=1,
+        flag=0,
+        properties=more.get("properties", ""),
+    )
+    with pytest.raises(BrokerError) as caught:
+        await it.client.brokers.call(
+            it.cluster.master.address, RequestCode.SEND_MESSAGE_V2, header, body, within=15
+        )
+    return caught.value
+
+
+@pytest.mark.parametrize("smart", [True, False], ids=["P01", "P02"])
+async def test_p01_p02_what_is_sent_in_either_spelling_is_what_java_reads(
+    it: World, smart: bool
+) -> None:
+    topic = f"P01-{smart}"
+    message = Message(
+        topic, "häłło".encode(), tags="TagA", keys=("k1", "k2"), properties={"a": "1"}
+    )
+    async with open_producer(it.client, "other", ProducerConfig(send_smart_msg=smart)) as producer:
+        result = await producer.send(message, within=15)
+    (read,) = await it.read(topic)
+
+    assert (read.topic, read.body) == (topic, message.body)
+    assert (read.msg_id, read.offset_msg_id) == (result.msg_id, result.offset_msg_id)
+    assert (read.queue_id, read.offset) == (result.message_queue.queue_id, result.queue_offset)
+    wanted = {"TAGS": "TagA", "KEYS": "k1 k2", "a": "1", "WAIT": "true", "UNIQ_KEY": result.msg_id}
+    assert wanted.items() <= read.properties.items()
+
+
+async def test_p03_a_hundred_one_way_messages_all_arrive(it: World) -> None:
+    for number in range(100):
+        await it.producer.send_oneway(Message("P03", b"%d" % number))
+
+    read = await it.until_read("P03", 100)
+    assert sorted(int(one.body) for one in read) == list(range(100))
+
+
+async def test_p04_a_topic_is_created_with_four_queues(it: World) -> None:
+    await it.producer.send(Message("P04", b"x"))
+    data = (await it.client.name_servers.route("P04")).queue_datas or ()
+
+    assert [(one.read_queue_nums, one.write_queue_nums, one.perm) for one in data] == [(4, 4, 6)]
+
+
+async def test_p06_a_batch_has_consecutive_offsets_and_a_key_for_each(it: World) -> None:
+    result = await it.producer.send_batch([Message("P06", b"%d" % n) for n in range(10)])
+    read = sorted(await it.read("P06"), key=lambda one: one.offset)
+
+    assert [one.body for one in read] == [b"%d" % n for n in range(10)]
+    assert [one.offset for one in read] == list(
+        range(result.queue_offset, result.queue_offset + 10)
+    )
+    assert result.msg_id.split(",") == [one.properties["UNIQ_KEY"] for one in read]
+    assert len(result.offset_msg_id.split(",")) == 10
+
+
+@pytest.mark.parametrize("kind", CompressionType)
+async def test_p07_p08_compressed_bodies_are_read_as_they_were(
+    it: World, kind: CompressionType
+) -> None:
+    body = os.urandom(100) * 50
+    config = ProducerConfig(compress_type=kind)
+    async with open_producer(it.client, f"compressing-{kind.name}", config) as producer:
+        await producer.send(Message(f"P08-{kind.name}", body), within=15)
+
+    (read,) = await it.read(f"P08-{kind.name}")
+    assert read.body == body
+
+
+async def test_p10_to_p16_what_the_broker_refuses(it: World) -> None:
+    await it.producer.send(Message("P13", b"x"))
+
+    assert (await raw(it, "P13", 0, bytes((4 << 20) + 1))).code == 13
+    with pytest.raises(IllegalMessageError):
+        await it.producer.send(Message("P13", b""))
+    assert (await raw(it, "P13", 0, None)).code in (1, 13)
+    assert (await raw(it, "P13", 4, b"x")).code == 29
+    assert (await raw(it, "a b", 0, b"x")).code == 29
+    assert (await raw(it, "x" * 128, 0, b"x")).code == 29
+    assert (await raw(it, "SCHEDULE_TOPIC_XXXX", 0, b"x")).code == 16
+    assert (await raw(it, "P13", 0, b"x", properties="a\x01" + "b" * 32_768)).code == 13
+
+
+async def test_p12_without_a_queue_the_broker_picks_one(it: World) -> None:
+    await it.producer.queues("P12")
+    queue = MessageQueue(topic="P12", broker_name="broker-a", queue_id=-1)
+    result = await it.producer.send_to(Message("P12", b"x"), queue)
+
+    assert 0 <= result.message_queue.queue_id < 4
+
+
+async def test_p17_to_p19_operators_find_a_message_by_ids_and_keys(it: World) -> None:
+    result = await it.producer.send(Message("P17", b"x", keys=("first", "second")))
+
+    by_offset = await it.admin(f"queryMsgById -i {result.offset_msg_id} -t P17")
+    assert result.msg_id in by_offset
+    by_unique = await it.admin(f"queryMsgByUniqueKey -i {result.msg_id} -t P17")
+    assert "P17" in by_unique
+    for key in ("first", "second"):
+        with trio.fail_after(30):
+            while result.msg_id not in await it.admin(f"queryMsgByKey -t P17 -k {key}"):
+                await trio.sleep(0.2)
+
+
+async def test_p20_p21_delayed_messages_come_later(it: World) -> None:
+    messages = [
+        Message("P21", b"level", delay_level=1),
+        Message("P21", b"seconds", delay_seconds=2),
+        Message("P21", b"millis", delay_millis=2500),
+    ]
+    for message in messages:
+        assert (await it.producer.send(message)).is_ok
+    read = await it.until_read("P21", 3)
+
+    assert {one.body for one in read} == {b"level", b"seconds", b"millis"}
+    assert all(one.topic == "P21" for one in read)
+
+
+async def test_p22_a_timer_of_more_than_three_days_is_refused(it: World) -> None:
+    with pytest.raises(BrokerError) as caught:
+        await it.producer.send(Message("P22", b"x", delay_seconds=4 * 86_400))
+
+    assert caught.value.code == 13
+
+
+async def test_p23_a_message_that_was_taken_back_is_not_delivered(it: World) -> None:
+    kept = await it.producer.send(Message("P23", b"kept", delay_seconds=4))
+    back = await it.producer.send(Message("P23", b"back", delay_seconds=4))
+    assert back.recall_handle is not None
+    assert await it.producer.recall("P23", back.recall_handle) == back.msg_id
+
+    assert [one.msg_id for one in await it.until_read("P23", 1)] == [kept.msg_id]
+    with pytest.raises(BrokerError) as late:
+        await it.producer.recall("P23", back.recall_handle)
+    assert late.value.code == 604
+    assert len(await it.read("P23")) == 1
+
+
+async def test_p25_p26_transactions_end_as_the_application_says_or_as_the_check_finds_out(
+    it: World,
+) -> None:
+    asked: list[str] = []
+
+    def said(
+        state: LocalTransactionState, _message: Message, _result: SendResult
+    ) -> LocalTransactionState:
+        return state
+
+    def check(_half: object) -> LocalTransactionState:
+        asked.append("asked")
+        return COMMIT
+
+    async with open_producer(it.client, "transacting", check=check) as producer:
+        for body, state in ((b"commit", COMMIT), (b"rollback", ROLLBACK), (b"unknown", UNKNOW)):
+            ended = await producer.send_in_transaction(
+                Message("P25", body), partial(said, state), within=15
+            )
+            assert ended.state is state
+        read = await it.until_read("P25", 2, 60)
+
+    assert sorted(one.body for one in read) == [b"commit", b"unknown"]
+    assert asked
+
+
+async def test_p31_a_topic_that_may_not_be_written_takes_messages_all_the_same(it: World) -> None:
+    await it.admin("updateTopic -t P31 -c DefaultCluster -p 4")
+    with pytest.raises(Exception, match="P31"):
+        await it.producer.send(Message("P31", b"x"))
+    header = SendMessageRequestHeaderV2(
+        producer_group="g",
+        topic="P31",
+        default_topic="TBW102",
+        default_topic_queue_nums=4,
+        queue_id=0,
+        sys_flag=0,
+        born_timestamp=1,
+        flag=0,
+    )
+    address = it.cluster.master.address
+    answer = await it.client.brokers.call(
+        address, RequestCode.SEND_MESSAGE_V2, header, b"x", within=15
+    )
+    assert answer.command.code == 0
+
+
+async def test_p32_a_key_goes_to_java_s_queue(it: World) -> None:
+    for key, number in (("order-1", 2), ("order-2", 1), ("uid:42", 0)):
+        result = await it.producer.send_ordered(Message("P32", key.encode()), key)
+        assert result.message_queue.queue_id == number
+        assert result.message_queue == queue_by_hash(await it.producer.queues("P32"), key)
+
+
+async def test_p33_mqadmin_shows_the_trace_of_a_send(it: World) -> None:
+    config = ProducerConfig(enable_trace=True)
+    async with open_producer(it.client, "traced", config) as producer:
+        result = await producer.send(Message("P33", b"x", tags="t", keys=("k",)), within=15)
+
+    with trio.fail_after(60):
+        while "traced" not in (out := await it.admin(f"queryMsgTraceById -i {result.msg_id}")):
+            await trio.sleep(0.5)
+    assert "success" in out
+    assert "Pub" in out
+
+
+async def test_request_reply_reaches_the_requester_through_its_broker(it: World) -> None:
+    """Half of P27: the reply is ours, the way of it the broker's."""
+    from rocketwire.client import create_reply
+    from rocketwire.wire.stored import StoredMessage
+
+    async def answer_one() -> None:
+        (asked,) = await it.until_read("P27", 1)
+        stored = StoredMessage(topic=asked.topic, properties=dict(asked.properties))
+        await it.producer.send(create_reply(stored, b"that"))
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(answer_one)
+        answer = await it.producer.request(Message("P27", b"what?"), within=60)
+    assert answer.body == b"that"
