@@ -88,7 +88,8 @@ class World(NamedTuple):
 
 def _parsed(word: str) -> Read:
     msg_id, offset_id, queue_id, offset, topic, body, *lines = word.split("\n")
-    properties = dict(line.partition("=")[::2] for line in lines)
+    parts = [line.partition("=") for line in lines]
+    properties = {name: value for name, _, value in parts}
     return Read(
         msg_id, offset_id, int(queue_id), int(offset), topic, base64.b64decode(body), properties
     )
