@@ -1,0 +1,190 @@
+"""What is read and where it is cut, without Spark."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.rows import COLUMNS
+from rocketwire_tools.pcap.splits import Split
+from rocketwire_tools.spark.options import OptionError, Settings, read_options
+from rocketwire_tools.spark.planning import Part, files, latest, local, parts, parts_between
+from rocketwire_tools.spark.pushing import filter_text
+from rocketwire_tools.spark.reading import columns, read
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_options_have_defaults_units_and_any_case() -> None:
+    assert Settings(paths=("x",)) == read_options({"path": "x"})
+    settings = read_options(
+        {
+            "PATHS": '["a", "b"]',
+            "splitsize": "64m",
+            "Mode": "EXACT",
+            "extFields": "true",
+            "badFile": "skip",
+        }
+    )
+    assert ("a", "b") == settings.paths
+    assert (64 << 20, "exact", True, "skip") == (
+        settings.split_size, settings.mode, settings.ext_fields, settings.bad_file,
+    )  # fmt: skip
+    assert [7, 1024, 2 << 20, 1 << 30] == [
+        read_options({"path": "x", "lookAhead": size}).look_ahead
+        for size in ("7", "1k", "2MB", "1g")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("nonsense", "1", "no option 'nonsense'; there are path"),
+        ("mode", "fast", "'fast' is none of split, exact"),
+        ("splitSize", "large", "'large' is no size"),
+        ("paths", "a", "is no JSON list"),
+        ("extFields", "1", "is none of true, false"),
+    ],
+)
+def test_an_option_that_makes_no_sense_is_refused(name: str, value: str, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        read_options({"path": "x", name: value})
+
+
+def test_without_a_path_there_is_nothing_to_read() -> None:
+    with pytest.raises(OptionError, match="which captures"):
+        read_options({})
+
+
+def test_files_come_in_the_order_in_which_they_were_rotated(tmp_path: Path) -> None:
+    for name in ("t.pcap", "t.pcap10", "t.pcap9", "t.pcap1", ".hidden", "_SUCCESS"):
+        (tmp_path / name).touch()
+    names = [path.rpartition("/")[2] for path in files([str(tmp_path)])]
+    assert ["t.pcap", "t.pcap1", "t.pcap9", "t.pcap10"] == names
+    assert files([f"{tmp_path}/t.pcap?"]) == files([f"file://{tmp_path}/t.pcap[19]"])
+
+
+def test_a_path_that_names_nothing_and_a_file_system_of_hadoop_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="there is no such file"):
+        files([str(tmp_path / "*.pcap")])
+    assert [] == files([str(tmp_path / "*.pcap")], may_be_none=True)
+    with pytest.raises(CaptureError, match=r"s3a://bucket/x\.pcap: Python workers see"):
+        local("s3a://bucket/x.pcap")
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> list[str]:
+    """Three captures that are empty but for their heads."""
+    head = b"\xd4\xc3\xb2\xa1" + bytes(12) + b"\xff\xff\x00\x00" + b"\x01\x00\x00\x00"
+    made: list[str] = []
+    for number in range(3):
+        path = tmp_path / f"{number}.pcap"
+        path.write_bytes(head)
+        made.append(str(path))
+    return made
+
+
+def test_a_stream_takes_files_that_have_a_successor(trace: list[str]) -> None:
+    settings = Settings(paths=("x",))
+    first, second, third = trace
+    assert second == latest(settings, trace, "", 0, last_too=False)
+    assert first == latest(settings, trace, "", 1, last_too=False)
+    assert second == latest(settings, trace, second, 0, last_too=False)
+    assert third == latest(settings, trace, second, 0, last_too=True)
+    assert third == latest(Settings(paths=("x",), last_file="read"), trace, "", 0, last_too=False)
+    assert "" == latest(settings, [], "", 0, last_too=False)
+
+
+def test_parts_of_rotated_files_know_their_neighbours(trace: list[str]) -> None:
+    settings = Settings(paths=("x",))
+    first, second, third = trace
+    assert [] == parts_between(settings, trace, "", "")
+    assert [Part(Split(first, after=second)), Part(Split(second, before=first, after=third))] == (
+        parts_between(settings, trace, "", second)
+    )
+    assert [Part(Split(third, before=second))] == parts_between(settings, trace, second, third)
+
+
+def test_exact_mode_shares_a_file_out(trace: list[str]) -> None:
+    settings = Settings(paths=(trace[0],), mode="exact", shares=2)
+    assert [Part(Split(trace[0]), (k, 2)) for k in range(2)] == parts(settings)
+    assert [Part(Split(trace[0]))] == parts(Settings(paths=(trace[0],), mode="exact"))
+
+
+def test_a_bad_file_is_named_or_skipped(
+    trace: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = tmp_path / "notes.txt"
+    bad.write_bytes(b"nothing of the kind" * 1000)
+    paths = (str(bad), trace[0])
+    with pytest.raises(CaptureError, match=r"notes\.txt at byte 0: this is neither"):
+        parts(Settings(paths=paths, split_size=100))
+    skipping = Settings(paths=paths, split_size=100, bad_file="skip")
+    assert [Part(Split(trace[0]))] == parts(skipping)
+    assert "rocketmq-pcap: skipped: " in capsys.readouterr().err
+    assert [] == list(read(Part(Split(str(bad))), ["code"], [], skipping))
+    with pytest.raises(CaptureError, match=r"notes\.txt"):
+        list(read(Part(Split(str(bad))), ["code"], [], Settings(paths=paths)))
+
+
+class EqualTo(NamedTuple):
+    attribute: tuple[str, ...]
+    value: Any
+
+
+class In(NamedTuple):
+    attribute: tuple[str, ...]
+    value: tuple[Any, ...]
+
+
+class StringStartsWith(NamedTuple):
+    attribute: tuple[str, ...]
+    value: str
+
+
+class IsNotNull(NamedTuple):
+    attribute: tuple[str, ...]
+
+
+class Not(NamedTuple):
+    child: Any
+
+
+@pytest.mark.parametrize(
+    ("one", "text"),
+    [
+        (EqualTo(("code",), 310), "code == 310"),
+        (EqualTo(("topic",), "it's"), 'topic == "it\'s"'),
+        (In(("code",), (1, 2)), "code in [1, 2]"),
+        (StringStartsWith(("topic",), "%RETRY%"), "topic.startswith('%RETRY%')"),
+        (IsNotNull(("latency_ns",)), "latency_ns is not None"),
+        (EqualTo(("code",), None), None),
+        (EqualTo(("body",), "x"), None),
+        (EqualTo(("a", "b"), 1), None),
+        (Not(EqualTo(("code",), 1)), None),
+    ],
+)
+def test_filters_become_those_of_the_command_or_are_left_to_spark(
+    one: Any, text: str | None
+) -> None:
+    assert text == filter_text(one, COLUMNS)
+
+
+def test_columns_follow_the_options() -> None:
+    usual = columns(Settings(paths=("x",)))
+    assert list(COLUMNS) == list(usual)
+    assert "body_length" not in columns(Settings(paths=("x",), body="none"))
+    more = columns(Settings(paths=("x",), body="decoded", ext_fields=True))
+    assert {"ext_fields": "string", "body": "string"} == dict(list(more.items())[-2:])
+
+
+def test_importing_what_spark_looks_at_is_cheap() -> None:
+    pytest.importorskip("pyspark")
+    source = "import sys, pyspark_rocketwire; print([m for m in ('numpy', 'trio', 'msgspec', 'rocketwire') if m in sys.modules])"
+    made = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
+    assert made.stdout.strip() == b"[]"
