@@ -519,3 +519,18 @@ async def test_a_channel_over_tls(tmp_path: Path) -> None:
         async with open_channel("127.0.0.1", port, tls=client) as channel:
             assert (await channel.request(ASK)).code == 0
         nursery.cancel_scope.cancel()
+
+
+async def test_an_answer_counts_although_rubbish_came_right_behind_it() -> None:
+    answers: list[RemotingCommand] = []
+
+    async def ask(channel: Channel) -> None:
+        answers.append(await channel.request(RemotingCommand(code=1)))
+
+    async with pair() as (channel, peer), trio.open_nursery() as nursery:
+        nursery.start_soon(ask, channel)
+        request = await peer.next()
+        answer = RemotingCommand(code=0, opaque=request.opaque, flag=CommandFlag.RESPONSE)
+        await peer.stream.send_all(encode(answer) + b"\xff" * 8)
+
+    assert [each.opaque for each in answers] == [request.opaque]

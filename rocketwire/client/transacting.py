@@ -37,7 +37,7 @@ class Transactions:
         result: SendResult,
         broker_name: str,
         wire_topic: str,
-        execute: LocalTransaction,
+        local_transaction: LocalTransaction,
     ) -> LocalTransactionState:
         """Execute a local transaction and tell the broker how it ended.
 
@@ -45,15 +45,15 @@ class Transactions:
         logged: it will ask.
 
         Raises:
-            Exception: whatever ``execute`` raises, after the broker was told.
+            Exception: whatever ``local_transaction`` raises, after the broker was told.
         """
         state, failure = LocalTransactionState.ROLLBACK_MESSAGE, None
         if result.is_ok:
             try:
-                state = await state_from(execute(half, result))
+                state = await state_from(local_transaction(half, result))
             except Exception as error:  # noqa: BLE001 - the application's; raised below
                 state, failure = LocalTransactionState.UNKNOW, error
-        remark = None if failure is None else f"executing failed: {failure!r}"
+        remark = None if failure is None else f"the local transaction failed: {failure!r}"
         try:
             await end_transaction(
                 self._instance, self._group, wire_topic, result, broker_name, state, remark

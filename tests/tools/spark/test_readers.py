@@ -86,7 +86,7 @@ def of_command(folder: Path, **but: Iterable[str]) -> Content:
 
 def test_it_has_the_name_and_the_columns_that_are_documented() -> None:
     made = source(path="x")
-    assert "rocketmq-pcap" == type(made).name()
+    assert "rocketmq-pcap" == made.name()
     from rocketwire_tools.spark.options import Settings
 
     text = ", ".join(f"`{name}` {kind}" for name, kind in columns(Settings(paths=("x",))).items())
