@@ -65,15 +65,13 @@ class _Waiter:
     __slots__ = ("error", "response", "task")
 
     def __init__(self, task: trio.lowlevel.Task) -> None:
-        self.task: trio.lowlevel.Task | None = task
+        self.task = task
         self.response: RemotingCommand | None = None
         self.error: ChannelError | None = None
 
     def wake(self) -> None:
-        """Let the waiter go on; only the first call does."""
-        if self.task is not None:
-            task, self.task = self.task, None
-            trio.lowlevel.reschedule(task)
+        """Let the waiter go on; called once, by whoever took it out of those that wait."""
+        trio.lowlevel.reschedule(self.task)
 
 
 class Channel(trio.abc.AsyncResource):
@@ -169,7 +167,6 @@ class Channel(trio.abc.AsyncResource):
         self._outbox.put(data, at_once=alone)
 
         def abort(_: object) -> trio.lowlevel.Abort:
-            waiter.task = None
             self._waiters.pop(opaque, None)
             self._connection.forget(opaque)
             return trio.lowlevel.Abort.SUCCEEDED
