@@ -7,8 +7,8 @@ BIN    := $(VENV)/bin
 ARGS   ?=
 # Arguments of pytest: make test PYTEST="-k route"
 PYTEST ?=
-# Processes that run tests: more than cores, for tests with Java peers wait most of the time; 0 for none but pytest's own
-WORKERS ?= 3
+# Processes that run tests; with more of them than cores, Java peers that start at once exceed the time limits of tests.  0 for none but pytest's own
+WORKERS ?= 2
 # Arguments of the name server's benchmark: make bench BENCH="--scenario closed"
 BENCH  ?=
 # Of make fuzz: seconds for each atheris target, cases for each format beside Java
@@ -23,7 +23,7 @@ SOAK         ?=
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
-	@echo "make test   set up and run every check and every test       (PYTEST=\"-k WORD\" WORKERS=3)"
+	@echo "make test   set up and run every check and every test       (PYTEST=\"-k WORD\" WORKERS=2)"
 	@echo "make bench  the name server beside Java's and a C floor, the codec beside hand-written code, construct and Java;"
 	@echo "            writes docs/performance.md, takes half an hour   (BENCH=\"--quick\")"
 	@echo "make lint   the checks alone: ruff, mypy, pyright, import-linter"
