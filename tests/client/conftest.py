@@ -17,11 +17,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture(scope="session")
-def java_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaCluster]:
-    """Java's name server and a broker of 5.5.0 with everything switched on; tests leave both running.
-
-    ``java_cluster.slave()`` and ``java_cluster.broker(name, version=...)`` start more, once for all who ask.
-    """
+def shared_java_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaCluster]:
+    """What ``java_cluster`` gives to one module after the other."""
     have_here(
         partial(javacache.classes, CURRENT, "Peer.java"),
         partial(javaarchive.record_broker, CURRENT),
@@ -30,9 +27,20 @@ def java_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaClust
         yield cluster
 
 
+@pytest.fixture(scope="module")
+def java_cluster(shared_java_cluster: JavaCluster) -> Iterator[JavaCluster]:
+    """Java's name server and a broker of 5.5.0 with everything switched on; tests leave both running.
+
+    ``java_cluster.slave()`` and ``java_cluster.broker(name, version=...)`` start more, once for all of a module who ask: those
+    of one module would get messages of the next.
+    """
+    yield shared_java_cluster
+    shared_java_cluster.end_brokers()
+
+
 @pytest.fixture(scope="session")
 def java_peer(
-    java_cluster: JavaCluster, tmp_path_factory: pytest.TempPathFactory
+    shared_java_cluster: JavaCluster, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[JavaPeer]:
     """One JVM for Java producers, consumers and mqadmin lines beside ours."""
     with JavaPeer(tmp_path_factory.mktemp("java-peer")) as running:

@@ -78,6 +78,12 @@ class JavaCluster:
             self._brokers[key] = made
         return self._brokers[key]
 
+    def end_brokers(self) -> None:
+        """End every broker but the master; the name server forgets them when their connections close."""
+        for broker in self._brokers.values():
+            broker.kill()
+        self._brokers.clear()
+
     def __enter__(self) -> Self:
         self._running.enter_context(self.name_server)
         self._running.enter_context(self.master)

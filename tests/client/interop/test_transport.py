@@ -66,8 +66,8 @@ async def test_a_route_is_standard_json(
     body = answer.body or b""
 
     read = json.loads(body)
-    addresses = [broker["brokerAddrs"] for broker in read["brokerDatas"]]
-    assert {"0": java_cluster.master.address} in addresses
+    masters = [broker["brokerAddrs"].get("0") for broker in read["brokerDatas"]]
+    assert java_cluster.master.address in masters
 
 
 async def test_T02_a_route_for_an_old_version_has_integer_keys_and_is_read_all_the_same(
@@ -78,8 +78,8 @@ async def test_T02_a_route_for_an_old_version_has_integer_keys_and_is_read_all_t
     assert b"{0:" in (answer.body or b"")
     route = decode_body(TopicRouteData, answer.body)
     assert route is not None
-    addresses = [broker.broker_addrs for broker in route.broker_datas or ()]
-    assert {0: java_cluster.master.address} in addresses
+    masters = [(broker.broker_addrs or {}).get(0) for broker in route.broker_datas or ()]
+    assert java_cluster.master.address in masters
 
 
 async def test_T04_a_binary_request_is_answered_in_json_under_its_number(
