@@ -18,6 +18,8 @@ BROKER: Final[Mapping[str, object]] = {
     "enablePropertyFilter": "true",
     "traceTopicEnable": "true",
     "timerWheelEnable": "true",
+    "timerGetMessageThreadNum": 1,  # each of them looks for work a thousand times a second
+    "timerPutMessageThreadNum": 1,
     "recallMessageEnable": "true",
     "storeReplyMessageEnable": "true",
     "transactionTimeOut": 2000,
