@@ -7,7 +7,8 @@ BIN    := $(VENV)/bin
 ARGS   ?=
 # Arguments of pytest: make test PYTEST="-k route"
 PYTEST ?=
-# Processes that run tests without Java; Java peers of several processes would make each other late.  5 is "no test was chosen"
+# Processes that run the codec's tests a second time, with construct itself.  (Of the first time's two processes one has all tests
+# with Java: peers of several would make each other late.  Exit status 5 is "no test was chosen".)
 WORKERS ?= 2
 # Arguments of the name server's benchmark: make bench BENCH="--scenario closed"
 BENCH  ?=
@@ -39,8 +40,11 @@ run: $(VENV)/.installed-run
 
 test: lint
 	$(BIN)/coverage erase
-	COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml $(BIN)/python -m pytest -n 0 -m java $(PYTEST) || [ $$? -eq 5 ]
-	COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml $(BIN)/python -m pytest -n $(WORKERS) -m "not java" $(PYTEST) || [ $$? -eq 5 ]
+	@mkdir -p .cache; export COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml; \
+	$(BIN)/python -m pytest -m "not java" $(PYTEST) > .cache/tests-without-java.log 2>&1 & others=$$!; \
+	$(BIN)/python -m pytest -m java $(PYTEST); java=$$?; \
+	wait $$others; others=$$?; cat .cache/tests-without-java.log; \
+	for status in $$java $$others; do [ $$status -eq 0 ] || [ $$status -eq 5 ] || exit $$status; done
 	$(BIN)/coverage combine --quiet
 	ROCKETWIRE_CONSTRUCT=interpreted $(BIN)/python -m pytest -q -n $(WORKERS) -m "not java and not slow" tests/wire tests/messages
 	$(BIN)/coverage report
