@@ -24,8 +24,9 @@ from rocketwire.client.consuming import (
     ConsumeConcurrentlyContext,
     ConsumeConcurrentlyStatus,
 )
-from rocketwire.client.sending_back import RETRY_TOPIC, send_message_back
+from rocketwire.client.sending_back import send_message_back
 from rocketwire.messages.enums import MessageModel
+from rocketwire.messages.message_const import RETRY_TOPIC
 from rocketwire.policy.names import RETRY_PREFIX
 
 if TYPE_CHECKING:

@@ -88,6 +88,15 @@ MessageListenerOrderly: TypeAlias = Callable[
 """Handles messages in order.  None is success; an exception is ``SUSPEND_CURRENT_QUEUE_A_MOMENT``."""
 
 
+Wanted: TypeAlias = str | tuple[str, str]
+"""What of a topic is wanted: tags as ``a || b``, or an expression and its type, as ``("a > 5", "SQL92")``."""
+
+
+def expression_and_type(wanted: Wanted) -> tuple[str, str | None]:
+    """The two parts of a subscription; None for tags."""
+    return (wanted, None) if isinstance(wanted, str) else wanted
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushConsumerConfig:
     """Settings of a push consumer.
@@ -110,7 +119,6 @@ class PushConsumerConfig:
         post_subscription_when_pull: whether each pull carries the subscription, instead of the heartbeat alone.
         await_termination: seconds that handlers are given to end when the consumer is closed.
         rebalance_interval: seconds between two looks at who has which queue.
-        client_rebalance: whether the members share the queues out themselves; without it the broker does.
         local_offset_store_dir: where offsets of broadcasting are kept; None for ``~/.rocketmq_offsets``.
     """
 
@@ -133,5 +141,4 @@ class PushConsumerConfig:
     post_subscription_when_pull: bool = False
     await_termination: float = 15.0
     rebalance_interval: float = 20.0
-    client_rebalance: bool = True
     local_offset_store_dir: str | None = None

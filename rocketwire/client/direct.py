@@ -17,6 +17,7 @@ from rocketwire.client.consuming import (
     ConsumeOrderlyContext,
     ConsumeOrderlyStatus,
 )
+from rocketwire.client.orderly import OrderlyConsumption
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeType
 from rocketwire.messages.message_queue import MessageQueue
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from rocketwire.client.concurrently import ConcurrentConsumption
     from rocketwire.client.consumer_stats import ConsumerStats
     from rocketwire.client.offset_store import OffsetStore
-    from rocketwire.client.orderly import OrderlyConsumption
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.policy.window import ProcessQueue
     from rocketwire.wire.stored import StoredMessage
@@ -63,13 +63,13 @@ async def consumed_directly(
     auto_commit, remark = True, None
     result = CMResult.CR_THROW_EXCEPTION
     try:
-        if consumption.is_orderly:
+        if isinstance(consumption, OrderlyConsumption):
             orderly = ConsumeOrderlyContext(message_queue=queue)
-            result = _RESULT[await consumption.listener([message], orderly)]  # type: ignore[arg-type]
+            result = _RESULT[await consumption.listener([message], orderly)]
             auto_commit = orderly.auto_commit
         else:
             context = ConsumeConcurrentlyContext(message_queue=queue)
-            result = _RESULT[await consumption.listener([message], context)]  # type: ignore[arg-type]
+            result = _RESULT[await consumption.listener([message], context)]
     except Exception as error:  # noqa: BLE001 - the application's own; the operator is told
         remark = f"{type(error).__name__}: {error}"
     return ConsumeMessageDirectlyResult(

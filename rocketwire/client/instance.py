@@ -21,6 +21,7 @@ import trio
 
 from rocketwire.client.broker import BrokerCalls
 from rocketwire.client.callbacks import Callbacks
+from rocketwire.client.clock import every
 from rocketwire.client.heartbeats import HeartbeatMemory, heartbeat_of, is_empty
 from rocketwire.client.local_address import local_address
 from rocketwire.client.nameserver import NameServers
@@ -35,7 +36,7 @@ from rocketwire.errors import (
 from rocketwire.tasks import background
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.members import ConsumerMember, ProducerMember
@@ -323,7 +324,7 @@ class ClientInstance:
             (config.fetch_name_server_interval, self.name_servers.refresh),
             (config.probe_name_server_interval, self.name_servers.probe),
         ):
-            self._nursery.start_soon(_every, seconds, round_)
+            self._nursery.start_soon(every, seconds, round_)
         self._nursery.start_soon(self._beat)
 
     async def _poll(self) -> None:
@@ -346,15 +347,6 @@ class ClientInstance:
             await self.remove_producer(producer)
         for consumer in list(self.consumers.values()):
             await self.remove_consumer(consumer)
-
-
-async def _every(seconds: float, round_: Callable[[], Awaitable[None]]) -> None:
-    while True:
-        await trio.sleep(seconds)
-        try:
-            await round_()
-        except RocketWireError as error:
-            _LOG.info("%s: %s", round_, error)
 
 
 CLOSE_SECONDS: Final = 3.0

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.client.clock import now_millis
 from rocketwire.client.lite_queue import LitePullConsumerConfig, LiteQueue, Polled
 from rocketwire.client.offset_store import RemoteBrokerOffsetStore
 from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus
@@ -87,7 +88,7 @@ class LitePullConsumer:
             instance, group, MessageModel.CLUSTERING, config.allocate_message_queue_strategy
         )
         self._committed_at = trio.current_time()
-        self._started_millis = round(time.time() * 1000)
+        self._started_millis = now_millis()
 
     # ------------------------------------------------------------------ which queues
 
@@ -103,7 +104,7 @@ class LitePullConsumer:
             raise LocalProtocolError("a consumer either subscribes to topics or is assigned queues")
         name = with_namespace(self._instance.config.namespace, topic)
         self._subscriptions[name] = subscription_data(
-            name, expression, expression_type=expression_type, version=round(time.time() * 1000)
+            name, expression, expression_type=expression_type, version=now_millis()
         )
         self._instance.heartbeat_soon()
         self.rebalance_soon()

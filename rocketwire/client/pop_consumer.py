@@ -9,7 +9,6 @@ Java: ``DefaultMQPushConsumerImpl.popMessage``, ``ConsumeMessagePopConcurrentlyS
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -17,6 +16,8 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import trio
 
+from rocketwire.client.clock import now_millis
+from rocketwire.client.consuming import expression_and_type
 from rocketwire.client.popping import InitMode, PopCalls, PopStatus
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
@@ -31,6 +32,7 @@ from rocketwire.wire.stored import StoredMessage
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
+    from rocketwire.client.consuming import Wanted
     from rocketwire.client.instance import ClientInstance
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
@@ -122,7 +124,7 @@ class PopConsumer:
         self._waiting: dict[tuple[str, str], int] = {}
         self._soon = trio.Event()
         self._calm = trio.lowlevel.ParkingLot()
-        self._started_millis = round(time.time() * 1000)
+        self._started_millis = now_millis()
 
     def subscribe(
         self, topic: str, expression: str | None = None, *, expression_type: str | None = None
@@ -131,7 +133,7 @@ class PopConsumer:
         check_topic(topic)
         name = with_namespace(self._instance.config.namespace, topic)
         self._subscriptions[name] = subscription_data(
-            name, expression, expression_type=expression_type, version=round(time.time() * 1000)
+            name, expression, expression_type=expression_type, version=now_millis()
         )
         self.rebalance_soon()
 
@@ -289,7 +291,7 @@ class PopConsumer:
 async def open_pop_consumer(
     instance: ClientInstance,
     group: str,
-    subscriptions: Mapping[str, str | tuple[str, str]],
+    subscriptions: Mapping[str, Wanted],
     listener: PopListener,
     *,
     config: PopConsumerConfig | None = None,
@@ -315,7 +317,7 @@ async def open_pop_consumer(
     async with background() as nursery:
         consumer = PopConsumer(instance, name, config or PopConsumerConfig(), listener, nursery)
         for topic, wanted in subscriptions.items():
-            expression, kind = (wanted, None) if isinstance(wanted, str) else wanted
+            expression, kind = expression_and_type(wanted)
             consumer.subscribe(topic, expression, expression_type=kind)
         instance.add_consumer(consumer)
         try:

@@ -8,13 +8,14 @@ Java: ``MQClientAPIImpl`` (``popMessageAsync``, ``ackMessageAsync``, ``batchAckM
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.client.clock import now_millis
 from rocketwire.client.pulling import read_messages
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.messages.message_const import POP_CK
 from rocketwire.messages.pop import (
     AckMessageRequestHeader,
     BatchAckMessageRequestBody,
@@ -23,7 +24,7 @@ from rocketwire.messages.pop import (
     PopMessageRequestHeader,
     PopMessageResponseHeader,
 )
-from rocketwire.policy.popping import POP_CK, batch_acks, handle_of, with_handles
+from rocketwire.policy.popping import batch_acks, handle_of, with_handles
 from rocketwire.policy.subscription import SUB_ALL, TAG, subscription_data
 
 if TYPE_CHECKING:
@@ -136,7 +137,7 @@ class PopCalls:
             max_msg_nums=max_msg_nums,
             invisible_time=round(invisible_time * 1000),
             poll_time=round(poll_time * 1000),
-            born_time=round(time.time() * 1000),
+            born_time=now_millis(),
             init_mode=init_mode.value,
             exp_type=wanted.expression_type or TAG,
             exp=wanted.sub_string or SUB_ALL,

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import trio
 
 from rocketwire.client.batching import check_batch, outgoing_batch, split
+from rocketwire.client.clock import now_millis
 from rocketwire.client.config import ClientConfig
 from rocketwire.client.instance import open_client
 from rocketwire.client.members import ProducerMember
@@ -31,7 +32,7 @@ from rocketwire.client.trace import TraceDispatcher
 from rocketwire.client.tracing import ProducerTrace
 from rocketwire.client.transacting import Transactions
 from rocketwire.client.transactions import half_message
-from rocketwire.client.unique_keys import now_millis, unique_keys
+from rocketwire.client.unique_keys import unique_keys
 from rocketwire.errors import IllegalMessageError, ReplyTimeoutError
 from rocketwire.policy.names import with_namespace, without_namespace
 from rocketwire.policy.selectors import queue_by_hash

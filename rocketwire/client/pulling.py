@@ -6,12 +6,14 @@ Java: ``PullAPIWrapper``, ``MQClientAPIImpl.processPullResponse``, ``PullSysFlag
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from enum import Enum, IntFlag
+from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.queues import MASTER_ID, replica_of
+from rocketwire.client.queues import replica_of
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.flags import PullSysFlag
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
+from rocketwire.policy.routing import MASTER_ID
 from rocketwire.policy.subscription import TAG, wanted
 from rocketwire.wire.stored import StoredMessage, decode_stored_messages, unwrap_inner_batch
 
@@ -25,20 +27,6 @@ BROKER_SUSPEND_MAX_TIME: Final = 15.0
 
 CONSUMER_TIMEOUT_WHEN_SUSPEND: Final = 30.0
 """Seconds that a consumer waits for the answer to a pull that may be held."""
-
-MIN_OFFSET: Final = "MIN_OFFSET"
-MAX_OFFSET: Final = "MAX_OFFSET"
-"""Properties that consumers add: the ends of the queue when the message was pulled."""
-
-
-class PullSysFlag(IntFlag):
-    """What a pull asks for (Java: ``PullSysFlag``)."""
-
-    COMMIT_OFFSET = 1
-    SUSPEND = 2
-    SUBSCRIPTION = 4
-    CLASS_FILTER = 8
-    LITE_PULL_MESSAGE = 16
 
 
 class PullStatus(Enum):

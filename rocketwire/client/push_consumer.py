@@ -9,16 +9,16 @@ Java: ``DefaultMQPushConsumerImpl``.
 from __future__ import annotations
 
 import logging
-import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 import trio
 
 from rocketwire.client.assignment import Assignment
+from rocketwire.client.clock import every, now_millis
 from rocketwire.client.concurrently import ConcurrentConsumption
 from rocketwire.client.consumer_stats import ConsumerStats
-from rocketwire.client.consuming import PushConsumerConfig
+from rocketwire.client.consuming import PushConsumerConfig, expression_and_type
 from rocketwire.client.deliveries import Deliveries, Delivery
 from rocketwire.client.direct import consumed_directly, described
 from rocketwire.client.locking import LOCK_INTERVAL, QueueLocks
@@ -34,11 +34,12 @@ from rocketwire.policy.validation import check_consumer_group, check_topic
 from rocketwire.tasks import background
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
     from rocketwire.client.consuming import (
         MessageListenerConcurrently,
         MessageListenerOrderly,
+        Wanted,
     )
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.offset_store import OffsetStore
@@ -89,16 +90,17 @@ class PushConsumer:
             )
         else:
             self._offsets = RemoteBrokerOffsetStore(instance, group)
-        self._deliveries = None if listener or orderly_listener else Deliveries()
+        deliveries = Deliveries()
+        self._deliveries = None if listener or orderly_listener else deliveries
         locks = QueueLocks(instance, group)
         self._consumption: ConcurrentConsumption | OrderlyConsumption
         if orderly:
-            heard = orderly_listener or Deliveries.orderly.__get__(self._deliveries)
+            heard = orderly_listener or deliveries.orderly
             self._consumption = OrderlyConsumption(
                 instance, group, config, heard, self._offsets, locks, self._stats, nursery
             )
         else:
-            told = listener or Deliveries.concurrently.__get__(self._deliveries)
+            told = listener or deliveries.concurrently
             self._consumption = ConcurrentConsumption(
                 instance, group, config, told, self._offsets, self._stats, nursery
             )
@@ -114,7 +116,7 @@ class PushConsumer:
             nursery,
             self._queues_changed,
         )
-        self._started_millis = _millis()
+        self._started_millis = now_millis()
 
     # ------------------------------------------------------------------ for the application
 
@@ -152,7 +154,7 @@ class PushConsumer:
         check_topic(topic)
         name = with_namespace(self._instance.config.namespace, topic)
         self._subscriptions[name] = subscription_data(
-            name, expression, expression_type=expression_type, version=_millis()
+            name, expression, expression_type=expression_type, version=now_millis()
         )
         self._instance.heartbeat_soon()
         self.rebalance_soon()
@@ -230,14 +232,14 @@ class PushConsumer:
 
     # ------------------------------------------------------------------ background
 
-    async def start(self, subscriptions: Mapping[str, str | tuple[str, str]]) -> None:
+    async def start(self, subscriptions: Mapping[str, Wanted]) -> None:
         """Subscribe, and start the tasks; ``open_push_consumer`` does."""
         for topic, wanted in subscriptions.items():
-            expression, kind = (wanted, None) if isinstance(wanted, str) else wanted
+            expression, kind = expression_and_type(wanted)
             self.subscribe(topic, expression, expression_type=kind)
         if self.config.message_model is not MessageModel.BROADCASTING:
             name = retry_topic(self.group)
-            self._subscriptions[name] = subscription_data(name, version=_millis())
+            self._subscriptions[name] = subscription_data(name, version=now_millis())
         await self._learn_routes()
         await self._check_expressions()
         self._instance.add_consumer(self)
@@ -246,9 +248,9 @@ class PushConsumer:
         interval = self._instance.config.persist_consumer_offset_interval
         start = self._nursery.start_soon
         start(self.assignment.keep_balanced)
-        start(_every, interval, self.assignment.persist)
-        start(_every, LOCK_INTERVAL, self.assignment.renew_locks)
-        start(_every, self.config.consume_timeout, self.assignment.give_up_expired)
+        start(every, interval, self.assignment.persist)
+        start(every, LOCK_INTERVAL, self.assignment.renew_locks)
+        start(every, self.config.consume_timeout, self.assignment.give_up_expired)
 
     async def close(self) -> None:
         """Give everything up in good order; ``open_push_consumer`` does."""
@@ -287,7 +289,7 @@ class PushConsumer:
 
         Pulls carry the new version only once brokers know it: they refuse one that they have not heard of.
         """
-        version = _millis()
+        version = now_millis()
         told = {topic: with_version(one, version) for topic, one in self._subscriptions.items()}
         self._told = told
         await self._instance.send_heartbeats()
@@ -297,24 +299,11 @@ class PushConsumer:
                 self._subscriptions[topic] = told[topic]
 
 
-def _millis() -> int:
-    return round(time.time() * 1000)
-
-
-async def _every(seconds: float, round_: Callable[[], Awaitable[None]]) -> None:
-    while True:
-        await trio.sleep(seconds)
-        try:
-            await round_()
-        except RocketWireError as error:
-            _LOG.info("%s: %s", round_, error)
-
-
 @asynccontextmanager
 async def open_push_consumer(
     instance: ClientInstance,
     group: str,
-    subscriptions: Mapping[str, str | tuple[str, str]],
+    subscriptions: Mapping[str, Wanted],
     listener: MessageListenerConcurrently | None = None,
     *,
     orderly_listener: MessageListenerOrderly | None = None,

@@ -5,17 +5,14 @@ Java: ``MQClientInstance.findBrokerAddressInSubscribe``, ``getBrokerNameFromMess
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from rocketwire.policy.routing import MOCK_BROKER_PREFIX, static_queues, subscribe_queues
+from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX, static_queues, subscribe_queues
 
 if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.routes import FoundBroker
     from rocketwire.messages.message_queue import MessageQueue
-
-MASTER_ID: Final = 0
-"""Id of the broker of a group that is written to."""
 
 
 async def queues_of(instance: ClientInstance, topic: str) -> tuple[MessageQueue, ...]:

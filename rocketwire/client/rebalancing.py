@@ -5,10 +5,9 @@ Java: ``RebalanceImpl``, ``RebalancePushImpl.computePullFromWhereWithException``
 
 from __future__ import annotations
 
-import logging
-import time
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.client.clock import now_millis
 from rocketwire.client.queues import queues_of, replica_of
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue, MessageQueueAssignment
     from rocketwire.policy.allocation import AllocateMessageQueueStrategy
-
-_LOG: Final = logging.getLogger("rocketwire.client")
 
 CONSUME_TIMESTAMP_BEFORE: Final = 30 * 60 * 1000
 """Milliseconds before the start of a consumer at which ``CONSUME_FROM_TIMESTAMP`` begins unless told otherwise."""
@@ -134,5 +131,5 @@ async def first_offset(
     if is_retry or not by_time:
         return await instance.brokers.max_offset(address, queue)
     if timestamp_millis is None:
-        timestamp_millis = round(time.time() * 1000) - CONSUME_TIMESTAMP_BEFORE
+        timestamp_millis = now_millis() - CONSUME_TIMESTAMP_BEFORE
     return await instance.brokers.search_offset(address, queue, timestamp_millis)

@@ -8,15 +8,14 @@ Java: ``MQClientInstance`` (``topicRouteTable``, ``brokerAddrTable``, ``cleanOff
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+from rocketwire.policy.routing import MASTER_ID
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
-
-MASTER_ID: Final = 0
-"""Id of the broker of a group that is written to."""
 
 
 class FoundBroker(NamedTuple):

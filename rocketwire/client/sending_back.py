@@ -6,12 +6,18 @@ Java: ``DefaultMQPushConsumerImpl.sendMessageBack``, ``MQClientAPIImpl.consumerS
 from __future__ import annotations
 
 import logging
-import time
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.client.clock import now_millis
 from rocketwire.client.queues import queues_of
 from rocketwire.codes import RequestCode
 from rocketwire.errors import RocketWireError
+from rocketwire.messages.message_const import (
+    DELAY,
+    ORIGIN_MESSAGE_ID,
+    RETRY_TOPIC,
+    TRANSACTION_PREPARED,
+)
 from rocketwire.messages.send import ConsumerSendMsgBackRequestHeader, SendMessageRequestHeaderV2
 from rocketwire.policy.names import retry_topic
 from rocketwire.policy.routing import DEFAULT_TOPIC
@@ -25,12 +31,6 @@ _LOG: Final = logging.getLogger("rocketwire.client")
 
 INNER_PRODUCER_GROUP: Final = "CLIENT_INNER_PRODUCER"
 """Producer group of messages that a consumer sends to be retried."""
-
-RETRY_TOPIC: Final = "RETRY_TOPIC"
-"""Property with the topic that a message to be retried is really of."""
-
-ORIGIN_MESSAGE_ID: Final = "ORIGIN_MESSAGE_ID"
-"""Property with the id that it had when it was sent first."""
 
 SEND_BACK_TIMEOUT: Final = 5.0
 """Seconds for a broker to take a message back."""
@@ -108,8 +108,8 @@ async def send_to_retry_topic(
     tries = message.reconsume_times + 1
     properties = dict(message.properties or {})
     properties.setdefault(ORIGIN_MESSAGE_ID, message.msg_id)
-    properties |= {RETRY_TOPIC: message.topic, "DELAY": str(3 + message.reconsume_times)}
-    properties.pop("TRAN_MSG", None)
+    properties |= {RETRY_TOPIC: message.topic, DELAY: str(3 + message.reconsume_times)}
+    properties.pop(TRANSACTION_PREPARED, None)
     header = SendMessageRequestHeaderV2(
         producer_group=INNER_PRODUCER_GROUP,
         topic=topic,
@@ -117,7 +117,7 @@ async def send_to_retry_topic(
         default_topic_queue_nums=4,
         queue_id=0 if queue is None else queue.queue_id,
         sys_flag=0,
-        born_timestamp=round(time.time() * 1000),
+        born_timestamp=now_millis(),
         flag=message.flag,
         properties=encode_properties(properties),
         reconsume_times=tries,

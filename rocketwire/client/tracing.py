@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.client import trace
-from rocketwire.client.unique_keys import now_millis
+from rocketwire.client.clock import now_millis
 from rocketwire.messages import message_const as const
 
 if TYPE_CHECKING:

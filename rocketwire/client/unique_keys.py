@@ -8,6 +8,7 @@ import random
 import time
 from typing import TYPE_CHECKING
 
+from rocketwire.client.clock import now_millis
 from rocketwire.client.local_address import local_address
 from rocketwire.wire.ids import UniqueKeySequence
 
@@ -55,11 +56,6 @@ def month_of(millis: int) -> tuple[int, int]:
     start = time.mktime((local.tm_year, local.tm_mon, 1, 0, 0, 0, 0, 0, -1))
     end = time.mktime((local.tm_year, local.tm_mon + 1, 1, 0, 0, 0, 0, 0, -1))
     return int(start * 1000), int(end * 1000)
-
-
-def now_millis() -> int:
-    """The time of the system's clock, milliseconds since 1970."""
-    return time.time_ns() // 1_000_000
 
 
 def unique_keys(client_ip: str | None = None) -> UniqueKeys:

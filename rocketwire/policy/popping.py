@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import DecodeError
+from rocketwire.messages.message_const import FIRST_POP_TIME, POP_CK
 from rocketwire.messages.pop import BatchAck
 from rocketwire.policy.names import RETRY_PREFIX, pop_retry_topic
 
@@ -20,12 +21,6 @@ if TYPE_CHECKING:
 
     from rocketwire.messages.pop import PopMessageResponseHeader
     from rocketwire.wire.stored import StoredMessage
-
-POP_CK: Final = "POP_CK"
-"""Property with the handle."""
-
-FIRST_POP_TIME: Final = "1ST_POP_TIME"
-"""Property with the time at which the message was first popped, milliseconds since 1970."""
 
 NORMAL: Final = "0"
 RETRY_V1: Final = "1"

@@ -129,16 +129,6 @@ def master_address(route: TopicRouteData, broker_name: str) -> str | None:
     return None
 
 
-def vip_address(address: str) -> str:
-    """The broker's second port, which answers the same requests but for those that wait for messages.
-
-    Raises:
-        ValueError: the address has no port.
-    """
-    host, _, port = address.rpartition(":")
-    return f"{host}:{int(port) - 2}"
-
-
 # ---------------------------------------------------------------------------- static topics
 
 

@@ -161,7 +161,8 @@ def test_mqadmin_of_each_release_prints_what_it_prints_with_java(
             for number, (line, output) in enumerate(zip(QUESTIONS, outputs, strict=True))
         }
 
-    mqadmin.cluster_table(mixed.servers["java"].address, f"V{release.replace('.', '_')}")
+    versions = [f"V{each.replace('.', '_')}" for each in RELEASES]
+    mqadmin.cluster_table(mixed.servers["java"].address, *versions)
     assert printed(mixed.servers["java"]) == printed(mixed.servers[driver])
 
 

@@ -6,10 +6,9 @@ import pytest
 
 from rocketwire.errors import DecodeError
 from rocketwire.messages import encode_body
+from rocketwire.messages.message_const import FIRST_POP_TIME, POP_CK
 from rocketwire.messages.pop import BatchAckMessageRequestBody, PopMessageResponseHeader
 from rocketwire.policy.popping import (
-    FIRST_POP_TIME,
-    POP_CK,
     PopHandle,
     batch_acks,
     handle_of,

@@ -94,8 +94,3 @@ def test_a_route_of_absurdly_many_queues_is_refused() -> None:
         routing.subscribe_queues("T", route)
     with pytest.raises(DecodeError):
         routing.publish_info("T", route)
-
-
-def test_the_second_port_is_two_below_the_first() -> None:
-    assert routing.vip_address("10.0.0.1:10911") == "10.0.0.1:10909"
-    assert routing.vip_address("::1:10911") == "::1:10909"

@@ -300,8 +300,8 @@ class JavaPeer:
     def _admin(self, name_servers: str, line: str) -> AdminOutput:
         return AdminOutput(*self.call("admin", name_servers, line, seconds=120))
 
-    def cluster_table(self, name_servers: str, version: str) -> str:
-        """Run clusterList until it prints a broker's version.
+    def cluster_table(self, name_servers: str, *versions: str) -> str:
+        """Run clusterList until it prints the versions of all these brokers.
 
         A broker that has only just started may not answer mqadmin in time, which then leaves half of its row empty.
         """
@@ -310,9 +310,9 @@ class JavaPeer:
         def is_complete() -> bool:
             nonlocal table
             table = self.admin(name_servers, "clusterList").out
-            return version in table
+            return all(version in table for version in versions)
 
-        wait_until(is_complete, f"clusterList prints {version}", 60)
+        wait_until(is_complete, f"clusterList prints {' and '.join(versions)}", 60)
         return table
 
     def send(self, name_servers: str, topic: str, group: str, keys: range) -> None:
