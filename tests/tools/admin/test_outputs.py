@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from rocketwire_tools.admin.command import Column, Kind, Record, Table
+from rocketwire_tools.admin.outputs import rendered, utc
+
+TABLE = Table(
+    (
+        "brokerName",
+        Column("count", Kind.NUMBER),
+        Column("started", Kind.TIME),
+        Column("size", Kind.BYTES),
+        Column("of", Kind.VALUE),
+    ),
+    [
+        ("a", 5, 1_700_000_000_123, 1536, {"k": [1]}),
+        ("long name", None, None, 3, None),
+        ("c, d", 12, 0, None, True),
+    ],
+)
+
+
+def test_a_table_is_aligned_and_readable() -> None:
+    assert """\
+brokerName  count  started                      size  of
+a               5  2023-11-14T22:13:20.123Z  1.5 KiB  {"k":[1]}
+long name       -  -                             3 B  -
+c, d           12  1970-01-01T00:00:00.000Z        -  true
+""" == rendered(TABLE, "table")
+
+
+def test_json_is_an_array_of_objects_with_the_values_as_they_are() -> None:
+    rows = json.loads(rendered(TABLE, "json"))
+
+    assert {
+        "brokerName": "a",
+        "count": 5,
+        "started": 1_700_000_000_123,
+        "size": 1536,
+        "of": {"k": [1]},
+    } == rows[0]
+    assert [None, None] == [rows[1]["count"], rows[1]["started"]]
+    assert [] == json.loads(rendered(Table(("a",), []), "json"))
+
+
+def test_csv_quotes_what_it_has_to() -> None:
+    lines = rendered(TABLE, "csv").splitlines()
+
+    assert "brokerName,count,started,size,of" == lines[0]
+    assert 'a,5,1700000000123,1536,"{""k"":[1]}"' == lines[1]
+    assert "long name,,,3," == lines[2]
+    assert '"c, d",12,0,,true' == lines[3]
+
+
+def test_a_record_has_a_line_for_each_member() -> None:
+    record = Record({"topic": "T", "queues": 4, "ok": True})
+
+    assert "topic   T\nqueues  4\nok      true\n" == rendered(record, "table")
+    assert '{"topic":"T","queues":4,"ok":true}\n' == rendered(record, "json")
+    assert "name,value\ntopic,T\nqueues,4\nok,true\n" == rendered(record, "csv")
+
+
+@pytest.mark.parametrize("form", ["table", "csv"])
+def test_a_text_is_printed_as_it_is(form: str) -> None:
+    assert "done\n" == rendered("done", form)
+    assert "" == rendered(None, form)
+
+
+def test_a_text_in_json_is_a_text() -> None:
+    assert '"done"\n' == rendered("done", "json")
+
+
+def test_a_time_that_no_calendar_has_stays_a_number() -> None:
+    assert str(2**62) == utc(2**62)

@@ -1,0 +1,93 @@
+"""From settings to a ``ClientConfig``."""
+
+from __future__ import annotations
+
+import ssl
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from rocketwire.client import ClientConfig, Credentials
+from rocketwire.client.addresses import parse_name_servers
+from rocketwire.errors import LocalProtocolError
+from rocketwire_tools.admin.command import Context, UsageError
+from rocketwire_tools.admin.settings import settings_of
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+Settings: TypeAlias = "Mapping[str, str | bool | float]"
+
+REQUEST_TIMEOUT: Final = 5.0
+"""Seconds for a call; what operators ask for takes longer than what clients do (Java: mqadmin's 5 s)."""
+
+_TLS_FILES: Final = ("ca", "cert", "key-file", "tls-server-name")
+
+
+def context_of(arguments: argparse.Namespace, environment: Mapping[str, str]) -> Context:
+    """What a command is run with.
+
+    Raises:
+        UsageError: a setting makes no sense.
+    """
+    settings = settings_of(arguments, environment)
+    timeout = float(settings.get("request-timeout", REQUEST_TIMEOUT))
+    return Context(arguments, client_config(settings), timeout)
+
+
+def client_config(settings: Settings) -> ClientConfig:
+    """The configuration that the settings mean; without a name server it has an empty list of them.
+
+    Raises:
+        UsageError: an address that is none, half of the credentials, or files that cannot be read.
+    """
+    try:
+        servers = parse_name_servers(_text(settings, "namesrv-addr") or "")
+    except LocalProtocolError as error:
+        raise UsageError(str(error)) from error
+    return ClientConfig(
+        namesrv_addr=servers,
+        credentials=_credentials(settings),
+        tls=_tls(settings),
+        tls_server_hostname=_text(settings, "tls-server-name"),
+        namespace=_text(settings, "namespace") or "",
+        mq_client_api_timeout=float(settings.get("request-timeout", REQUEST_TIMEOUT)),
+    )
+
+
+def _text(settings: Settings, name: str) -> str | None:
+    value = settings.get(name)
+    return value if isinstance(value, str) and value else None
+
+
+def _credentials(settings: Settings) -> Credentials | None:
+    access, secret = _text(settings, "access-key"), _text(settings, "secret-key")
+    if access is None and secret is None:
+        return None
+    if access is None or secret is None:
+        missing = "access-key" if access is None else "secret-key"
+        raise UsageError(f"the {missing} is missing; there is only the other half")
+    return Credentials(access, secret, _text(settings, "security-token"))
+
+
+def _tls(settings: Settings) -> ssl.SSLContext | None:
+    insecure = settings.get("insecure") is True
+    implied = insecure or any(_text(settings, name) for name in _TLS_FILES)
+    if not settings.get("tls", implied):
+        return None
+    ca, cert, key = (_text(settings, name) for name in ("ca", "cert", "key-file"))
+    for name, file in (("ca", ca), ("cert", cert), ("key-file", key)):
+        if file is not None and not Path(file).is_file():
+            raise UsageError(f"{name}: there is no file {file}")
+    if key is not None and cert is None:
+        raise UsageError("a key-file without a cert")
+    try:
+        made = ssl.create_default_context(cafile=ca)
+        if cert is not None:
+            made.load_cert_chain(cert, key)
+    except (ssl.SSLError, OSError) as error:
+        raise UsageError(f"certificates: {error}") from error
+    if insecure:
+        made.check_hostname = False
+        made.verify_mode = ssl.CERT_NONE
+    return made

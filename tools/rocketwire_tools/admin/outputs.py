@@ -1,0 +1,126 @@
+"""What a command returned, as a table, JSON or CSV.
+
+Rules of this file: a table is for people (times and sizes readable, columns aligned); JSON and CSV are for programs (values as
+they are).  JSON has an object to a row, one to a line, within one array.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from rocketwire_tools.admin.command import Column, Kind, Record, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire_tools.admin.command import Output, Value
+
+FORMS: Final = ("table", "json", "csv")
+
+_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
+_SEPARATORS: Final = (",", ":")
+
+
+def rendered(output: Output, form: str) -> str:
+    """The text to print, with its line ends; empty for nothing.
+
+    Args:
+        output: what a command returned.
+        form: one of ``FORMS``.
+    """
+    if output is None:
+        return ""
+    if isinstance(output, str):
+        text = as_json(output) if form == "json" else output.rstrip("\n")
+        return f"{text}\n"
+    if isinstance(output, Record):
+        if form == "json":
+            return as_json(dict(output.members)) + "\n"
+        columns = (Column("name"), Column("value", Kind.VALUE))
+        rows: list[Sequence[Value]] = [(name, value) for name, value in output.members.items()]
+        return _pairs(rows) if form == "table" else _csv(columns, rows)
+    if form == "json":
+        return _json(output)
+    write = _csv if form == "csv" else _table
+    return write(output.typed, output.rows)
+
+
+def as_json(value: Value) -> str:
+    """A value on one line."""
+    return json.dumps(value, ensure_ascii=False, separators=_SEPARATORS)
+
+
+def _json(table: Table) -> str:
+    names = [column.name for column in table.typed]
+    lines = [as_json(dict(zip(names, row, strict=True))) for row in table.rows]
+    return "[" + ",\n ".join(lines) + "]\n"
+
+
+def _csv(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow([column.name for column in columns])
+    writer.writerows([[_plain(value) for value in row] for row in rows])
+    return text.getvalue()
+
+
+def _plain(value: Value) -> str | int | float:
+    if value is None:
+        return ""
+    if isinstance(value, str) or (isinstance(value, int | float) and not isinstance(value, bool)):
+        return value
+    return as_json(value)
+
+
+def _table(columns: Sequence[Column], rows: Sequence[Sequence[Value]]) -> str:
+    cells = [[column.name for column in columns]]
+    cells += [[_shown(v, c.kind) for v, c in zip(row, columns, strict=True)] for row in rows]
+    widths = [max(len(row[at]) for row in cells) for at in range(len(columns))]
+    to_right = [column.kind in (Kind.NUMBER, Kind.BYTES) for column in columns]
+    lines = [
+        "  ".join(
+            cell.rjust(width) if right else cell.ljust(width)
+            for cell, width, right in zip(row, widths, to_right, strict=True)
+        ).rstrip()
+        for row in cells
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _pairs(rows: Sequence[Sequence[Value]]) -> str:
+    width = max((len(str(name)) for name, _ in rows), default=0)
+    return "".join(f"{name!s:<{width}}  {_shown(value, Kind.VALUE)}\n" for name, value in rows)
+
+
+def _shown(value: Value, kind: Kind) -> str:
+    """A cell of a table, on one line."""
+    if value is None or value == "":
+        return "-"
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        if kind is Kind.TIME:
+            return utc(value)
+        if kind is Kind.BYTES:
+            return _size(value)
+        return str(value)
+    text = value if isinstance(value, str) else as_json(value)
+    return " ".join(text.split("\n"))
+
+
+def utc(millis: float) -> str:
+    """A time as people read it; as a number where no calendar has it."""
+    try:
+        moment = datetime.fromtimestamp(millis / 1000, UTC)
+    except (OverflowError, ValueError, OSError):
+        return str(millis)
+    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
+
+
+def _size(number: float) -> str:
+    power = 0
+    while abs(number) >= 1024 ** (power + 1) and power + 1 < len(_UNITS):
+        power += 1
+    return f"{number / 1024**power:.1f} {_UNITS[power]}" if power else f"{number} B"

@@ -1,0 +1,149 @@
+"""The command line: its parser, and running one command."""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire import __version__
+from rocketwire_tools.admin import statuses
+from rocketwire_tools.admin.command import Record, Table
+from rocketwire_tools.admin.connecting import context_of
+from rocketwire_tools.admin.outputs import FORMS, rendered
+from rocketwire_tools.admin.registry import all_commands
+from rocketwire_tools.admin.settings import add_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rocketwire_tools.admin.command import Command, Context, Output
+
+NAME: Final = "rocketwire-admin"
+
+_EPILOG: Final = """\
+exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 somebody could not be reached
+
+Commands and their short options are called as mqadmin's; each tells its own with --help.
+"""
+
+
+def build_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = argparse.ArgumentParser(
+        prog=NAME,
+        usage=f"{NAME} [options] COMMAND ...",
+        description="Operate RocketMQ; produce and consume messages from a shell.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=__version__)
+    _add_common(parser)
+    add_settings(parser)
+    made = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    for command in commands:
+        _add_command(made, command)
+    return parser
+
+
+def _add_command(
+    made: argparse._SubParsersAction[argparse.ArgumentParser],  # pyright: ignore[reportPrivateUsage] - has no other name
+    command: Command,
+) -> None:
+    parser = made.add_parser(
+        command.name,
+        prog=f"{NAME} {command.name}",
+        aliases=command.aliases,
+        help=command.help,
+        description=command.description or command.help,
+        epilog=command.epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        conflict_handler="resolve",  # a command's own -o comes before --output's
+        allow_abbrev=False,
+    )
+    _add_common(parser, output=not command.streams)
+    if not command.offline:
+        add_settings(parser)
+    command.add_arguments(parser)
+    parser.set_defaults(found=command)
+
+
+def _add_common(parser: argparse.ArgumentParser, *, output: bool = True) -> None:
+    if output:
+        parser.add_argument(
+            "-o",
+            "--output",
+            choices=FORMS,
+            default=argparse.SUPPRESS,
+            dest="output_form",
+            help="how to print (default table)",
+        )
+    parser.add_argument(
+        "-v",
+        "--verbose",
+        action="store_true",
+        default=argparse.SUPPRESS,
+        dest="output_verbose",
+        help="tell on stderr what is going on",
+    )
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program; returns its exit status.
+
+    Args:
+        argv: its arguments; those of the process if None.
+    """
+    try:
+        arguments = build_parser(all_commands()).parse_args(argv)
+    except SystemExit as ended:  # argparse has printed why
+        return ended.code if isinstance(ended.code, int) else statuses.USAGE
+    try:
+        return _run(arguments, os.environ)
+    except BrokenPipeError:  # whoever read our output has seen enough
+        forget_output()
+        return statuses.DONE
+    except KeyboardInterrupt:
+        return statuses.INTERRUPTED
+
+
+def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:
+    verbose = getattr(arguments, "output_verbose", False)
+    logging.basicConfig(
+        level=logging.INFO if verbose else logging.WARNING,
+        format=f"{NAME}: %(message)s",
+        stream=sys.stderr,
+    )
+    command: Command = arguments.found
+    try:
+        context = context_of(arguments, environment)
+        output = trio.run(_call, command, context)
+    except statuses.ERRORS as error:
+        print(f"{NAME}: {statuses.line_of(error)}", file=sys.stderr)
+        return statuses.status_of(error)
+    sys.stdout.write(rendered(output, getattr(arguments, "output_form", FORMS[0])))
+    sys.stdout.flush()
+    failed = isinstance(output, Table | Record) and output.failed
+    return statuses.REFUSED if failed else statuses.DONE
+
+
+async def _call(command: Command, context: Context) -> Output:
+    """Runs it; of several errors at once the first is raised."""
+    try:
+        return await command.run(context)
+    except BaseExceptionGroup as group:
+        first = statuses.first_error(group)
+        if isinstance(first, (*statuses.ERRORS, BrokenPipeError)):
+            raise first from group
+        raise
+
+
+def forget_output() -> None:
+    """Nobody reads any more: what is still buffered must not fail when the process ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())

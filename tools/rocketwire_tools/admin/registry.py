@@ -1,0 +1,33 @@
+"""All commands: what the modules of ``rocketwire_tools.admin.commands`` have as ``COMMANDS``."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from pkgutil import iter_modules
+from typing import TYPE_CHECKING
+
+from rocketwire_tools.admin import commands
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire_tools.admin.command import Command
+
+
+def all_commands() -> tuple[Command, ...]:
+    """Every command, by name.
+
+    Raises:
+        ValueError: two have the same name.
+    """
+    found: dict[str, Command] = {}
+    names: set[str] = set()
+    for module in iter_modules(commands.__path__, f"{commands.__name__}."):
+        of_module: Sequence[Command] = getattr(import_module(module.name), "COMMANDS", ())
+        for command in of_module:
+            for name in (command.name, *command.aliases):
+                if name in names:
+                    raise ValueError(f"two commands are called {name}")
+                names.add(name)
+            found[command.name] = command
+    return tuple(found[name] for name in sorted(found, key=str.lower))
