@@ -15,7 +15,8 @@ from tests.support import javacache, workers
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-pytest_plugins = ["pytester"]  # runs pytest for the tests of the plugin; must stand in this file
+# the first runs pytest for the tests of the plugin, the other has Java peers; both must stand in this file
+pytest_plugins = ["pytester", "tests.support.sharedpeers"]
 pytest.register_assert_rewrite("tests.support.golden")
 
 # "quick" finds the same examples on every run; HYPOTHESIS_PROFILE=deep searches

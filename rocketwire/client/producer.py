@@ -175,14 +175,15 @@ class Producer(ProducerMember):
         queues = await self.queues(message.topic)
         return await self.send_to(message, queue_by_hash(queues, key), within=within)
 
-    async def send_oneway(self, message: Message, queue: MessageQueue | None = None) -> None:
-        """Send a message and do not ask what became of it; returns when its bytes are with the system.
+    async def send_oneway(self, message: Message, queue: MessageQueue | None = None) -> str:
+        """Send a message and do not ask what became of it; returns its unique key when its bytes are with the system.
 
         Errors: as of ``send``, but nothing is tried twice.
         """
         ready = self._ready(message)
         target = await self._publishing.target(wire_topic(self.instance.config, message.topic))
         await self._publishing.tell(target, queue or target.rotation.next_queue(), ready)
+        return ready.msg_id
 
     async def queues(self, topic: str) -> tuple[MessageQueue, ...]:
         """The queues that a topic is published to, as the application calls it (Java: ``fetchPublishMessageQueues``).

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import threading
 from dataclasses import dataclass
@@ -14,10 +13,10 @@ import pytest
 from tests.support import javaarchive, javacache
 from tests.support.javapeers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
 from tests.support.nameservers import DEFAULT_KIND, NameServer, name_server
+from tests.support.sharedpeers import have_here as have_here
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from pathlib import Path
+    from collections.abc import Iterator, Mapping
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,17 +36,6 @@ def _end_in_order_on_sigterm() -> Iterator[None]:
     previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
     yield
     signal.signal(signal.SIGTERM, previous)
-
-
-def have_here(*builds: Callable[[], Path]) -> None:
-    """Fetch jars or compile; what cannot be had without a network is a reason to skip, but not in CI."""
-    try:
-        for build in builds:
-            build()
-    except javacache.JavaUnavailableError as missing:
-        if os.environ.get("CI") == "true":
-            raise
-        pytest.skip(str(missing))
 
 
 @pytest.fixture(scope="session")

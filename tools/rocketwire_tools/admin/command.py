@@ -31,6 +31,24 @@ class RefusedError(Exception):
     """It was not done, and the text says why; exit status 1."""
 
 
+class LineError(Exception):
+    """A line of the input could not be dealt with; the cause says why, and makes the exit status."""
+
+    def __init__(self, number: int) -> None:
+        """Args: number: of the line, or of the message, from 1 on."""
+        super().__init__(number)
+        self.number = number
+
+
+class StoppedError(Exception):
+    """A signal ended it before it was done; exit status 128 and the signal's number."""
+
+    def __init__(self, number: int) -> None:
+        """Args: number: of the signal."""
+        super().__init__(number)
+        self.number = number
+
+
 class Kind(Enum):
     """How the cells of a column are shown in a table; JSON and CSV have the values as they are."""
 

@@ -137,7 +137,7 @@ async def _call(command: Command, context: Context) -> Output:
     try:
         return await command.run(context)
     except BaseExceptionGroup as group:
-        first = statuses.first_error(group)
+        first = statuses.errors_of(group)[0]
         if isinstance(first, (*statuses.ERRORS, BrokenPipeError)):
             raise first from group
         raise

@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-from typing import Final, cast
+import signal
+from typing import Final
 
 from rocketwire.errors import (
     ChannelError,
@@ -14,7 +15,7 @@ from rocketwire.errors import (
     RocketWireError,
     SendFailedError,
 )
-from rocketwire_tools.admin.command import RefusedError, UsageError
+from rocketwire_tools.admin.command import LineError, RefusedError, StoppedError, UsageError
 
 DONE: Final = 0
 REFUSED: Final = 1
@@ -22,7 +23,7 @@ USAGE: Final = 2
 UNREACHABLE: Final = 3
 INTERRUPTED: Final = 130
 
-ERRORS: Final = (UsageError, RefusedError, RocketWireError)
+ERRORS: Final = (UsageError, RefusedError, LineError, StoppedError, RocketWireError)
 """What a command may raise; anything else is a mistake in the program."""
 
 NO_NAME_SERVER: Final = (
@@ -32,6 +33,10 @@ NO_NAME_SERVER: Final = (
 
 def status_of(error: BaseException) -> int:
     """The exit status that an error of ``ERRORS`` makes."""
+    if isinstance(error, StoppedError):
+        return 128 + error.number
+    if isinstance(error, LineError) and error.__cause__ is not None:
+        return status_of(error.__cause__)
     if isinstance(error, SendFailedError) and error.__cause__ is not None:
         error = error.__cause__
     if isinstance(error, UsageError | LocalProtocolError | NoNameServerError):
@@ -43,15 +48,24 @@ def line_of(error: BaseException) -> str:
     """What to say of an error, on one line."""
     if isinstance(error, NoNameServerError):
         return NO_NAME_SERVER
+    if isinstance(error, StoppedError):
+        return f"stopped by {signal.Signals(error.number).name}"
+    if isinstance(error, LineError) and error.__cause__ is not None:
+        return f"message {error.number}: {line_of(error.__cause__)}"
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, SendFailedError) and error.__cause__ is not None:
         return f"{text}: {line_of(error.__cause__)}"
     return text
 
 
-def first_error(group: BaseExceptionGroup[BaseException]) -> BaseException:
-    """The first error in a group of them, however deep."""
-    first: BaseException = group
-    while isinstance(first, BaseExceptionGroup):
-        first = cast("BaseExceptionGroup[BaseException]", first).exceptions[0]
-    return first
+def errors_of(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:
+    """The errors in a group, however deep."""
+    found: list[BaseException] = []
+
+    def note(error: BaseException) -> bool:
+        if not isinstance(error, BaseExceptionGroup):
+            found.append(error)
+        return False
+
+    group.subgroup(note)
+    return found

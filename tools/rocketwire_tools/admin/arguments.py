@@ -1,0 +1,28 @@
+"""Types of arguments that several commands take."""
+
+from __future__ import annotations
+
+import argparse
+
+
+def positive(text: str) -> int:
+    """Read a number from 1 on.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
+
+
+def property_pair(text: str) -> tuple[str, str]:
+    """Read ``name=value``.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+    return name, value

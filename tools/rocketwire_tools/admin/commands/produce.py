@@ -1,0 +1,78 @@
+"""``produce``: a message for each line of stdin, or messages that are made up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rocketwire_tools.admin.arguments import positive, property_pair
+from rocketwire_tools.admin.command import Command
+from rocketwire_tools.admin.producing import OUTCOMES, produce
+
+if TYPE_CHECKING:
+    import argparse
+
+_EPILOG: Final = """\
+One JSON object to a line is written for each message, in the order of the input, as soon as the broker has it:
+  {"status":"SEND_OK","msgId":...,"offsetMsgId":...,"brokerName":...,"queueId":...,"queueOffset":...}
+A --transaction adds "transactionState"; --oneway knows only "msgId", and its status is "ONEWAY".
+
+An empty line is skipped: RocketMQ has no empty messages.  The first message that cannot be sent ends the program, which says
+which line that was; those that are on their way are still waited for.  SIGINT and SIGTERM do the same (exit status 130 and 143).
+
+examples:
+  seq 10 | rocketwire-admin produce -n localhost:9876 -t orders --tag new
+  rocketwire-admin produce -n localhost:9876 -t orders --count 1000 --size 1024 --batch 32 > sent.jsonl
+"""
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("-t", "--topic", required=True, help="where to send them")
+    add("-g", "--group", default="rocketwire-admin-produce", help="group of the producer")
+    add("--tag", "-c", dest="tag", help="what consumers filter by")
+    add("--key", "-k", action="append", default=[], help="what operators find it by; repeatable")
+    add(
+        "--property",
+        "-p",
+        action="append",
+        default=[],
+        type=property_pair,
+        metavar="NAME=VALUE",
+        help="a property of the application's; repeatable",
+    )
+    add("--delay-level", type=positive, metavar="N", help="one of the broker's delays, 1 to 18")
+    add(
+        "--batch",
+        type=positive,
+        metavar="N",
+        help="send up to so many in one request, of those that have come",
+    )
+    add("--oneway", action="store_true", help="ask the broker for no answer")
+    add("--order-key", metavar="K", help="send to the queue of this key, one after the other")
+    add(
+        "--transaction",
+        choices=list(OUTCOMES),
+        help="as half messages, of which this becomes; also the answer when brokers ask",
+    )
+    add("--count", type=positive, metavar="N", help="make up so many messages; stdin is not read")
+    add("--size", type=positive, metavar="B", help="bytes of each of those (default 100)")
+    add(
+        "--in-flight",
+        type=positive,
+        default=16,
+        metavar="N",
+        help="most requests at once (default 16; with --order-key always 1)",
+    )
+
+
+COMMANDS: Final = (
+    Command(
+        name="produce",
+        help="send messages: one for each line of stdin, or made up",
+        add_arguments=_arguments,
+        run=produce,
+        epilog=_EPILOG,
+        group="messages",
+        streams=True,
+    ),
+)

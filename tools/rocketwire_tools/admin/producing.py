@@ -1,0 +1,254 @@
+"""What ``produce`` does: bodies in, messages out to brokers, results out to stdout.
+
+Rules of this file: results are written in the order of the bodies, each as soon as it and those before it are there.  After the
+first failure nothing more is begun; what is on its way is waited for, and written all the same.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections import deque
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.client import LocalTransactionState, Message, ProducerConfig, open_producer
+from rocketwire.errors import RocketWireError
+from rocketwire.policy.selectors import queue_by_hash
+from rocketwire_tools.admin.command import LineError, StoppedError, UsageError
+from rocketwire_tools.admin.signals import stopping
+from rocketwire_tools.admin.streams import JsonLines, read_lines
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import AsyncGenerator, Iterator, Sequence
+
+    from rocketwire.client import Producer, SendResult
+    from rocketwire_tools.admin.command import Context, Value
+    from rocketwire_tools.admin.signals import Stop
+
+OUTCOMES: Final = {
+    "commit": LocalTransactionState.COMMIT_MESSAGE,
+    "rollback": LocalTransactionState.ROLLBACK_MESSAGE,
+    "unknown": LocalTransactionState.UNKNOW,
+}
+"""What may become of a transaction."""
+
+DEFAULT_SIZE: Final = 100
+"""Bytes of a message that is made up."""
+
+BATCH_BYTES: Final = 1 << 20
+"""Bytes of bodies beyond which a batch takes no more."""
+
+
+@dataclass(eq=False, slots=True)
+class _Job:
+    """Messages that are sent in one request.
+
+    Attributes:
+        number: of the first one, from 1 on.
+        bodies: of all.
+        lines: what to write of them, once that is known.
+        error: why they were not sent.
+        done: whether either is known.
+    """
+
+    number: int
+    bodies: Sequence[bytes]
+    lines: list[dict[str, Value]] = field(default_factory=list[dict[str, "Value"]])
+    error: RocketWireError | None = None
+    done: bool = False
+
+
+async def produce(context: Context) -> None:
+    """Run the command.
+
+    Raises:
+        UsageError: options that do not go together.
+        LineError: a message could not be sent.
+        StoppedError: a signal came first.
+    """
+    wanted = context.arguments
+    _check(wanted)
+    outcome = None if wanted.transaction is None else OUTCOMES[wanted.transaction]
+    config = ProducerConfig(send_msg_timeout=context.request_timeout)
+    async with (
+        stopping() as stop,
+        open_producer(context.config, wanted.group, config, check=lambda half: outcome) as producer,
+    ):
+        sending = _Sending(producer, wanted, outcome, stop)
+        await sending.run()
+    if sending.error is not None:
+        raise sending.error
+    if stop.signal:
+        raise StoppedError(stop.signal)
+
+
+def _check(wanted: argparse.Namespace) -> None:
+    """Raises ``UsageError`` for options that do not go together."""
+    for first, others in (
+        ("transaction", ("batch", "oneway", "order_key", "delay_level")),
+        ("batch", ("oneway", "delay_level")),
+    ):
+        for other in others:
+            if getattr(wanted, first) and getattr(wanted, other):
+                raise UsageError(f"--{first} and --{other.replace('_', '-')} do not go together")
+    if wanted.size and not wanted.count:
+        raise UsageError("--size is of messages that are made up: it needs --count")
+
+
+async def _bodies(wanted: argparse.Namespace) -> AsyncGenerator[list[bytes]]:
+    """The bodies, as many at once as there are."""
+    if wanted.count is None:
+        async with aclosing(read_lines(sys.stdin.fileno())) as pieces:
+            async for lines in pieces:
+                yield [line for line in lines if line]
+        return
+    size, step = wanted.size or DEFAULT_SIZE, wanted.batch or 1
+    for first in range(1, wanted.count + 1, step):
+        numbers = range(first, min(first + step, wanted.count + 1))
+        yield [(b"%d " % number).ljust(size, b"x")[:size] for number in numbers]
+
+
+def batches(bodies: Sequence[bytes], most: int) -> Iterator[list[bytes]]:
+    """Parts of so many messages, and of ``BATCH_BYTES``, at most."""
+    part: list[bytes] = []
+    size = 0
+    for body in bodies:
+        if part and (len(part) >= most or size + len(body) > BATCH_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(body)
+        size += len(body)
+    if part:
+        yield part
+
+
+class _Sending:
+    """A run of the command.
+
+    Attributes:
+        error: the first failure, if there was one.
+    """
+
+    def __init__(
+        self,
+        producer: Producer,
+        wanted: argparse.Namespace,
+        outcome: LocalTransactionState | None,
+        stop: Stop,
+    ) -> None:
+        """Nothing is sent before ``run``."""
+        self.error: LineError | None = None
+        self._producer = producer
+        self._wanted = wanted
+        self._outcome = outcome
+        self._stop = stop
+        self._jobs: deque[_Job] = deque()
+        self._output = JsonLines(sys.stdout.fileno())
+        self._turn = trio.Lock()
+
+    async def run(self) -> None:
+        """Send everything, or until it is time to stop."""
+        limit = 1 if self._wanted.order_key else self._wanted.in_flight
+        send, receive = trio.open_memory_channel[_Job](0)
+        async with trio.open_nursery() as nursery:
+            for _ in range(limit):
+                nursery.start_soon(self._work, receive.clone())
+            receive.close()
+            async with trio.open_nursery() as feeding:
+                feeding.start_soon(self._cancel_when_asked, feeding.cancel_scope)
+                await self._feed(send)
+                feeding.cancel_scope.cancel()
+            send.close()
+
+    async def _cancel_when_asked(self, scope: trio.CancelScope) -> None:
+        await self._stop.asked.wait()
+        scope.cancel()
+
+    async def _feed(self, send: trio.MemorySendChannel[_Job]) -> None:
+        number = 1
+        async with aclosing(_bodies(self._wanted)) as pieces:
+            async for bodies in pieces:
+                for part in batches(bodies, self._wanted.batch or 1):
+                    await send.send(_Job(number, part))
+                    number += len(part)
+
+    async def _work(self, receive: trio.MemoryReceiveChannel[_Job]) -> None:
+        async with receive:
+            async for job in receive:
+                self._jobs.append(job)
+                try:
+                    job.lines = await self._sent(job)
+                except RocketWireError as error:
+                    job.error = error
+                    self._stop.asked.set()
+                job.done = True
+                await self._write()
+
+    async def _write(self) -> None:
+        """Write what is known, as far as everything before it is known too."""
+        async with self._turn:
+            while self._jobs and self._jobs[0].done:
+                job = self._jobs.popleft()
+                for line in job.lines:
+                    await self._output.write(line)
+                if job.error is not None and self.error is None:
+                    self.error = LineError(job.number)
+                    self.error.__cause__ = job.error
+
+    async def _sent(self, job: _Job) -> list[dict[str, Value]]:
+        messages = [self._message(body) for body in job.bodies]
+        producer, first = self._producer, messages[0]
+        if self._outcome is not None:
+            outcome = self._outcome
+            ended = await producer.send_in_transaction(first, lambda message, half: outcome)
+            (line,) = _lines(ended.send_result, 1)
+            return [{**line, "transactionState": ended.state.name}]
+        queue = None
+        if self._wanted.order_key:
+            queue = queue_by_hash(await producer.queues(first.topic), self._wanted.order_key)
+        if self._wanted.oneway:
+            return [_oneway(await producer.send_oneway(first, queue))]
+        if self._wanted.batch:
+            result = await producer.send_batch(messages, queue=queue)
+        elif queue is not None:
+            result = await producer.send_to(first, queue)
+        else:
+            result = await producer.send(first)
+        return _lines(result, len(messages))
+
+    def _message(self, body: bytes) -> Message:
+        wanted = self._wanted
+        return Message(
+            wanted.topic,
+            body,
+            tags=wanted.tag,
+            keys=wanted.key,
+            properties=dict(wanted.property),
+            delay_level=wanted.delay_level or 0,
+        )
+
+
+def _lines(result: SendResult, count: int) -> list[dict[str, Value]]:
+    """What to write of each message of a request."""
+    ids = result.msg_id.split(",")
+    offset_ids = result.offset_msg_id.split(",")
+    return [
+        {
+            "status": result.status.name,
+            "msgId": ids[at] if at < len(ids) else None,
+            "offsetMsgId": offset_ids[at] if at < len(offset_ids) else None,
+            "brokerName": result.message_queue.broker_name,
+            "queueId": result.message_queue.queue_id,
+            "queueOffset": result.queue_offset + at,
+        }
+        for at in range(count)
+    ]
+
+
+def _oneway(msg_id: str) -> dict[str, Value]:
+    empty: dict[str, Value] = dict.fromkeys(("offsetMsgId", "brokerName", "queueId", "queueOffset"))
+    return {"status": "ONEWAY", "msgId": msg_id, **empty}
