@@ -7,13 +7,13 @@ in a profile.  An empty variable is one that is not set.
 from __future__ import annotations
 
 import argparse
-import math
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.config import NAMESRV_ADDR_ENV
+from rocketwire_tools.admin.arguments import seconds
 from rocketwire_tools.admin.command import UsageError
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
                 default=argparse.SUPPRESS,
                 metavar=one.metavar,
                 help=one.help,
-                type=_seconds if one.number else str,
+                type=seconds if one.number else str,
             )
     for name, metavar, text in (
         ("profile", "NAME", "a profile of the file (default: default, if there is one)"),
@@ -163,23 +163,12 @@ def _checked(one: Setting, value: object, source: str) -> str | bool | float:
         return switch
     if one.number:
         try:
-            return _seconds(str(value))
+            return seconds(str(value))
         except argparse.ArgumentTypeError as error:
             raise UsageError(f"{source}: {error}") from error
     if not isinstance(value, str):
         raise UsageError(f"{source} is no text")
     return value
-
-
-def _seconds(text: str) -> float:
-    """Read a number of seconds."""
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds")
-    return seconds
 
 
 def default_profile_file(environment: Mapping[str, str]) -> Path:

@@ -1,0 +1,60 @@
+"""The program as a process of its own, with real pipes and signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from tests.tools.admin.running import VARIABLES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECONDS = 60
+
+
+class Done(NamedTuple):
+    """What a process left behind.
+
+    Attributes:
+        status: exit status.
+        lines: the objects on stdout.
+        complaint: stderr.
+    """
+
+    status: int
+    lines: list[dict[str, Any]]
+    complaint: str
+
+
+def begin(
+    *arguments: str, home: Path | None = None, stdin: int | IO[bytes] = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
+    """Start the program."""
+    kept = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    environment = kept | {"XDG_CONFIG_HOME": "nowhere"} | ({"HOME": str(home)} if home else {})
+    return subprocess.Popen(
+        [sys.executable, "-m", "rocketwire_tools.admin", *arguments],
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+
+
+def end(process: subprocess.Popen[bytes], given: bytes | None = None) -> Done:
+    """Wait for its end."""
+    try:
+        out, complaint = process.communicate(given, timeout=SECONDS)
+    finally:
+        process.kill()
+    lines = [json.loads(line) for line in out.splitlines()]
+    return Done(process.returncode, lines, complaint.decode())
+
+
+def run(*arguments: str, given: bytes | None = None, home: Path | None = None) -> Done:
+    """Start the program and wait for its end."""
+    return end(begin(*arguments, home=home), given)
