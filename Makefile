@@ -10,7 +10,7 @@ PYTEST ?=
 # Processes that run the codec's tests a second time, with construct itself.  (Of the first time's two processes one has all tests
 # with Java: peers of several would make each other late.  Exit status 5 is "no test was chosen".)
 WORKERS ?= 2
-# Arguments of the name server's benchmark: make bench BENCH="--scenario closed"
+# Arguments of a benchmark: make bench BENCH="--scenario closed"
 BENCH  ?=
 # Of make fuzz: seconds for each atheris target, cases for each format beside Java
 FUZZ_SECONDS ?= 60
@@ -20,13 +20,14 @@ FUZZ_CASES   ?= 100000
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench fuzz chaos soak clean
+.PHONY: help run test lint bench bench-pcap fuzz chaos soak clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
 	@echo "make test   set up and run every check and every test       (PYTEST=\"-k WORD\" WORKERS=2)"
 	@echo "make bench  the name server beside Java's and a C floor, the codec beside hand-written code, construct and Java;"
 	@echo "            writes docs/performance.md, takes half an hour   (BENCH=\"--quick\")"
+	@echo "make bench-pcap  rocketwire-pcap beside tshark: CPU, speed, memory; some minutes   (BENCH=\"--rounds 3 --whole\")"
 	@echo "make lint   the checks alone: ruff, mypy, pyright, import-linter"
 	@echo "make fuzz   set up and look for bytes that break it, alone, beside Java and under an audit hook"
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
@@ -58,6 +59,9 @@ PURE := $(addprefix namesrv/rocketwire_namesrv/,access.py admission.py answers.p
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m bench --write docs/performance.md $(BENCH)
+
+bench-pcap: $(VENV)/.installed-test
+	$(BIN)/python -m bench.pcap $(BENCH)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -6,11 +6,11 @@ be written, or a package is missing; 130 if interrupted.  Who stops reading the 
 
 from __future__ import annotations
 
-import gc
 import os
 import sys
 from typing import TYPE_CHECKING, Final
 
+from rocketwire_tools.pcap.collecting import spare_collections
 from rocketwire_tools.pcap.commands import parser
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ __all__ = ["main"]
 
 USAGE: Final = 2
 INTERRUPTED: Final = 130
-_SPARED_COLLECTIONS: Final = 200_000
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,7 +32,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status.
     """
     arguments = parser().parse_args(argv)
-    gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)  # rows by the ten thousand are no garbage
+    spare_collections()
     try:
         status: int = arguments.run(arguments)
         sys.stdout.flush()

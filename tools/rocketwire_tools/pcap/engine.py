@@ -107,13 +107,14 @@ class Decoder:
 
     Attributes:
         totals: what has been seen so far.
+        addresses: numbers of addresses.
         pairing: the requests without an answer so far.
     """
 
     def __init__(self, path: str, options: Options | None = None) -> None:
         self._path = path
         self._options = Options() if options is None else options
-        self._addresses = Addresses()
+        self.addresses = Addresses()
         self._skipped = Skipped()
         self._flows = Flows(
             self._options.limits, bodies=self._options.bodies, max_streams=self._options.max_streams
@@ -121,7 +122,7 @@ class Decoder:
         self._flows.careful = self._options.careful
         self.totals = Totals(skipped=self._skipped.reasons)
         self.pairing = Pairing()
-        self._builder = BatchBuilder(path, self._options.fields, self._addresses, self.pairing)
+        self._builder = BatchBuilder(path, self._options.fields, self.addresses, self.pairing)
         self._waiting: list[Rows] = []
 
     def __iter__(self) -> Iterator[Batch]:
@@ -130,10 +131,19 @@ class Decoder:
         Raises:
             CaptureError: it cannot be read on; the rows before have been given.
         """
-        for rows in self._rows():
-            self.totals.frames += len(rows)
+        for rows in self.rows():
             yield self._builder.batch(rows)
         self.totals.unanswered = self.pairing.unanswered + self.pairing.waiting
+
+    def rows(self) -> Iterator[Rows]:
+        """Give the rows with their headers unread, in the same order.
+
+        Raises:
+            CaptureError: it cannot be read on; the rows before have been given.
+        """
+        for rows in self._rows():
+            self.totals.frames += len(rows)
+            yield rows
 
     def _rows(self) -> Iterator[Rows]:
         source = open_input(self._path)
@@ -161,13 +171,22 @@ class Decoder:
         self.totals.packets += len(records.time_ns)
         self.totals.bytes += int(records.captured.sum())
         self.totals.cut_short += int((records.captured < records.wire).sum())
-        wanted = self._wanted(segments(records, self._addresses, self._skipped))
+        wanted = self._wanted(segments(records, self.addresses, self._skipped))
         if self._options.watch is not None:
-            self._options.watch(records, wanted, self._addresses)
+            self._options.watch(records, wanted, self.addresses)
         found = self._flows.feed(records, wanted)
         yield from self._release(
             self._owned(rows_of(found)), int(records.time_ns[-1]), int(records.where[-1])
         )
+        if self.addresses.are_many:
+            self._forget_addresses()
+
+    def _forget_addresses(self) -> None:
+        """Keep those that a stream or a row may yet need."""
+        needed = self._flows.hosts()
+        for rows in self._waiting:
+            needed.update(*((ends >> 16).tolist() for ends in (rows.source, rows.target)))
+        self.addresses.keep(needed)
 
     def _finish(self) -> Iterator[Rows]:
         """Give what is left."""

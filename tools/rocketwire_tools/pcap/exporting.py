@@ -118,6 +118,8 @@ class Chooser:
         mask = np.zeros(len(found.record), np.bool_)
         for choice in self._choices:
             mask |= _has_all(found, choice)
+        if self._addresses.are_many:
+            self._addresses.keep({end >> 16 for choice in self._choices for end in choice})
         chosen: list[int] = np.sort(found.record[mask]).tolist()
         return chosen
 

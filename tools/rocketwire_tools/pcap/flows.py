@@ -338,6 +338,10 @@ class Flows:
         self._open.clear()
         return frames
 
+    def hosts(self) -> set[int]:
+        """The addresses of all streams that are remembered, as ``packets.Addresses`` numbers them."""
+        return {end >> 16 for one in self._slots for end in (one.source, one.target)}
+
     def in_doubt(self, end: int) -> list[Stream]:
         """The streams in which a frame may have begun before a record, and is not known yet.
 

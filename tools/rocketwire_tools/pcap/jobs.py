@@ -1,13 +1,13 @@
 """Several processes for one capture, with the rows of one process in the order of one process.
 
-Rules of this file: every process reads the whole capture and decodes its share of the connections; connections do not touch
-each other, and batches are cut by places in the file, so what comes together here is what one process gives.  Where that
+Rules of this file: every two processes decode a share of the connections, one of them (the front) finds frames, the other (the
+back) reads their headers and makes columns; of two processes in all, the one that was asked is the back.  Connections do not
+touch each other, and batches are cut by places in the file, so what comes together here is what one process gives.  Where that
 ends is in docs/guide/pcap.md.
 """
 
 from __future__ import annotations
 
-import gc
 import multiprocessing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
@@ -16,62 +16,74 @@ import numpy as np
 
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import Batch, column, pa
-from rocketwire_tools.pcap.engine import CELL, Decoder, Options, Totals
+from rocketwire_tools.pcap.engine import CELL, Totals
 from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.halves import ENDED, Back, End, run_back, run_front
 from rocketwire_tools.pcap.rows import PLACES
 from rocketwire_tools.pcap.selection import Selection
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from multiprocessing.connection import Connection
     from multiprocessing.process import BaseProcess
 
     from rocketwire_tools.pcap.arrow import Schema
+    from rocketwire_tools.pcap.halves import Cell
 
-_SPARED_COLLECTIONS: Final = 200_000
+    Pipe = Connection[Any, Any]
+
 _GRACE: Final = 5.0
 """Seconds that a process has to end."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Cell:
-    """Rows of one cell of a capture; number of the cell, and a serialized batch."""
+class _Worker:
+    """The processes of one share of the connections.
 
-    number: int
-    rows: bytes
+    Attributes:
+        paths: takes paths of captures.
+        rows: gives what comes of them.
+    """
 
-
-@dataclass(frozen=True, slots=True)
-class _End:
-    """A capture has come to its end, or cannot be read on."""
-
-    totals: Totals
-    error: CaptureError | None = None
+    paths: Pipe
+    rows: Pipe
 
 
 class Jobs:
     """Processes that decode one capture after the other.
 
     Args:
-        count: how many.
+        count: how many, the one that asks included; at least 2.
         selection: what is wanted of the captures.
     """
 
     def __init__(self, count: int, selection: Selection) -> None:
-        context = multiprocessing.get_context("spawn")
+        self._context = multiprocessing.get_context("spawn")
+        self._selection = selection
         self._schema: Schema = selection.schema
         self._placed: Schema = Selection(*selection.arguments, places=True).schema
-        self._pipes: list[Connection[Any, Any]] = []
         self._processes: list[BaseProcess] = []
-        for number in range(count):
-            ours, theirs = context.Pipe()
-            process = context.Process(
-                target=_work, args=(theirs, selection.arguments, (number, count)), daemon=True
-            )
-            process.start()
-            theirs.close()
-            self._pipes.append(ours)
-            self._processes.append(process)
+        self._direct = count == 2
+        shares = max(count // 2, 1)
+        self._workers = [self._start((number, shares)) for number in range(shares)]
+
+    def _start(self, share: tuple[int, int]) -> _Worker:
+        arguments = self._selection.arguments
+        asked, paths = self._context.Pipe(duplex=False)
+        rows, found = self._context.Pipe(duplex=False)
+        self._run(run_front, asked, found, arguments, share)
+        if not self._direct:
+            cells, made = self._context.Pipe(duplex=False)
+            self._run(run_back, rows, made, arguments)
+            rows = cells
+        return _Worker(paths, rows)
+
+    def _run(self, work: Callable[..., None], source: Pipe, sink: Pipe, *more: Any) -> None:
+        process = self._context.Process(target=work, args=(source, sink, *more), daemon=True)
+        process.start()
+        source.close()
+        sink.close()
+        self._processes.append(process)
 
     def decode(self, path: str, totals: Totals) -> Iterator[Batch]:
         """The wanted rows of a capture, in the order of their last captured byte.
@@ -83,7 +95,20 @@ class Jobs:
         Raises:
             CaptureError: it cannot be read on; the rows before have been given.
         """
-        shares = [_Share(pipe, path) for pipe in self._pipes]
+        for worker in self._workers:
+            worker.paths.send(path)
+        if not self._direct:
+            yield from self._merged(path, totals)
+            return
+        back = Back(path, self._workers[0].rows, self._selection)
+        for batch in back.batches():
+            totals.frames += batch.num_rows
+            totals.bytes = back.end.totals.bytes
+            yield batch
+        _finish(totals, [back.end])
+
+    def _merged(self, path: str, totals: Totals) -> Iterator[Batch]:
+        shares = [_Share(worker.rows, path) for worker in self._workers]
         while unfinished := [share for share in shares if share.cell is not None]:
             number = min(share.number for share in unfinished)
             parts: list[Batch] = []
@@ -93,10 +118,7 @@ class Jobs:
             totals.frames += batch.num_rows
             totals.bytes = max(totals.bytes, number * CELL)
             yield batch
-        _add_up(totals, [share.end.totals for share in shares])
-        for share in shares:
-            if share.end.error is not None:
-                raise share.end.error
+        _finish(totals, [share.end for share in shares])
 
     def _together(self, parts: Sequence[Batch]) -> Batch:
         """Rows of one cell in order, without their places."""
@@ -110,37 +132,35 @@ class Jobs:
 
     def close(self) -> None:
         """End the processes."""
-        for pipe in self._pipes:
-            pipe.close()
+        for worker in self._workers:
+            worker.paths.close()
+            worker.rows.close()
         for process in self._processes:
             process.terminate()
             process.join(_GRACE)
 
 
 class _Share:
-    """What one process says of one capture."""
+    """What one worker says of one capture."""
 
-    def __init__(self, pipe: Connection[Any, Any], path: str) -> None:
+    def __init__(self, pipe: Pipe, path: str) -> None:
         self._pipe = pipe
         self._path = path
-        self.end = _End(Totals())
-        self.cell: _Cell | None = None
+        self.end = End(Totals())
+        self.cell: Cell | None = None
         self.number = -1
-        pipe.send(path)
         self._next()
 
     def _next(self) -> None:
         try:
-            message = self._pipe.recv()
+            message: Cell | End = self._pipe.recv()
         except EOFError as error:
-            raise CaptureError(
-                self._path, None, "a process that decoded it has ended by itself"
-            ) from error
-        self.cell = message if isinstance(message, _Cell) else None
-        if isinstance(message, _End):
-            self.end = message
-        if self.cell is not None:
-            self.number = max(self.number, self.cell.number)
+            raise CaptureError(self._path, None, ENDED) from error
+        if isinstance(message, End):
+            self.cell, self.end = None, message
+        else:
+            self.cell = message
+            self.number = max(self.number, message.number)
 
     def take(self, number: int, schema: Schema) -> Iterator[Batch]:
         """The rows of the cell with that number."""
@@ -149,35 +169,18 @@ class _Share:
             self._next()
 
 
-def _add_up(totals: Totals, parts: Sequence[Totals]) -> None:
-    """All processes see all packets; only streams are forgotten by each on its own."""
-    one = parts[0]
+def _finish(totals: Totals, ends: Sequence[End]) -> None:
+    """Add up: all fronts see all packets; streams are forgotten, and requests not answered, by share.
+
+    Raises:
+        CaptureError: a front could not read on.
+    """
+    one = ends[0].totals
     totals.packets, totals.bytes = one.packets, one.bytes
     totals.truncated, totals.cut_short = one.truncated, one.cut_short
     totals.skipped = one.skipped
-    totals.forgotten = sum(part.forgotten for part in parts)
-
-
-def _work(pipe: Connection[Any, Any], arguments: tuple[Any, ...], share: tuple[int, int]) -> None:
-    """Run one process: decode a share of each capture whose path comes."""
-    gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
-    selection = Selection(*arguments, places=True)
-    try:
-        while True:
-            pipe.send(_decode(pipe, pipe.recv(), selection, share))
-    except (EOFError, BrokenPipeError, KeyboardInterrupt):
-        return  # nobody wants any more
-
-
-def _decode(
-    pipe: Connection[Any, Any], path: str, selection: Selection, share: tuple[int, int]
-) -> _End:
-    options = Options(fields=selection.engine_fields, bodies=selection.needs_bodies, share=share)
-    decoder = Decoder(path, options)
-    try:
-        for batch in selection.rows(decoder):
-            number = int(batch.column(PLACES[0]).to_numpy()[0]) // CELL
-            pipe.send(_Cell(number, arrow.packed(batch)))
-    except CaptureError as error:
-        return _End(decoder.totals, error)
-    return _End(decoder.totals)
+    totals.forgotten = sum(end.totals.forgotten for end in ends)
+    totals.unanswered = sum(end.totals.unanswered for end in ends)
+    for end in ends:
+        if end.error is not None:
+            raise end.error

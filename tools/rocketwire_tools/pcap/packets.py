@@ -18,6 +18,8 @@ import numpy as np
 from rocketwire_tools.pcap.capture import rows_at
 
 if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
     from rocketwire_tools.pcap.capture import Integers, Records
 
     Array = np.ndarray[Any, Any]
@@ -77,20 +79,20 @@ class Segments:
         return Segments(*(getattr(self, name)[some] for name in Segments.__dataclass_fields__))
 
 
-@dataclass(slots=True)
+MOST_ADDRESSES: Final = 3 << 16
+"""IPv6 addresses that are remembered; more than the streams that are remembered can have."""
+
+
 class Addresses:
-    """Numbers for IPv6 addresses; IPv4 addresses are numbers already.
-
-    Attributes:
-        limit: most addresses that are remembered at a time.
-    """
-
-    limit: int = 1 << 22
-    _numbers: dict[bytes, int] = field(default_factory=dict[bytes, int])
-    _texts: list[bytes] = field(default_factory=list[bytes])
+    """Numbers for IPv6 addresses, each of which is given once; IPv4 addresses are numbers already."""
 
     _FIRST = 1 << 32
     """Number of the first IPv6 address."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+        self._texts: dict[int, bytes] = {}
+        self._next = self._FIRST
 
     def numbers(self, addresses: Array) -> Integers:
         """The numbers of addresses, rows of 16 bytes."""
@@ -112,15 +114,37 @@ class Addresses:
         known = self._numbers.get(text)
         if known is not None:
             return known
-        number = self._numbers[text] = self._FIRST + len(self._texts)
-        self._texts.append(text)
+        number = self._numbers[text] = self._next
+        self._texts[number] = text
+        self._next += 1
         return number
 
     def packed(self, number: int) -> bytes:
         """The address with that number, 4 or 16 bytes."""
-        if number < self._FIRST:
-            return number.to_bytes(4, "big")
-        return self._texts[number - self._FIRST]
+        return number.to_bytes(4, "big") if number < self._FIRST else self._texts[number]
+
+    # ---- so that they do not become too many
+
+    @property
+    def are_many(self) -> bool:
+        """Whether it is time for ``keep``."""
+        return len(self._texts) > MOST_ADDRESSES
+
+    def keep(self, numbers: AbstractSet[int]) -> None:
+        """Forget all others; one that comes again has another number then."""
+        self._texts = {number: text for number, text in self._texts.items() if number in numbers}
+        self._numbers = {text: number for number, text in self._texts.items()}
+
+    # ---- for another process
+
+    def of_ends(self, *ends: Integers) -> dict[int, bytes]:
+        """The IPv6 addresses among senders and receivers, by number."""
+        numbers = {number for each in ends for number in np.unique(each >> 16).tolist()}
+        return {number: self._texts[number] for number in numbers if number >= self._FIRST}
+
+    def learn(self, texts: dict[int, bytes]) -> None:
+        """Know these, as another process has numbered them, and no others."""
+        self._texts = texts
 
 
 @dataclass(slots=True)

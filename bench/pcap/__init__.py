@@ -1,0 +1,1 @@
+"""The decoder of captures beside tshark: ``python -m bench.pcap``."""
