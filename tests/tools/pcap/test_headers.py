@@ -9,9 +9,12 @@ import pytest
 
 from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.errors import CodecError
+from rocketwire.messages import encode_header
+from rocketwire.messages.registry import OPERATIONS
+from rocketwire.messages.send import SendMessageRequestHeaderV2
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.pcap.headers import Columns, ext_fields_text, read_headers
+from rocketwire_tools.pcap.headers import SHORT_NAMED, Columns, ext_fields_text, read_headers
 
 GOOD = b'{"code":105,"language":"JAVA","version":513,"opaque":7,"flag":0,"extFields":{"topic":"T"}}'
 
@@ -134,3 +137,25 @@ def test_all_extension_fields_are_given_as_json_text() -> None:
     assert '{"x":"1"}' == ext_fields_text(binary(ext_fields={"x": "1"}), 1)
     assert ext_fields_text(b"{", 0) is None
     assert ext_fields_text(b"{}", 0) is None
+
+
+def test_the_requests_with_names_of_one_letter_are_those_of_the_registry() -> None:
+    short = {
+        code for code, one in OPERATIONS.items() if one.request_header is SendMessageRequestHeaderV2
+    }
+    assert short == set(SHORT_NAMED)
+
+
+def test_the_letters_that_become_columns_are_those_of_the_header() -> None:
+    header = SendMessageRequestHeaderV2(
+        producer_group="G", topic="T", queue_id=3, default_topic=None, default_topic_queue_nums=None,
+        sys_flag=None, born_timestamp=None, flag=None,
+    )  # fmt: skip
+    assert {"a": "G", "b": "T", "e": "3"} == encode_header(header)
+
+
+@pytest.mark.parametrize("code", SHORT_NAMED)
+def test_names_of_one_letter_become_the_same_columns(code: int) -> None:
+    text = b'{"code":%d,"language":"JAVA","flag":0,"extFields":{"a":"G","b":"T","e":"3"}}' % code
+    columns = read(text)
+    assert ("T", "G", 3) == (columns.topic[0], columns.group[0], columns.queue_id[0])

@@ -15,7 +15,7 @@ from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, pa
 from rocketwire_tools.pcap.headers import EVERYTHING, Columns, ext_fields_text, read_headers
 from rocketwire_tools.pcap.names import CONNECTION, SOURCE, TARGET, Names
-from rocketwire_tools.pcap.rows import COLUMNS, EVERY, schema
+from rocketwire_tools.pcap.rows import COLUMNS, EVERY, objects, schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +49,10 @@ class BatchBuilder:
     ) -> None:
         self._file = file
         self._schema = schema(fields)
-        self._of_headers = EVERYTHING.intersection(fields)
+        self._with_topics = "request_topic" in fields
+        self._of_headers = EVERYTHING.intersection(
+            (*fields, "topic") if self._with_topics else fields
+        )
         self._pairing = pairing
         self.names = Names(addresses)
 
@@ -62,6 +65,7 @@ class BatchBuilder:
             headers.flag,
             headers.code,
             rows.time_ns,
+            objects(headers.topic) if self._with_topics else None,
         )
         values = _Values(self, rows, headers, paired)
         return arrow.batch([values.column(name) for name in self._schema.names], self._schema)
@@ -146,6 +150,9 @@ class _Values:
 
     def _request_code(self) -> Column:
         return _masked(self._paired.code.astype(np.int32), self._paired.found)
+
+    def _request_topic(self) -> Column:
+        return column(self._paired.topic.tolist(), pa.string())
 
     def _latency_ns(self) -> Column:
         return _masked(self._paired.latency_ns, self._paired.found & (self._paired.latency_ns >= 0))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rocketwire.errors import CodecError
-from rocketwire.messages.registry import OPERATIONS
+from rocketwire.messages.registry import OPERATIONS, Raw
 from rocketwire_tools.codec.raw_bodies import body_to_plain, is_registration, registration_to_plain
 
 if TYPE_CHECKING:
@@ -39,6 +39,10 @@ def body_text(
             fields = msgspec.json.decode(ext_fields or "{}", type=dict[str, str])
             compressed = fields.get("compressed", "").lower() == "true"
             value: Any = registration_to_plain(body, compressed=compressed, version=version)
+        elif (
+            kind is Raw.MESSAGE_BODY
+        ):  # only its sender knows it; shown like that of a stored message
+            value = {"body": body.hex()}
         else:
             value = body_to_plain(kind, body)
         return msgspec.json.encode(value).decode()

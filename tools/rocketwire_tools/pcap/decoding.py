@@ -191,7 +191,7 @@ def report(
         from rocketwire_tools.pcap.plotting import Plotted
 
         made = Plotted(made, plot)
-    selection = Selection(made.fields, filter_text, "length", redact)
+    selection = Selection(made.fields, filter_text, "length", redact, report=True)
     run = Run(captures, selection, watch=watch)
     for batch in run.batches():
         made.take(batch)

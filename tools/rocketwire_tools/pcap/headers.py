@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-_SHORT_NAMED: Final = np.array([310, 320, 325])
+SHORT_NAMED: Final = (310, 320, 325)
 """Requests whose header has names of one letter (Java: ``SendMessageRequestHeaderV2``)."""
 _LEAST: Final = -(1 << 31)
 _MOST: Final = (1 << 31) - 1
@@ -137,7 +137,7 @@ def _ext_columns(columns: Columns, exts: Sequence[Ext], wanted: AbstractSet[str]
         ]
     if "queue_id" in wanted:
         columns.queue_id = [_NUMBERS[ext.queueId] for ext in exts]
-    short = np.isin(columns.code, _SHORT_NAMED) & (columns.flag & 1 == 0)
+    short = np.isin(columns.code, SHORT_NAMED) & (columns.flag & 1 == 0)
     for i in np.flatnonzero(short).tolist():
         ext = exts[i]
         if "topic" in wanted:

@@ -28,11 +28,21 @@ class Paired(NamedTuple):
         found: whether it is a response to a known request.
         code: of the request.
         latency_ns: nanoseconds from the first byte of the request to that of the response.
+        topic: of the request, where topics were given.
     """
 
     found: Array
     code: Array
     latency_ns: Array
+    topic: Array
+
+
+class _Frames(NamedTuple):
+    """What of the frames of a chunk is remembered or compared."""
+
+    code: Array
+    time_ns: Array
+    topic: Array
 
 
 class Pairing:
@@ -45,10 +55,16 @@ class Pairing:
     def __init__(self, most_pending: int = MOST_PENDING) -> None:
         self.unanswered = 0
         self._most = most_pending
-        self._pending: dict[int, tuple[int, int]] = {}
+        self._pending: dict[int, tuple[int, int, str | None]] = {}
 
     def pair(
-        self, number: Array, opaque: Array, flag: Array, code: Array, time_ns: Array
+        self,
+        number: Array,
+        opaque: Array,
+        flag: Array,
+        code: Array,
+        time_ns: Array,
+        topic: Array | None = None,
     ) -> Paired:
         """Pair the frames of a chunk with each other and with requests of earlier ones.
 
@@ -58,10 +74,16 @@ class Pairing:
             flag: likewise.
             code: likewise.
             time_ns: of each frame's first byte.
+            topic: of each frame, if that of the request is wanted.
         """
         count = len(number)
+        none: Array = np.full(1, None)
+        frames = _Frames(code, time_ns, np.broadcast_to(none, count) if topic is None else topic)
         paired = Paired(
-            np.zeros(count, np.bool_), np.zeros(count, np.int64), np.zeros(count, np.int64)
+            np.zeros(count, np.bool_),
+            np.zeros(count, np.int64),
+            np.zeros(count, np.int64),
+            frames.topic if topic is None else np.full(count, None),
         )
         response = (flag & _RESPONSE) != 0
         taking_part = np.flatnonzero(response | ((flag & _ONEWAY) == 0))
@@ -77,15 +99,15 @@ class Pairing:
         answers = response & same
         answers[1:] &= ~response[:-1]
         at = np.flatnonzero(answers)
-        _note(paired, of[at], code[of[at - 1]], time_ns[of[at - 1]], time_ns)
-        self._earlier(paired, of, key, response & ~same, code, time_ns)
-        answered = _too_early(paired, of, same, response, answers, code, time_ns)
+        _note(paired, of[at], of[at - 1], frames)
+        self._earlier(paired, of, key, response & ~same, frames)
+        answered = _too_early(paired, of, same, response, answers, frames)
         answered[:-1] |= answers[1:]
-        self._remember(of, key, ~response & ~answered, code, time_ns)
+        self._remember(of, key, ~response & ~answered, frames)
         return paired
 
     def _earlier(
-        self, paired: Paired, of: Array, key: Array, orphans: Array, code: Array, time_ns: Array
+        self, paired: Paired, of: Array, key: Array, orphans: Array, frames: _Frames
     ) -> None:
         """Answers to requests of earlier chunks."""
         pop = self._pending.pop
@@ -94,21 +116,22 @@ class Pairing:
             request = pop(each, None)
             if request is not None:
                 paired.found[frame] = True
-                paired.code[frame], began = request
-                paired.latency_ns[frame] = time_ns[frame] - began
+                paired.code[frame], began, topic = request
+                paired.latency_ns[frame] = frames.time_ns[frame] - began
+                if topic is not None:
+                    paired.topic[frame] = topic
 
-    def _remember(self, of: Array, key: Array, waiting: Array, code: Array, time_ns: Array) -> None:
+    def _remember(self, of: Array, key: Array, waiting: Array, frames: _Frames) -> None:
         """Requests whose answer has not come."""
         at = np.flatnonzero(waiting)
-        at = at[np.argsort(time_ns[of[at]], kind="stable")]
+        at = at[np.argsort(frames.time_ns[of[at]], kind="stable")]
         pending = self._pending
-        frames = of[at]
-        for each, number, began in zip(
-            key[at].tolist(), code[frames].tolist(), time_ns[frames].tolist(), strict=True
+        for each, *request in zip(
+            key[at].tolist(), *(part[of[at]].tolist() for part in frames), strict=True
         ):
             if pending.pop(each, None) is not None:
                 self.unanswered += 1
-            pending[each] = (number, began)
+            pending[each] = (request[0], request[1], request[2])
         surplus = len(pending) - self._most
         if surplus > 0:
             for each in list(pending)[:surplus]:
@@ -122,13 +145,7 @@ class Pairing:
 
 
 def _too_early(
-    paired: Paired,
-    of: Array,
-    same: Array,
-    response: Array,
-    answers: Array,
-    code: Array,
-    time_ns: Array,
+    paired: Paired, of: Array, same: Array, response: Array, answers: Array, frames: _Frames
 ) -> Array:
     """Responses that were captured shortly before their request, which the network reordered.
 
@@ -139,14 +156,16 @@ def _too_early(
     early[:-1] = response[:-1] & ~paired.found[of[:-1]] & same[1:] & ~response[1:]
     early[:-2] &= ~answers[2:]
     at = np.flatnonzero(early)
-    at = at[time_ns[of[at + 1]] - time_ns[of[at]] < _REORDERED_NS]
-    _note(paired, of[at], code[of[at + 1]], time_ns[of[at + 1]], time_ns)
+    at = at[frames.time_ns[of[at + 1]] - frames.time_ns[of[at]] < _REORDERED_NS]
+    _note(paired, of[at], of[at + 1], frames)
     answered = np.zeros(len(of), np.bool_)
     answered[at + 1] = True
     return answered
 
 
-def _note(paired: Paired, frames: Array, code: Array, began: Array, time_ns: Array) -> None:
-    paired.found[frames] = True
-    paired.code[frames] = code
-    paired.latency_ns[frames] = time_ns[frames] - began
+def _note(paired: Paired, responses: Array, requests: Array, frames: _Frames) -> None:
+    paired.found[responses] = True
+    paired.code[responses] = frames.code[requests]
+    paired.latency_ns[responses] = frames.time_ns[responses] - frames.time_ns[requests]
+    if paired.topic is not frames.topic:
+        paired.topic[responses] = frames.topic[requests]

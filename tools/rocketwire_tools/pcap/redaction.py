@@ -62,6 +62,7 @@ class Redaction:
         """The rows, masked."""
         masks: dict[str, Callable[[str], str]] = {
             "topic": lambda text: self.name("topic", text),
+            "request_topic": lambda text: self.name("topic", text),
             "group": lambda text: self.name("group", text),
             "src": self.host,
             "dst": self.host,

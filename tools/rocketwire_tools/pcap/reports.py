@@ -133,33 +133,25 @@ class Sample:
 class Slow:
     """Latencies by the request's code and topic, and the slowest requests."""
 
-    fields = (
-        "time_ns", "connection", "kind", "code", "request_code", "opaque", "topic", "latency_ns", "flag",
-    )  # fmt: skip
+    fields = ("time_ns", "connection", "request_code", "opaque", "request_topic", "latency_ns")
 
     def __init__(self, top: int) -> None:
         self._top = top
         self._samples: defaultdict[tuple[int, str], Sample] = defaultdict(Sample)
-        self._slowest: list[tuple[int, int, int, str, int]] = []
-        self._topics: dict[tuple[str, int], str] = {}
+        self._slowest: list[tuple[int, int, int, str, int, str]] = []
 
     def take(self, batch: Batch) -> None:
         """See ``Report``."""
-        names = ("time_ns", "connection", "kind", "request_code", "opaque", "topic", "latency_ns")
-        columns = (batch.column(name).to_pylist() for name in names)
-        for time_ns, connection, kind, request_code, opaque, topic, latency in zip(
-            *columns, strict=True
-        ):
-            if kind == "request" and topic is not None and len(self._topics) < _KEYS:
-                self._topics[connection, opaque] = topic
+        columns = (batch.column(name).to_pylist() for name in self.fields)
+        for time_ns, connection, request_code, opaque, topic, latency in zip(*columns, strict=True):
             if latency is None:
                 continue
-            asked = self._topics.pop((connection, opaque), "")
+            asked = topic or ""
             key = (request_code, asked)
             if len(self._samples) >= _KEYS and key not in self._samples:
                 key = (request_code, OTHERS)
             self._samples[key].add(latency / 1e6)
-            self._slowest.append((latency, time_ns, request_code, connection, opaque))
+            self._slowest.append((latency, time_ns, request_code, connection, opaque, asked))
         self._slowest = sorted(self._slowest, reverse=True)[: self._top]
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:
@@ -173,8 +165,8 @@ class Slow:
             key=lambda row: -row[5],
         )
         slowest = [
-            (_name(code), latency / 1e6, time_ns, connection, opaque)
-            for latency, time_ns, code, connection, opaque in self._slowest
+            (_name(code), topic or None, latency / 1e6, time_ns, connection, opaque)
+            for latency, time_ns, code, connection, opaque, topic in self._slowest
         ]
         return [
             Table(
@@ -184,7 +176,7 @@ class Slow:
             ),
             Table(
                 "slowest",
-                ("request", "latency_ms", "answer_time_ns", "connection", "opaque"),
+                ("request", "topic", "latency_ms", "answer_time_ns", "connection", "opaque"),
                 slowest,
             ),
         ]

@@ -54,12 +54,14 @@ COLUMNS: Final[dict[str, DataType]] = {
 ON_REQUEST: Final[dict[str, DataType]] = {"ext_fields": pa.string(), "body": pa.string()}
 RAW_BODY: Final = "raw_body"
 """Columns that have to be asked for; ``body`` is made of ``RAW_BODY`` by ``selection``."""
+FOR_REPORTS: Final[dict[str, DataType]] = {"request_topic": pa.string()}
+"""Columns of reports alone: the topic of the request that a response answers."""
 
 
 PLACES: Final = ("last_where", "first_where")
 """Columns of numbers that rows of several decoders are brought into one order by."""
 EVERY: Final[dict[str, DataType]] = (
-    COLUMNS | ON_REQUEST | {RAW_BODY: pa.binary()} | dict.fromkeys(PLACES, pa.int64())
+    COLUMNS | ON_REQUEST | FOR_REPORTS | {RAW_BODY: pa.binary()} | dict.fromkeys(PLACES, pa.int64())
 )
 """All that can be asked of the engine."""
 
@@ -136,7 +138,8 @@ def rows_of(found: Found) -> Rows | None:
     return joined(some) if some else None
 
 
-def _objects(values: Sequence[Any]) -> Array:
+def objects(values: Sequence[Any]) -> Array:
+    """Values as an array of objects."""
     return np.fromiter(values, np.object_, len(values))
 
 
@@ -156,13 +159,13 @@ def _of_together(found: Found) -> Rows | None:
         records.time_ns[cut.last],
         records.where[cut.first],
         records.where[cut.last],
-        _objects(headers),
+        objects(headers),
         cut.kind.astype(np.int8),
         cut.header_length,
         cut.length,
         np.ones(count, np.bool_),
         np.zeros(count, np.bool_),
-        np.full(count, None) if cut.body is None else _objects(cut.body),
+        np.full(count, None) if cut.body is None else objects(cut.body),
     )
 
 
@@ -179,13 +182,13 @@ def _of_cuts(found: Found) -> Rows | None:
         records.time_ns[of_last],
         records.where[of_first],
         records.where[of_last],
-        _objects(header),
+        objects(header),
         np.array(kind, np.int8),
         np.array([len(one) for one in header], np.int64),
         np.array(length, np.int64),
         np.ones(count, np.bool_),
         np.zeros(count, np.bool_),
-        _objects(body),
+        objects(body),
     ).sorted()
 
 
@@ -208,12 +211,12 @@ def _of_frames(frames: Sequence[Frame]) -> Rows | None:
         np.array([place.time_ns for place in last], np.int64),
         np.array([place.where for place in first], np.int64),
         np.array([place.where for place in last], np.int64),
-        _objects(header),
+        objects(header),
         np.array(kind, np.int8),
         np.array([len(one) for one in header], np.int64),
         np.array(length, np.int64),
         np.array(whole, np.bool_),
         np.array(gap, np.bool_),
-        _objects(body),
+        objects(body),
     )
     return rows.sorted()

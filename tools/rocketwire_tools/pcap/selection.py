@@ -11,7 +11,7 @@ from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, pa
 from rocketwire_tools.pcap.filters import Filter
 from rocketwire_tools.pcap.redaction import Redaction
-from rocketwire_tools.pcap.rows import COLUMNS, ON_REQUEST, PLACES, RAW_BODY, schema
+from rocketwire_tools.pcap.rows import COLUMNS, FOR_REPORTS, ON_REQUEST, PLACES, RAW_BODY, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -35,6 +35,7 @@ class Selection:
         body: one of ``BODIES``.
         redact: secret that masks topics, groups and addresses; None to show them.
         places: whether the columns ``rows.PLACES`` follow the others.
+        report: whether the columns ``rows.FOR_REPORTS`` may be asked for.
 
     Attributes:
         arguments: the first four, to make another one of.
@@ -55,9 +56,10 @@ class Selection:
         redact: str | None = None,
         *,
         places: bool = False,
+        report: bool = False,
     ) -> None:
         self.arguments = (fields, filter_text, body, redact)
-        every = COLUMNS | ON_REQUEST
+        every = COLUMNS | ON_REQUEST | (FOR_REPORTS if report else {})
         chosen = list(COLUMNS) if fields is None else list(dict.fromkeys(fields))
         for name in chosen:
             if name not in every:
