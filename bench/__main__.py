@@ -1,4 +1,4 @@
-"""Everything that is measured here: ``python -m bench [--write FILE]`` runs ``bench.namesrv`` and ``bench.codec``."""
+"""Everything that is measured here: ``python -m bench [--write FILE]`` runs ``bench.namesrv``, ``bench.codec`` and ``bench.client``."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Run both, one after the other, and write one report."""
+    """Run all, one after the other, and write one report."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("--write", type=Path, metavar="FILE", help="write the report there as well")
     options, others = parser.parse_known_args()
     codec = _lines("bench.codec")
     server = _lines("bench.namesrv", *others)
+    client = _lines("bench.client")
     report = "\n".join(
-        [*server, "", "# Performance of the codec", "", "`python -m bench.codec`", "", "```text", *codec, "```", ""]
+        [*server, "", "# Performance of the codec", "", "`python -m bench.codec`", "", "```text", *codec, "```",
+         "", "# Performance of the clients", "", "`python -m bench.client`", "", "```text", *client, "```", ""]
     )  # fmt: skip
     print(report)
     if options.write is not None:

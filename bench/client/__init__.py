@@ -1,0 +1,1 @@
+"""Our clients beside Java's at one Java broker, by the CPU time that the client's own process takes."""

@@ -1,0 +1,110 @@
+"""``python -m bench.client [--rounds 3]``: sends, consumption, memory and a cold start, ours beside Java's, with targets.
+
+Rounds are interleaved, ours and Java's by turns at one broker of Java's, and of both the last one counts: Java's is warm then.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import trio
+
+from bench.client.programs import (
+    Program,
+    Taken,
+    compiled,
+    first_message,
+    java_command,
+    our_command,
+)
+from rocketwire.client import ClientConfig, open_client
+from tests.client.interop.messages import create_topic
+from tests.support.javacluster import JavaCluster
+
+WORK: Final = {"sync": 10_000, "async": 60_000, "push": 120_000}
+"""Messages of a round."""
+NAMES: Final = {"sync": "synchronous sends", "async": "asynchronous sends, 16 in flight", "push": "push consumption"}  # fmt: skip
+TARGETS: Final = {"sync": 2.0, "async": 0.7, "push": 1.5}
+MEMORY_TARGET: Final = 4.0
+COLD_TARGET: Final = 5.0
+COLD_STARTS: Final = 5
+PAIR: Final = ("ours", "Java")
+TOPIC: Final = "bench-client"
+
+
+class Line(NamedTuple):
+    """One comparison; ``times`` better than Java's we are."""
+
+    what: str
+    ours: str
+    java: str
+    times: float
+    target: float
+
+    @property
+    def holds(self) -> bool:
+        """Whether the target is met."""
+        return self.times >= self.target
+
+    def __str__(self) -> str:
+        verdict = "met" if self.holds else "MISSED"
+        return f"{self.what:<44}{self.ours:>12}{self.java:>12}{self.times:>8.2f}x{self.target:>7.1f}x  {verdict}"
+
+
+async def _create(name_server: str, topic: str) -> None:
+    async with open_client(ClientConfig(namesrv_addr=name_server)) as client:
+        await create_topic(client, topic)
+
+
+def measure(name_server: str, topic: str, classes: Path, rounds: int, scale: float) -> list[Line]:
+    """All comparisons."""
+    commands = dict(zip(PAIR, (our_command(name_server, topic), java_command(classes, name_server, topic)), strict=True))  # fmt: skip
+    programs = {who: Program(command) for who, command in commands.items()}
+    last: dict[tuple[str, str], Taken] = {}
+    try:
+        for number in range(1, rounds + 1):
+            for verb, count in WORK.items():
+                for who, program in programs.items():
+                    taken = last[verb, who] = program.run(verb, int(count * scale))
+                    print(f"round {number}  {verb:<6}{who:<5}{taken.rate:>9.0f} messages a CPU second, {taken.wall:6.1f} s", file=sys.stderr)  # fmt: skip
+        lines = [_work(verb, last) for verb in WORK]
+        memory = {who: program.peak_memory() for who, program in programs.items()}
+    finally:
+        for program in programs.values():
+            program.end()
+    ours, java = memory["ours"], memory["Java"]
+    lines.append(Line("peak resident memory, MiB", f"{ours:.0f}", f"{java:.0f}", java / ours, MEMORY_TARGET))  # fmt: skip
+    starts = [{who: first_message(commands[who]) for who in PAIR} for _ in range(COLD_STARTS)]
+    ours, java = (min(start[who].wall for start in starts) for who in PAIR)
+    lines.append(Line("first acknowledged message, cold, ms", f"{1000 * ours:.0f}", f"{1000 * java:.0f}", java / ours, COLD_TARGET))  # fmt: skip
+    return lines
+
+
+def _work(verb: str, last: dict[tuple[str, str], Taken]) -> Line:
+    ours, java = (last[verb, who].rate for who in PAIR)
+    what = f"{NAMES[verb]}, per CPU second"
+    return Line(what, f"{ours:.0f}", f"{java:.0f}", ours / java, TARGETS[verb])
+
+
+def main() -> None:
+    """Start Java's broker, measure, print."""
+    parser = argparse.ArgumentParser(prog="python -m bench.client", description=__doc__)
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of each, the last one counts")
+    parser.add_argument("--scale", type=float, default=1.0, help="share of the messages of a round")
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="rocketwire-bench-") as folder:
+        classes = compiled(Path(folder))
+        with JavaCluster(Path(folder)) as cluster:
+            trio.run(_create, cluster.address, TOPIC)
+            lines = measure(cluster.address, TOPIC, classes, options.rounds, options.scale)
+    print(f"{'bodies of 1 KiB':<44}{'ours':>12}{'Java 5.5.0':>12}{'better':>9}{'target':>8}")
+    for line in lines:
+        print(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,124 @@
+"""The two clients as processes that are told what to do, and what the system says that they took."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from tests.support import javacache
+from tests.support.javapeers import CURRENT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SOURCE: Final = Path(__file__).parents[1] / "java" / "ClientBench.java"
+QUIET: Final = javacache.INTEROP / "conf" / "quiet-5x.xml"
+TICKS: Final = os.sysconf("SC_CLK_TCK")
+
+
+class Taken(NamedTuple):
+    """What a piece of work took.
+
+    Attributes:
+        messages: how many.
+        cpu: seconds of CPU of the client's process, the system's part included.
+        wall: seconds.
+    """
+
+    messages: int
+    cpu: float
+    wall: float
+
+    @property
+    def rate(self) -> float:
+        """Messages per second of CPU."""
+        return self.messages / max(self.cpu, 1 / TICKS)
+
+
+def compiled(folder: Path) -> Path:
+    """Compile Java's side; the folder of its classes."""
+    command: list[str | Path] = [
+        "javac",
+        "-nowarn",
+        "-cp",
+        f"{javacache.jars(CURRENT)}/*",
+        "-d",
+        folder,
+        SOURCE,
+    ]
+    subprocess.run(command, check=True)
+    return folder
+
+
+def java_command(classes: Path, name_server: str, topic: str) -> list[str]:
+    """Java's client as it comes: the JVM's own choice of collector and compilers, a heap that is enough for it."""
+    path = f"{classes}:{javacache.jars(CURRENT)}/*"
+    quiet = f"-Drmq.logback.configurationFile={QUIET}"
+    return ["java", "-Xmx256m", quiet, "-cp", path, "ClientBench", name_server, topic]
+
+
+def our_command(name_server: str, topic: str) -> list[str]:
+    """Our client."""
+    return [sys.executable, "-m", "bench.client.ours", name_server, topic]
+
+
+class Program:
+    """One client that runs."""
+
+    def __init__(self, command: Sequence[str]) -> None:
+        """Start it."""
+        self._process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )  # fmt: skip
+
+    def run(self, verb: str, count: int) -> Taken:
+        """Have it do something so many times."""
+        if self._process.stdin is None:
+            raise RuntimeError("no pipe")
+        self._process.stdin.write(f"{verb} {count}\n")
+        self._process.stdin.flush()
+        self._expect("begun")
+        cpu, wall = self._cpu(), time.perf_counter()
+        self._expect("done")
+        return Taken(count, self._cpu() - cpu, time.perf_counter() - wall)
+
+    def peak_memory(self) -> float:
+        """Most resident memory so far, MiB."""
+        status = Path(f"/proc/{self._process.pid}/status").read_text()
+        line = next(line for line in status.splitlines() if line.startswith("VmHWM"))
+        return int(line.split()[1]) / 1024
+
+    def end(self) -> None:
+        """End it; nothing of it is wanted any more."""
+        self._process.kill()
+        self._process.wait()
+
+    def _expect(self, word: str) -> None:
+        line = "" if self._process.stdout is None else self._process.stdout.readline().strip()
+        if line != word:
+            raise RuntimeError(f"{word!r} was expected, and {line!r} came")
+
+    def _cpu(self) -> float:
+        """Seconds of CPU of all its threads, those included that have ended."""
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def first_message(command: Sequence[str]) -> Taken:
+    """What it takes from the start of a process until its first message is acknowledged."""
+    before = os.times()
+    start = time.perf_counter()
+    with subprocess.Popen([*command, "first"], stdout=subprocess.PIPE, text=True) as process:
+        line = "" if process.stdout is None else process.stdout.readline().strip()
+        wall = time.perf_counter() - start
+        if line != "done":
+            raise RuntimeError(f"no message was sent: {line!r}")
+    after = os.times()
+    cpu = (
+        after.children_user + after.children_system - before.children_user - before.children_system
+    )
+    return Taken(1, cpu, wall)
