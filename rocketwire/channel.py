@@ -154,7 +154,9 @@ class Channel(trio.abc.AsyncResource):
 
         Cancellation: the request is forgotten; it may have been executed.
         """
-        await self._turn()
+        if self._error is not None:
+            raise self._ended()
+        await trio.lowlevel.checkpoint_if_cancelled()  # whoever sends waits afterwards
         if self._outbox.unsent > MAX_UNSENT:
             await self._room_by(deadline, command.code)
         now = trio.current_time()
@@ -186,7 +188,8 @@ class Channel(trio.abc.AsyncResource):
 
         Cancellation: before its turn nothing is sent, later all of it.
         """
-        await self._turn()
+        self._require_open()
+        await trio.lowlevel.checkpoint_if_cancelled()
         if self._outbox.unsent > MAX_UNSENT:
             await self._room_by(None, command.code)
         await self._send(self._connection.send_oneway(command, now=trio.current_time()))
@@ -212,11 +215,6 @@ class Channel(trio.abc.AsyncResource):
         told = type(error)(*error.args)
         told.__cause__ = error.__cause__
         return told
-
-    async def _turn(self) -> None:
-        """A checkpoint for cancellation, but none for the schedule: whoever sends waits afterwards."""
-        self._require_open()
-        await trio.lowlevel.checkpoint_if_cancelled()
 
     async def _room_by(self, deadline: float | None, code: int) -> None:
         """Wait until more may be put, for a peer that takes nothing until the deadline."""

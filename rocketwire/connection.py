@@ -20,7 +20,6 @@ Java: ``NettyRemotingAbstract`` (``responseTable``, ``scanResponseTable``), ``Re
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
 from typing import Final, NamedTuple
@@ -39,6 +38,7 @@ from rocketwire.events import (
 )
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode_as
+from rocketwire.wire.drafts import drafting
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 
 DEFAULT_MAX_IN_FLIGHT: Final = 65_535
@@ -51,6 +51,7 @@ _RESPONSE: Final = int(CommandFlag.RESPONSE)
 _ONEWAY: Final = int(CommandFlag.ONEWAY)
 _KINDS: Final = _RESPONSE | _ONEWAY
 
+_response_received: Final = drafting(ResponseReceived)
 _SETTLED_DEADLINES_KEPT: Final = 64
 _MIN_OPAQUE: Final = -(2**31)
 _MAX_OPAQUE: Final = 2**31 - 1
@@ -76,8 +77,7 @@ class SentRequest(NamedTuple):
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class _Pending:
+class _Pending(NamedTuple):
     request_code: int
     made_at: float
     deadline: float | None
@@ -301,11 +301,8 @@ class Connection:
         pending = self._pending.pop(command.opaque, None)
         if pending is None:
             return ResponseUnmatched(response=command)
-        return ResponseReceived(
-            opaque=command.opaque,
-            request_code=pending.request_code,
-            response=command,
-            elapsed=now - pending.made_at,
+        return _response_received(
+            command.opaque, pending.request_code, command, now - pending.made_at
         )
 
     def _peer_closed(self) -> tuple[Event, ...]:

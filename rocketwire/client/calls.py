@@ -19,11 +19,12 @@ from rocketwire.messages import (
     encode_header,
 )
 from rocketwire.messages.registry import OPERATIONS, ArrayOf, Raw
-from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.command import new_command
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
     from rocketwire.messages.registry import Body
+    from rocketwire.wire.command import RemotingCommand
 
 _MAX_BINARY_CODE: Final = 2**15 - 1
 """The largest code that fits a binary header."""
@@ -64,14 +65,8 @@ def make_request(
         EncodeError: a value does not fit its field.
     """
     form = config.serialize_type if code <= _MAX_BINARY_CODE else SerializeType.JSON
-    return RemotingCommand(
-        code=code,
-        language=config.language,
-        version=config.version,
-        ext_fields=_fields_of(header, form),
-        body=body_bytes(body),
-        serialize_type=form,
-    )
+    fields, content = _fields_of(header, form), body_bytes(body)
+    return new_command(code, config.language, config.version, 0, 0, None, fields, content, form)
 
 
 def _fields_of(

@@ -164,7 +164,8 @@ class ConcurrentConsumption:
                 await self._idle.park()
                 self._waking = False
             queue, process, messages = self._work.popleft()
-            self._wake()
+            if self._work and not self._waking:
+                self._wake()
             if process.dropped or process.retiring:
                 continue
             self._active[number] = process
@@ -184,49 +185,43 @@ class ConcurrentConsumption:
         process: ProcessQueue[StoredMessage],
         messages: Sequence[StoredMessage],
     ) -> None:
-        topic = queue.topic or ""
         started = trio.current_time()
         process.mark_started(messages, now=started)
         context = ConsumeConcurrentlyContext(message_queue=queue)
-        status = await self._handled(messages, context)
+        topic = queue.topic or ""
+        given = messages
+        if topic.startswith(RETRY_PREFIX):
+            given = [with_real_topic(message, self._group) for message in messages]
+        try:
+            status = await self.listener(given, context)
+        except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it
+            _LOG.exception("%s: a handler failed on message %s", self._group, given[0].msg_id)
+            status = ConsumeConcurrentlyStatus.RECONSUME_LATER
         now = trio.current_time()
+        good = len(messages)
         if status is ConsumeConcurrentlyStatus.RECONSUME_LATER:
             good = 0
-        elif context.ack_index is None:
-            good = len(messages)
-        else:
-            good = min(max(context.ack_index + 1, 0), len(messages))
+        elif context.ack_index is not None:
+            good = min(max(context.ack_index + 1, 0), good)
         if good:
             self._stats.consumed(topic, good, now - started, now)
         done = messages
         if good < len(messages):
             self._stats.failed(topic, len(messages) - good, now)
             done = await self._given_back(queue, process, messages, good, context)
-        self._commit(queue, process, done)
+            now = trio.current_time()
+        self._commit(queue, process, done, now)
 
     def _commit(
         self,
         queue: MessageQueue,
         process: ProcessQueue[StoredMessage],
         done: Sequence[StoredMessage],
+        now: float,
     ) -> None:
-        offset = process.remove(done, now=trio.current_time())
+        offset = process.remove(done, now=now)
         if offset is not None and not process.dropped:
             self._offsets.update(queue, offset, increase_only=True)
-
-    async def _handled(
-        self, messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
-    ) -> ConsumeConcurrentlyStatus:
-        group = self._group
-        if (context.message_queue.topic or "").startswith(RETRY_PREFIX):
-            messages = [with_real_topic(message, group) for message in messages]
-        try:
-            return (
-                await self.listener(messages, context) or ConsumeConcurrentlyStatus.CONSUME_SUCCESS
-            )
-        except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it
-            _LOG.exception("%s: a handler failed on message %s", group, messages[0].msg_id)
-            return ConsumeConcurrentlyStatus.RECONSUME_LATER
 
     # ------------------------------------------------------------------ messages that were not handled
 
@@ -291,4 +286,4 @@ class ConcurrentConsumption:
             )
             if message is None or not await self.send_back(queue, message, EXPIRED_DELAY_LEVEL):
                 return
-            self._commit(queue, process, [message])
+            self._commit(queue, process, [message], trio.current_time())

@@ -5,7 +5,7 @@ Java: ``ConsumerStatsManager``, which reports the last minute's rates and the la
 
 from __future__ import annotations
 
-from collections import deque
+from collections import defaultdict, deque
 from typing import Final
 
 from rocketwire.messages.callbacks import ConsumeStatus
@@ -43,21 +43,21 @@ class ConsumerStats:
 
     def __init__(self) -> None:
         """Nothing happened yet."""
-        self._pulls: dict[str, _Counted] = {}
-        self._consumed: dict[str, _Counted] = {}
-        self._failed: dict[str, _Counted] = {}
+        self._pulls: dict[str, _Counted] = defaultdict(_Counted)
+        self._consumed: dict[str, _Counted] = defaultdict(_Counted)
+        self._failed: dict[str, _Counted] = defaultdict(_Counted)
 
     def pulled(self, topic: str, messages: int, seconds: float, now: float) -> None:
         """A pull brought messages."""
-        self._pulls.setdefault(topic, _Counted()).add(now, messages, seconds)
+        self._pulls[topic].add(now, messages, seconds)
 
     def consumed(self, topic: str, messages: int, seconds: float, now: float) -> None:
         """A handler has handled messages."""
-        self._consumed.setdefault(topic, _Counted()).add(now, messages, seconds)
+        self._consumed[topic].add(now, messages, seconds)
 
     def failed(self, topic: str, messages: int, now: float) -> None:
         """A handler has not."""
-        self._failed.setdefault(topic, _Counted()).add(now, messages, 0.0)
+        self._failed[topic].add(now, messages, 0.0)
 
     def status(self, topic: str, now: float) -> ConsumeStatus:
         """Rates of the last minute, times in milliseconds, and the failures of the last hour."""

@@ -78,7 +78,9 @@ class _Memory:
     def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
         """As ``OffsetStore``."""
         known = self._offsets.get(queue)
-        if queue in self._frozen or (increase_only and known is not None and known >= offset):
+        if increase_only and known is not None and known >= offset:
+            return
+        if self._frozen and queue in self._frozen:
             return
         self._offsets[queue] = offset
 

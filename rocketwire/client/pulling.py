@@ -40,6 +40,11 @@ class PullStatus(Enum):
 
 _STATUS: Final = {status.value.value: status for status in PullStatus}
 _INNER_BATCH: Final = 0xC0
+_COMMIT_OFFSET: Final = int(PullSysFlag.COMMIT_OFFSET)
+_SUSPEND: Final = int(PullSysFlag.SUSPEND)
+_SUBSCRIPTION: Final = int(PullSysFlag.SUBSCRIPTION)
+_CLASS_FILTER: Final = int(PullSysFlag.CLASS_FILTER)
+_LITE: Final = int(PullSysFlag.LITE_PULL_MESSAGE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,17 +98,17 @@ class PullResult:
 def pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageRequestHeader:
     """The header of a pull; a slave is not told offsets."""
     subscription = request.subscription
-    flags = PullSysFlag(0)
+    flags = 0
     if request.commit_offset is not None and not to_slave:
-        flags |= PullSysFlag.COMMIT_OFFSET
+        flags |= _COMMIT_OFFSET
     if request.suspend_timeout:
-        flags |= PullSysFlag.SUSPEND
+        flags |= _SUSPEND
     if request.send_subscription:
-        flags |= PullSysFlag.SUBSCRIPTION
+        flags |= _SUBSCRIPTION
     if subscription.class_filter_mode:
-        flags |= PullSysFlag.CLASS_FILTER
+        flags |= _CLASS_FILTER
     if request.lite:
-        flags |= PullSysFlag.LITE_PULL_MESSAGE
+        flags |= _LITE
     is_tag = subscription.expression_type in (None, TAG)
     version = subscription.sub_version or 0
     return PullMessageRequestHeader(
@@ -113,7 +118,7 @@ def pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageRequestHe
         queue_offset=request.offset,
         max_msg_nums=request.max_msg_nums,
         max_msg_bytes=request.max_msg_bytes,
-        sys_flag=int(flags),
+        sys_flag=flags,
         commit_offset=request.commit_offset or 0,
         suspend_timeout_millis=round(request.suspend_timeout * 1000),
         subscription=subscription.sub_string if request.send_subscription else None,

@@ -20,7 +20,7 @@ from rocketwire.policy.names import is_retry_topic, with_namespace
 from rocketwire.policy.retry import SEND_STATUSES
 from rocketwire.policy.selection import QueueRotation
 from rocketwire.wire.body_compression import compress_body
-from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.command import new_command
 from rocketwire.wire.properties import MAX_PROPERTIES_BYTES, encode_properties
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from rocketwire.client.message import Message
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo
+    from rocketwire.wire.command import RemotingCommand
 
 REPLY: Final = "reply"
 """``MSG_TYPE`` of replies."""
@@ -127,13 +128,8 @@ class Outgoing:
         code, ext = self.code, {**fields, **self.own}
         if not config.send_smart_msg and code in _V1_CODES:
             code, ext = _V1_CODES[code], {V1_NAMES[name]: value for name, value in ext.items()}
-        return RemotingCommand(
-            code=code,
-            language=client.language,
-            version=client.version,
-            ext_fields=ext,
-            body=self.body,
-            serialize_type=client.serialize_type,
+        return new_command(
+            code, client.language, client.version, 0, 0, None, ext, self.body, client.serialize_type
         )
 
 

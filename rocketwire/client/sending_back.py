@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client.clock import now_millis
 from rocketwire.client.queues import queues_of
 from rocketwire.codes import RequestCode
-from rocketwire.errors import RocketWireError
+from rocketwire.errors import BrokerNotFoundError, RocketWireError
 from rocketwire.messages.message_const import (
     DELAY,
     ORIGIN_MESSAGE_ID,
@@ -25,6 +25,7 @@ from rocketwire.wire.properties import encode_properties
 
 if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
+    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
@@ -87,7 +88,7 @@ async def send_message_back(
 async def send_to_retry_topic(
     instance: ClientInstance, group: str, message: StoredMessage, max_reconsume_times: int
 ) -> None:
-    """Send a message as a new one to the group's retry topic.
+    """Send a message as a new one to the group's retry topic, to whichever of its brokers takes it.
 
     The broker delays it by the number of tries, and puts it with the dead letters after the last, or as long as a member of
     the group holds the lock of an orderly queue.
@@ -103,8 +104,26 @@ async def send_to_retry_topic(
     """
     topic = retry_topic(group)
     queues = await queues_of(instance, topic)
-    queue = queues[message.queue_offset % len(queues)] if queues else None
-    name = queue.broker_name if queue is not None else None
+    first = message.queue_offset % len(queues) if queues else 0
+    by_broker: dict[str | None, MessageQueue] = {}
+    for queue in (*queues[first:], *queues[:first]):
+        by_broker.setdefault(queue.broker_name, queue)
+    failure: RocketWireError = BrokerNotFoundError(topic)
+    for queue in by_broker.values():
+        try:
+            await _send_to(instance, queue, message, max_reconsume_times)
+        except RocketWireError as error:
+            failure = error
+        else:
+            return
+    raise failure
+
+
+async def _send_to(
+    instance: ClientInstance, queue: MessageQueue, message: StoredMessage, max_reconsume_times: int
+) -> None:
+    """Send a message as a new one to one queue of a retry topic."""
+    topic, name = queue.topic or "", queue.broker_name
     tries = message.reconsume_times + 1
     properties = dict(message.properties or {})
     properties.setdefault(ORIGIN_MESSAGE_ID, message.msg_id)
@@ -115,7 +134,7 @@ async def send_to_retry_topic(
         topic=topic,
         default_topic=DEFAULT_TOPIC,
         default_topic_queue_nums=4,
-        queue_id=0 if queue is None else queue.queue_id,
+        queue_id=queue.queue_id,
         sys_flag=0,
         born_timestamp=now_millis(),
         flag=message.flag,

@@ -6,6 +6,7 @@ Java: ``Validators``, ``TopicValidator``, ``Message.putUserProperty``, ``Message
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import IllegalMessageError, IllegalNameError
@@ -36,6 +37,7 @@ RESERVED_CONSUMER_GROUP: Final = "DEFAULT_CONSUMER"
 _LEGAL: Final = re.compile("[%|a-zA-Z0-9_-]*")
 
 
+@lru_cache(maxsize=1024)  # of good names; each message has one
 def check_topic(topic: str) -> None:
     """A name that can be a topic's.
 

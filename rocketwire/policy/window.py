@@ -216,12 +216,17 @@ class ProcessQueue(Generic[M]):
         Returns:
             Whether an orderly consumer has to be woken: messages wait, and nobody works on them.
         """
+        held, order = self._messages, self._order
         for message in messages:
             offset = message.queue_offset
-            if offset not in self._messages:
+            if offset not in held:
                 self._newest = offset
                 self._size += len(message.body or b"")
-            self._keep(offset, message)
+                if order and offset <= order[-1]:
+                    order = self._order = deque(sorted({*held, offset}))
+                else:
+                    order.append(offset)
+            held[offset] = message
         if messages and max_offset is not None:
             behind = max_offset - messages[-1].queue_offset
             self.backlog = behind if behind > 0 else self.backlog
@@ -310,18 +315,6 @@ class ProcessQueue(Generic[M]):
             self._taken.pop(message.queue_offset, None)
             self._messages[message.queue_offset] = message
         self._order = deque(sorted(self._messages))
-
-    # ------------------------------------------------------------------ inside
-
-    def _keep(self, offset: int, message: M) -> None:
-        known = offset in self._messages
-        self._messages[offset] = message
-        if known:
-            return
-        if self._order and offset <= self._order[-1]:
-            self._order = deque(sorted(self._messages))
-        else:
-            self._order.append(offset)
 
     # ------------------------------------------------------------------ telling operators
 

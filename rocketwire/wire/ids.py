@@ -11,7 +11,7 @@ here: address, process id, constant, start of the month and counter come in.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from rocketwire.errors import DecodeError, EncodeError
@@ -129,6 +129,11 @@ class UniqueKeySequence:
     """The unique keys of one process, one after the other (Java:
     ``MessageClientIDSetter.createUniqID``).
 
+    The first three stay as they are once it is made.
+
+    Raises:
+        EncodeError: the address has neither 4 nor 16 bytes.
+
     Attributes:
         address: of this host, 4 or 16 bytes.
         process_id: of this process; 16 bits of it are used.
@@ -142,6 +147,12 @@ class UniqueKeySequence:
     constant: int
     month_start: int
     counter: int = 0
+    _prefix: str = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """What all keys begin with is written once."""
+        key = UniqueKey(self.address, self.process_id, self.constant, 0, 0)
+        self._prefix = encode_unique_key(key)[:-12]
 
     def next_key(self, milliseconds: int) -> str:
         """The next key.
@@ -149,16 +160,13 @@ class UniqueKeySequence:
         Args:
             milliseconds: the time now, since 1970.  Up to 1000 s before the month it counts as its
                 start.
-
-        Raises:
-            EncodeError: the address has neither 4 nor 16 bytes.
         """
         elapsed = milliseconds - self.month_start
         if -TOLERATED_CLOCK_STEP < elapsed < 0:
             elapsed = 0
-        key = UniqueKey(self.address, self.process_id, self.constant, elapsed, self.counter)
-        self.counter += 1
-        return encode_unique_key(key)
+        counter = self.counter
+        self.counter = counter + 1
+        return f"{self._prefix}{elapsed & 0xFFFFFFFF:08X}{counter & 0xFFFF:04X}"
 
 
 def _bytes_of(text: str) -> bytes:

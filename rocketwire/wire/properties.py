@@ -35,11 +35,12 @@ def encode_properties(properties: Mapping[str, str | None] | None) -> str:
     """
     if not properties:
         return ""
-    return "".join(
+    written = [
         f"{name}{NAME_VALUE_SEPARATOR}{value}{PROPERTY_SEPARATOR}"
         for name, value in properties.items()
         if value is not None
-    )
+    ]
+    return "".join(written)
 
 
 def decode_properties(text: str) -> dict[str, str]:

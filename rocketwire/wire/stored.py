@@ -17,14 +17,15 @@ Java: ``MessageDecoder``, ``MessageExt``, ``MessageClientExt``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, make_dataclass, replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.batch import decode_batch, locate, require
 from rocketwire.wire.body_compression import compress_body, compression_type, decompress_body
 from rocketwire.wire.checksum import crc32
+from rocketwire.wire.drafts import drafting
 from rocketwire.wire.grammar import MAGIC_V1, MAGIC_V2, build_stored, parse_stored
 from rocketwire.wire.host import MAX_PORT, Host
 from rocketwire.wire.ids import create_offset_message_id
@@ -251,13 +252,15 @@ class _Reader:
         self._check_crc = check_crc
         self._inflated_left = limits.max_inflated
         self._properties_left = limits.max_properties
+        self._born = self._store = _NO_HOST
 
     def messages(self, *, strict: bool) -> tuple[StoredMessage, ...]:
         data, limit = self._data, self._limits.max_messages
         found: list[StoredMessage] = []
         at = 0
         while at < len(data):
-            require(len(found) < limit, "messages", limit, at)
+            if len(found) >= limit:
+                require(False, "messages", limit, at)
             try:
                 values, end = parse_stored(data, at)
                 found.append(self._message(values, end - at))
@@ -296,11 +299,24 @@ class _Reader:
             if self._decompress and sys_flag & _COMPRESSED:
                 body = self._inflated(body, sys_flag)
                 sys_flag &= ~_COMPRESSED
+        properties = None
+        if text is not None:
+            properties = decode_properties(text)
+            self._properties_left -= len(properties)
+            if self._properties_left < 0:
+                require(False, "properties", self._limits.max_properties, None)
+        # messages that lie together often have both hosts in common
+        born_host = self._born
+        if born_host[1] != born_port or born_host[0] != born_address:
+            born_host = self._born = _host(born_address, born_port, "born_host")
+        store_host = self._store
+        if store_host[1] != store_port or store_host[0] != store_address:
+            store_host = self._store = _host(store_address, store_port, "store_host")
         return _frozen(
             topic,
             body,
             flag,
-            None if text is None else self._properties(text),
+            properties,
             queue_id,
             queue_offset,
             commit_log_offset,
@@ -308,9 +324,9 @@ class _Reader:
             sys_flag,
             body_crc,
             born_timestamp,
-            _host(born_address, born_port, "born_host"),
+            born_host,
             store_timestamp,
-            _host(store_address, store_port, "store_host"),
+            store_host,
             reconsume_times,
             prepared_transaction_offset,
         )
@@ -326,13 +342,6 @@ class _Reader:
         self._inflated_left -= len(body)
         return body
 
-    def _properties(self, text: str) -> dict[str, str]:
-        properties = decode_properties(text)
-        self._properties_left -= len(properties)
-        limit = self._limits.max_properties
-        require(self._properties_left >= 0, "properties", limit, None)
-        return properties
-
 
 def _host(address: bytes, port: int, path: str) -> Host:
     if not 0 <= port <= MAX_PORT:
@@ -340,19 +349,7 @@ def _host(address: bytes, port: int, path: str) -> Host:
     return Host.of(address, port)
 
 
-_Draft: Final = make_dataclass("_Draft", [each.name for each in fields(StoredMessage)], slots=True)
-"""``StoredMessage`` before it is frozen."""
-
-
-def _frozen(*values: object) -> StoredMessage:
-    """A message with these values, in the order of its fields.
-
-    Filling a frozen object costs a call for each of its fields, more than reading the message does.
-    So one of the same shape that is not frozen yet is filled and then becomes a message.
-    """
-    draft: Any = _Draft(*values)
-    draft.__class__ = StoredMessage
-    return cast("StoredMessage", draft)
+_frozen: Final = drafting(StoredMessage)
 
 
 # ---------------------------------------------------------------------------- writing
