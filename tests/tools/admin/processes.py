@@ -21,13 +21,24 @@ class Done(NamedTuple):
 
     Attributes:
         status: exit status.
-        lines: the objects on stdout.
+        out: stdout.
         complaint: stderr.
     """
 
     status: int
-    lines: list[dict[str, Any]]
+    out: bytes
     complaint: str
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """An object to a line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One array of objects."""
+        found: list[dict[str, Any]] = json.loads(self.out)
+        return found
 
 
 def begin(
@@ -51,8 +62,7 @@ def end(process: subprocess.Popen[bytes], given: bytes | None = None) -> Done:
         out, complaint = process.communicate(given, timeout=SECONDS)
     finally:
         process.kill()
-    lines = [json.loads(line) for line in out.splitlines()]
-    return Done(process.returncode, lines, complaint.decode())
+    return Done(process.returncode, out, complaint.decode())
 
 
 def run(*arguments: str, given: bytes | None = None, home: Path | None = None) -> Done:

@@ -178,7 +178,7 @@ def test_a_consumer_that_is_terminated_has_committed_what_it_printed(here: Here)
     process.send_signal(signal.SIGTERM)
     ended = end(process)
 
-    assert (0, [], "") == ended
+    assert (0, b"", "") == ended
     assert all(len(line) > 30 for line in lines)
     assert 0 == here.behind(group)
 

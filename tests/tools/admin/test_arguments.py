@@ -1,0 +1,90 @@
+"""Options of ``produce`` and ``consume`` that do not go together, or are none; nobody is connected to."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from rocketwire_tools.admin.arguments import positive, property_pair, seconds
+from rocketwire_tools.admin.consuming import subscription
+from rocketwire_tools.admin.producing import BATCH_BYTES, batches
+from tests.tools.admin.running import run
+
+PRODUCE = ("produce", "-t", "T")
+CONSUME = ("consume", "-t", "T", "-g", "g")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*PRODUCE, "--transaction", "commit", "--oneway"),
+        (*PRODUCE, "--transaction", "commit", "--batch", "2"),
+        (*PRODUCE, "--transaction", "maybe"),
+        (*PRODUCE, "--batch", "2", "--oneway"),
+        (*PRODUCE, "--batch", "2", "--delay-level", "1"),
+        (*PRODUCE, "--batch", "0"),
+        (*PRODUCE, "--size", "5"),
+        (*PRODUCE, "--property", "a"),
+        ("produce",),
+        (*CONSUME, "--orderly", "--pop"),
+        (*CONSUME, "--pull", "--fail-first"),
+        (*CONSUME, "--broadcast", "--fail-first"),
+        (*CONSUME, "--pop", "--from", "1700000000000"),
+        (*CONSUME, "--from", "yesterday"),
+        (*CONSUME, "--timeout", "0"),
+        ("consume", "-t", "T"),
+        ("diff", "a:1"),
+        ("diff", "a:1", "b"),
+        ("diff", "a:1;b:1", "c:1"),
+    ],
+)
+def test_words_that_make_no_sense_are_wrong_usage(words: tuple[str, ...]) -> None:
+    done = run(*words)
+
+    assert (2, "") == (done.status, done.out)
+    assert done.complaint
+
+
+@pytest.mark.parametrize("words", [("doctor",)])
+def test_without_a_name_server_one_is_asked_for(words: tuple[str, ...]) -> None:
+    done = run(*words)
+
+    assert (2, 1) == (done.status, done.complaint.count("\n"))
+    assert "NAMESRV_ADDR" in done.complaint
+
+
+def test_a_filter_is_tags_unless_it_says_that_it_is_an_expression() -> None:
+    assert "*" == subscription(None)
+    assert "a || b" == subscription("a || b")
+    assert ("a > 5", "SQL92") == subscription("sql: a > 5")
+    assert ("a > 5", "SQL92") == subscription("SQL:a > 5")
+
+
+def test_batches_are_no_longer_and_no_larger_than_they_may_be() -> None:
+    small = [b"%d" % number for number in range(5)]
+    large = b"x" * (BATCH_BYTES // 2 + 1)
+
+    assert [small[:2], small[2:4], small[4:]] == list(batches(small, 2))
+    assert [[large], [large, b"y"]] == list(batches([large, large, b"y"], 9))
+    assert [] == list(batches([], 9))
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "x", "²"])
+def test_counts_are_numbers_from_one_on(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
+        positive(text)
+    assert 7 == positive("7")
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "nan", "inf", "x"])
+def test_seconds_are_more_than_nothing(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
+        seconds(text)
+    assert 0.5 == seconds("0.5")
+
+
+def test_properties_are_pairs() -> None:
+    assert ("a", "b=c") == property_pair("a=b=c")
+    with pytest.raises(argparse.ArgumentTypeError):
+        property_pair("=b")

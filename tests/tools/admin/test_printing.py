@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.wire.stored import StoredMessage
+from rocketwire_tools.admin.printing import Printing, as_members
+from rocketwire_tools.admin.signals import Stop
+from rocketwire_tools.admin.streams import JsonLines
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MESSAGE = StoredMessage(
+    topic="T",
+    body="blåbær".encode(),
+    properties={"UNIQ_KEY": "ID", "TAGS": "new", "KEYS": "k1 k2", "a": "5"},
+    queue_id=3,
+    queue_offset=7,
+    reconsume_times=1,
+)
+
+
+def test_a_message_has_the_members_that_are_promised_in_their_order() -> None:
+    members = as_members(MESSAGE, "T", "broker-a")
+
+    assert {
+        "msgId": "ID",
+        "topic": "T",
+        "tags": "new",
+        "keys": "k1 k2",
+        "body": "blåbær",
+        "brokerName": "broker-a",
+        "queueId": 3,
+        "queueOffset": 7,
+        "reconsumeTimes": 1,
+        "properties": {"UNIQ_KEY": "ID", "TAGS": "new", "KEYS": "k1 k2", "a": "5"},
+    } == members
+    assert ["msgId", "topic", "tags", "keys", "body"] == list(members)[:5]
+
+
+def test_a_body_that_is_no_text_is_base64() -> None:
+    members = as_members(StoredMessage(topic="T", body=b"\xff\x00"), "T", "b")
+
+    assert (None, "/wA=") == (members["body"], members["bodyBase64"])
+    assert "" == as_members(StoredMessage(topic="T", body=None), "T", "b")["body"]
+
+
+def test_a_message_that_comes_again_has_the_topic_that_was_asked_for() -> None:
+    again = StoredMessage(topic="%RETRY%g_T", body=b"x")
+
+    assert "T" == as_members(again, "T", "b")["topic"]
+
+
+@pytest.fixture
+def stop() -> Stop:
+    return Stop()
+
+
+async def test_after_so_many_messages_no_more_are_printed(tmp_path: Path, stop: Stop) -> None:
+    with (tmp_path / "out").open("wb") as file:
+        printing = Printing(JsonLines(file.fileno()), "T", 2, stop)
+
+        shown = [await printing.show(MESSAGE, "b") for _ in range(3)]
+
+    assert [True, True, False] == shown
+    assert (2, True, False) == (printing.printed, stop.is_asked, printing.is_short)
+    assert 2 == len((tmp_path / "out").read_text().splitlines())
+
+
+async def test_what_nobody_reads_is_not_printed(stop: Stop) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    printing = Printing(JsonLines(writer), "T", None, stop)
+
+    shown = await printing.show(MESSAGE, "b")
+    os.close(writer)
+
+    assert (False, 0, True) == (shown, printing.printed, stop.is_asked)
+
+
+async def test_waiting_ends_so_long_after_the_last_message(
+    tmp_path: Path, stop: Stop, autojump_clock: trio.testing.MockClock
+) -> None:
+    with (tmp_path / "out").open("wb") as file:
+        printing = Printing(JsonLines(file.fileno()), "T", 5, stop)
+        began = trio.current_time()
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(printing.watch, 10.0)
+            await trio.sleep(6)
+            await printing.show(MESSAGE, "b")
+            await stop.asked.wait()
+            waited = trio.current_time() - began
+            nursery.cancel_scope.cancel()
+
+    assert 16 == pytest.approx(waited)
+    assert (True, True) == (printing.timed_out, printing.is_short)

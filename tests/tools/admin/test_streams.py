@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire_tools.admin.streams import CERTAIN, LOOK_SECONDS, JsonLines, read_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+class Pipe:
+    """Both ends; each may be closed more than once."""
+
+    def __init__(self) -> None:
+        reader, writer = os.pipe()
+        self._files = {reader: open(reader, "rb"), writer: open(writer, "wb")}  # noqa: SIM115 - ended by close
+        self.reader, self.writer = reader, writer
+
+    def close(self, *ends: int) -> None:
+        for end in ends:
+            self._files[end].close()
+
+
+@pytest.fixture
+def pipe() -> Iterator[Pipe]:
+    made = Pipe()
+    yield made
+    made.close(made.reader, made.writer)
+
+
+async def test_lines_come_as_they_are_written_and_the_last_one_needs_no_end(
+    pipe: Pipe,
+) -> None:
+    reader, writer = pipe.reader, pipe.writer
+    os.write(writer, b"one\ntwo\nth")
+    lines = read_lines(reader)
+
+    assert [b"one", b"two"] == await anext(lines)
+    os.write(writer, b"ree\n\nfour")
+    assert [b"three", b""] == await anext(lines)
+    pipe.close(writer)
+    assert [[b"four"]] == [rest async for rest in lines]
+
+
+async def test_a_long_line_waits_for_its_reader_and_lets_others_go_on(
+    pipe: Pipe,
+) -> None:
+    reader, writer = pipe.reader, pipe.writer
+    text = "é" * (1 << 18)
+    read = bytearray()
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(JsonLines(writer).write, {"text": text})
+        while not read.endswith(b"\n"):
+            await trio.testing.wait_all_tasks_blocked()
+            read += os.read(reader, 1 << 16)
+
+    assert len(read) > 64 * CERTAIN
+    assert {"text": text} == json.loads(read)
+
+
+async def test_a_file_takes_everything(tmp_path: Path) -> None:
+    with (tmp_path / "out").open("w+b") as file:
+        lines = JsonLines(file.fileno())
+        await lines.write({"a": 1})
+        await lines.write({"a": None})
+
+    assert '{"a":1}\n{"a":null}\n' == (tmp_path / "out").read_text()
+
+
+async def test_a_reader_that_has_gone_is_noticed_without_writing(
+    pipe: Pipe, autojump_clock: trio.testing.MockClock
+) -> None:
+    reader, writer = pipe.reader, pipe.writer
+    lines = JsonLines(writer)
+
+    with trio.move_on_after(10 * LOOK_SECONDS) as still_there:
+        await lines.until_nobody_reads()
+    pipe.close(reader)
+    await lines.until_nobody_reads()
+
+    assert still_there.cancelled_caught
+    with pytest.raises(BrokenPipeError):
+        await lines.write({"a": 1})
