@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SECONDS = 60
+BEGUN: list[subprocess.Popen[bytes]] = []
+"""Processes of the running test."""
 
 
 class Done(NamedTuple):
@@ -47,13 +49,26 @@ def begin(
     """Start the program."""
     kept = {name: value for name, value in os.environ.items() if name not in VARIABLES}
     environment = kept | {"XDG_CONFIG_HOME": "nowhere"} | ({"HOME": str(home)} if home else {})
-    return subprocess.Popen(
+    process = subprocess.Popen(
         [sys.executable, "-m", "rocketwire_tools.admin", *arguments],
         stdin=stdin,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=environment,
     )
+    BEGUN.append(process)
+    return process
+
+
+def kill_all() -> None:
+    """End what the test has left behind."""
+    for process in BEGUN:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+    BEGUN.clear()
 
 
 def end(process: subprocess.Popen[bytes], given: bytes | None = None) -> Done:

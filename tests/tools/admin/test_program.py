@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import signal
 import subprocess
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,9 +14,13 @@ from rocketwire.errors import (
     SendFailedError,
 )
 from rocketwire_tools.admin import registry, statuses
-from rocketwire_tools.admin.command import RefusedError, UsageError
+from rocketwire_tools.admin.command import Command, Context, RefusedError, UsageError
 from rocketwire_tools.admin.program import build_parser
+from tests.tools.admin.processes import begin, end
 from tests.tools.admin.running import run
+
+if TYPE_CHECKING:
+    import argparse
 
 
 def test_help_lists_every_command() -> None:
@@ -43,6 +49,26 @@ def test_no_long_option_of_the_program_is_taken_by_a_command() -> None:
 def test_without_a_command_the_usage_is_wrong() -> None:
     assert 2 == run().status
     assert 2 == run("no-such-command").status
+
+
+def test_help_of_a_command_is_what_the_command_tells() -> None:
+    assert run("produce", "--help") == run("help", "produce")
+    assert run("--help") == run("help")
+    assert 2 == run("help", "no-such-command").status
+
+
+def test_a_command_may_have_an_option_of_the_programs_letter() -> None:
+    def add(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("-o", "--order")
+
+    async def nothing(context: Context) -> None:
+        del context
+
+    parser = build_parser([Command(name="updateTopic", help="x", run=nothing, add_arguments=add)])
+
+    words = parser.parse_args(["updateTopic", "-n", "a:1", "-o", "true", "--output", "json"])
+
+    assert ("true", "json", "a:1") == (words.order, words.output_form, words.setting_namesrv_addr)
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -99,3 +125,25 @@ def test_a_send_that_failed_has_the_status_of_its_last_try() -> None:
 def test_an_error_is_one_line() -> None:
     assert "one two" == statuses.line_of(RefusedError("one\n  two"))
     assert "-n HOST:PORT" in statuses.line_of(NoNameServerError("x"))
+
+
+@pytest.mark.slow
+def test_a_producer_that_is_terminated_says_so() -> None:
+    process = begin("produce", "-n", "127.0.0.1:1", "-t", "T", "-v", stdin=subprocess.PIPE)
+    assert process.stderr is not None
+    assert b"waiting for lines" in process.stderr.readline()
+    process.send_signal(signal.SIGTERM)
+    done = end(process)
+
+    assert (128 + signal.SIGTERM, b"") == (done.status, done.out)
+    assert "rocketwire-admin: stopped by SIGTERM\n" == done.complaint
+
+
+@pytest.mark.slow
+def test_a_server_that_is_not_there_is_unreachable() -> None:
+    sent = end(begin("produce", "-n", "127.0.0.1:1", "-t", "T"), b"one\n")
+    consumed = end(begin("consume", "-n", "127.0.0.1:1", "-t", "T", "-g", "g"))
+
+    assert (3, 3) == (sent.status, consumed.status)
+    assert sent.complaint.startswith("rocketwire-admin: message 1: ")
+    assert 1 == sent.complaint.count("\n") == consumed.complaint.count("\n")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire_tools.admin.streams import CERTAIN, LOOK_SECONDS, JsonLines, read_lines
+from rocketwire_tools.admin.command import RefusedError
+from rocketwire_tools.admin.streams import CERTAIN, LOOK_SECONDS, MAX_LINE, JsonLines, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -46,6 +47,17 @@ async def test_lines_come_as_they_are_written_and_the_last_one_needs_no_end(
     assert [b"three", b""] == await anext(lines)
     pipe.close(writer)
     assert [[b"four"]] == [rest async for rest in lines]
+
+
+async def test_a_line_without_end_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "in"
+    path.write_bytes(b"one\n" + b"x" * (MAX_LINE + 1))
+
+    with path.open("rb") as file:
+        lines = read_lines(file.fileno())
+        assert [b"one"] == await anext(lines)
+        with pytest.raises(RefusedError):
+            await anext(lines)
 
 
 async def test_a_long_line_waits_for_its_reader_and_lets_others_go_on(

@@ -6,6 +6,7 @@ first failure nothing more is begun; what is on its way is waited for, and writt
 
 from __future__ import annotations
 
+import logging
 import sys
 from collections import deque
 from contextlib import aclosing
@@ -17,7 +18,7 @@ import trio
 from rocketwire.client import LocalTransactionState, Message, ProducerConfig, open_producer
 from rocketwire.errors import RocketWireError
 from rocketwire.policy.selectors import queue_by_hash
-from rocketwire_tools.admin.command import LineError, StoppedError, UsageError
+from rocketwire_tools.admin.command import LineError, RefusedError, StoppedError, UsageError
 from rocketwire_tools.admin.signals import stopping
 from rocketwire_tools.admin.streams import JsonLines, read_lines
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from rocketwire.client import Producer, SendResult
     from rocketwire_tools.admin.command import Context, Value
     from rocketwire_tools.admin.signals import Stop
+
+_LOG: Final = logging.getLogger("rocketwire.admin")
 
 OUTCOMES: Final = {
     "commit": LocalTransactionState.COMMIT_MESSAGE,
@@ -102,6 +105,7 @@ def _check(wanted: argparse.Namespace) -> None:
 async def _bodies(wanted: argparse.Namespace) -> AsyncGenerator[list[bytes]]:
     """The bodies, as many at once as there are."""
     if wanted.count is None:
+        _LOG.info("waiting for lines on stdin")
         async with aclosing(read_lines(sys.stdin.fileno())) as pieces:
             async for lines in pieces:
                 yield [line for line in lines if line]
@@ -193,11 +197,20 @@ class _Sending:
         async with self._turn:
             while self._jobs and self._jobs[0].done:
                 job = self._jobs.popleft()
-                for line in job.lines:
-                    await self._output.write(line)
-                if job.error is not None and self.error is None:
-                    self.error = LineError(job.number)
-                    self.error.__cause__ = job.error
+                try:
+                    for line in job.lines:
+                        await self._output.write(line)
+                except BrokenPipeError:
+                    self._fail(job.number, RefusedError("nobody reads what became of it"))
+                if job.error is not None:
+                    self._fail(job.number, job.error)
+
+    def _fail(self, number: int, cause: Exception) -> None:
+        """Begin nothing more."""
+        self._stop.asked.set()
+        if self.error is None:
+            self.error = LineError(number)
+            self.error.__cause__ = cause
 
     async def _sent(self, job: _Job) -> list[dict[str, Value]]:
         messages = [self._message(body) for body in job.bodies]

@@ -100,11 +100,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         argv: its arguments; those of the process if None.
     """
     try:
-        arguments = build_parser(all_commands()).parse_args(argv)
+        return _run(build_parser(all_commands()).parse_args(argv), os.environ)
     except SystemExit as ended:  # argparse has printed why
         return ended.code if isinstance(ended.code, int) else statuses.USAGE
-    try:
-        return _run(arguments, os.environ)
     except BrokenPipeError:  # whoever read our output has seen enough
         forget_output()
         return statuses.DONE
@@ -138,7 +136,7 @@ async def _call(command: Command, context: Context) -> Output:
         return await command.run(context)
     except BaseExceptionGroup as group:
         first = statuses.errors_of(group)[0]
-        if isinstance(first, (*statuses.ERRORS, BrokenPipeError)):
+        if isinstance(first, (*statuses.ERRORS, BrokenPipeError, KeyboardInterrupt)):
             raise first from group
         raise
 

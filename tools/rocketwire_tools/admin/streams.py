@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire_tools.admin.command import RefusedError
 from rocketwire_tools.admin.outputs import as_json
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 PIECE: Final = 1 << 16
 """Bytes to read at once."""
+
+MAX_LINE: Final = 8 << 20
+"""Bytes of a line of input; brokers take half of that unless they are told otherwise."""
 
 CERTAIN: Final = select.PIPE_BUF
 """Bytes that a pipe takes without waiting if it takes any (POSIX)."""
@@ -34,6 +38,9 @@ _GONE: Final = select.POLLERR | select.POLLHUP | select.POLLNVAL
 async def read_lines(descriptor: int) -> AsyncGenerator[list[bytes]]:
     """The lines of a file, without their ends: as many at once as have come.  The last one need not have an end.
 
+    Raises:
+        RefusedError: a line is longer than ``MAX_LINE``.
+
     Cancellation: what was read and not handed out is lost.
     """
     rest = b""
@@ -44,6 +51,8 @@ async def read_lines(descriptor: int) -> AsyncGenerator[list[bytes]]:
         *lines, rest = (rest + piece).split(b"\n")
         if lines:
             yield lines
+        if len(rest) > MAX_LINE:
+            raise RefusedError(f"a line of the input has more than {MAX_LINE} bytes")
     if rest:
         yield [rest]
 

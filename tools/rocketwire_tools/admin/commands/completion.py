@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.admin.command import Command, RefusedError
 
 if TYPE_CHECKING:
-    import argparse
+    from collections.abc import Iterator
 
     from rocketwire_tools.admin.command import Context
 
@@ -32,7 +33,21 @@ async def _run(context: Context) -> str:
     from rocketwire_tools.admin.program import build_parser
     from rocketwire_tools.admin.registry import all_commands
 
-    return shtab.complete(build_parser(all_commands()), context.arguments.shell)
+    parser = build_parser(all_commands())
+    for action in _actions(parser):
+        if action.metavar == "FILE":
+            action.complete = shtab.FILE  # type: ignore[attr-defined]  # where shtab looks for it
+    return shtab.complete(parser, context.arguments.shell)
+
+
+def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+    """All arguments, those of commands too."""
+    for action in parser._actions:  # argparse has no other way to ask  # pyright: ignore[reportPrivateUsage]
+        yield action
+        if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage] - nor another name
+            of_commands: dict[str, argparse.ArgumentParser] = action.choices
+            for one in set(of_commands.values()):
+                yield from _actions(one)
 
 
 COMMANDS: Final = (
