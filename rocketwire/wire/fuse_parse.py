@@ -31,6 +31,7 @@ from rocketwire.wire.layout import (
     UntilEnd,
     minimum_size,
 )
+from rocketwire.wire.pieces import read_pieces
 from rocketwire.wire.refusals import bad_count, bad_length, refused, short, too_many
 from rocketwire.wire.source import Source
 from rocketwire.wire.utf8 import decode_utf8
@@ -181,11 +182,8 @@ class _Parser:
         self.out.close()
         loop = f"for _ in range({count}):"
         match node.node:
-            case Sized(length=Fixed(letter="i" | "l"), node=Rest(), whole=False, optional=False):
-                unpack = self.out.constant("unpack", struct.Struct(">I").unpack_from)
-                names = {"var": var, "end": end, "loop": loop, "unpack": unpack}
-                for line in _PIECES.format_map(names).splitlines():
-                    self.out.line(line)
+            case Sized(length=Fixed(size=4), node=Rest(), whole=False, optional=False):
+                self.out.line(f"{var}, p = read_pieces(buf, p, {end}, {count})")
                 self.out.open(f"if {var} is None:")
                 self._elements(node.node, var, end, path, loop)
                 self.out.close()
@@ -275,29 +273,6 @@ class _Parser:
             self.out.line(line)
 
 
-_PIECES: Final = """\
-q = p
-{var} = []
-add = {var}.append
-unpack = {unpack}
-try:
-    {loop}
-        (n,) = unpack(buf, q)
-        q += 4
-        r = q + n
-        add(buf[q:r])
-        q = r
-except struct_error:
-    q = {end} + 1
-if q <= {end} < 0x80000000:
-    p = q
-else:
-    {var} = None
-"""
-"""Pieces with a length before each, checked once for all: read as unsigned a length below zero
-passes the end of any buffer, so that the position only grows, and where the last piece ends within
-``end`` all do.  Otherwise the loop that checks each says what is wrong."""
-
 _ENTRIES: Final = """\
 {var} = None
 if {total} > 0:
@@ -361,9 +336,9 @@ def make_parser(node: Node, name: str) -> Parser[Any]:
         "too_many": too_many,
         "bad_length": bad_length,
         "decode_utf8": decode_utf8,
+        "read_pieces": read_pieces,
         "refused": refused,
         "short": short,
-        "struct_error": struct.error,
         **names,
     }
     exec(compile(source, f"<parser of {name}>", "exec"), namespace)  # noqa: S102  # source is ours
