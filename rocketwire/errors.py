@@ -16,6 +16,7 @@ __all__ = [
     "ChannelClosedError",
     "ChannelError",
     "ClientError",
+    "ClusterNotFoundError",
     "CodecError",
     "ConnectFailedError",
     "DecodeError",
@@ -229,6 +230,21 @@ class BrokerNotFoundError(ClientError):
 
     def __str__(self) -> str:
         return f"no address of broker {self.broker_name}"
+
+
+class ClusterNotFoundError(ClientError):
+    """No name server knows a cluster of that name, or it has no master.
+
+    Attributes:
+        cluster: which.
+    """
+
+    def __init__(self, cluster: str) -> None:
+        super().__init__(cluster)
+        self.cluster = cluster
+
+    def __str__(self) -> str:
+        return f"no master of cluster {self.cluster} is known"
 
 
 class SendFailedError(ClientError):

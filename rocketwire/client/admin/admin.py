@@ -1,0 +1,96 @@
+"""``Admin``: what operators ask and tell, grouped by subject; opened by ``open_admin``.
+
+Java: ``DefaultMQAdminExt``.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from rocketwire.client.admin.asking import ADMIN_TIMEOUT
+from rocketwire.client.admin.auth import Acls, Users
+from rocketwire.client.admin.brokers import Brokers
+from rocketwire.client.admin.clusters import Clusters
+from rocketwire.client.admin.consumers import Consumers
+from rocketwire.client.admin.controllers import Controllers
+from rocketwire.client.admin.groups import Groups
+from rocketwire.client.admin.lite import LiteTopics
+from rocketwire.client.admin.messages import Messages
+from rocketwire.client.admin.name_servers import NameServerUpkeep
+from rocketwire.client.admin.offsets import Offsets
+from rocketwire.client.admin.static_topics import StaticTopics
+from rocketwire.client.admin.topics import Topics
+from rocketwire.client.instance import ClientInstance, open_client
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from rocketwire.client.config import ClientConfig
+
+
+class Admin:
+    """Operators' calls by subject; each call is on its own, nothing is kept between them.
+
+    Cancelling a call forgets it; what it told a broker may have been done.
+
+    Attributes:
+        client: carries the requests, and is there for producing and consuming beside.
+        clusters: where brokers are.
+        topics: creating, changing, deleting, listing topics; their numbers and their order.
+        groups: likewise of consumer groups.
+        offsets: of queues and groups; resetting and cloning.
+        consumers: who is connected and how far they are; producers too.
+        messages: finding messages, and what became of them.
+        brokers: configuration, runtime, replication, cleaning up.
+        name_servers: key-value and own configuration, write permissions.
+        static_topics: topics whose queues stay when brokers come and go.
+        users: who may connect, where brokers authenticate.
+        acls: what they may do.
+        lite: lite topics and pops.
+        controllers: masters and replicas that a controller keeps.
+    """
+
+    def __init__(self, client: ClientInstance, *, within: float = ADMIN_TIMEOUT) -> None:
+        """Nothing is sent yet.
+
+        Args:
+            client: carries the requests.
+            within: seconds for one call to one broker.
+        """
+        self.client = client
+        self.clusters = Clusters(client, within)
+        self.topics = Topics(client, self.clusters, within)
+        self.groups = Groups(client, self.clusters, self.topics, within)
+        self.offsets = Offsets(client, self.clusters, self.topics, within)
+        self.consumers = Consumers(client, self.clusters, within)
+        self.messages = Messages(client, self.clusters, self.consumers, within)
+        self.brokers = Brokers(client, self.clusters, within)
+        self.name_servers = NameServerUpkeep(client, within)
+        self.static_topics = StaticTopics(client, self.clusters, self.topics, within)
+        self.users = Users(client, self.clusters, within)
+        self.acls = Acls(client, self.clusters, within)
+        self.lite = LiteTopics(client, within)
+        self.controllers = Controllers(client, within)
+
+
+@asynccontextmanager
+async def open_admin(
+    client: ClientInstance | ClientConfig, *, within: float = ADMIN_TIMEOUT
+) -> AsyncGenerator[Admin]:
+    """An ``Admin`` for the length of the block.
+
+    Args:
+        client: a client that is open already, and stays so; or the settings of one of its own.
+        within: seconds for one call to one broker; queries by key have three times as much, cleaning up six times.
+
+    Raises:
+        LocalProtocolError: a configured address is not ``host:port``.
+
+    Closing: what the block opened is closed at its end, also when it is cancelled.
+    """
+    if isinstance(client, ClientInstance):
+        yield Admin(client, within=within)
+        return
+    async with open_client(client) as own:
+        yield Admin(own, within=within)

@@ -1,0 +1,109 @@
+"""Which groups have handled a message, as far as their offsets tell.
+
+Java: ``DefaultMQAdminExtImpl.messageTrackDetail``, ``TrackType``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import BrokerError, RocketWireError
+from rocketwire.messages import message_const as const
+from rocketwire.messages.enums import ConsumeType, MessageModel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rocketwire.client.admin.admin import Admin
+    from rocketwire.messages.connections import ConsumerConnection
+    from rocketwire.messages.route import BrokerData
+    from rocketwire.wire.stored import StoredMessage
+
+
+class TrackType(StrEnum):
+    """What became of a message in one group (Java: ``TrackType``)."""
+
+    CONSUMED = "CONSUMED"
+    CONSUMED_BUT_FILTERED = "CONSUMED_BUT_FILTERED"
+    PULL = "PULL"
+    NOT_CONSUME_YET = "NOT_CONSUME_YET"
+    NOT_ONLINE = "NOT_ONLINE"
+    CONSUME_BROADCASTING = "CONSUME_BROADCASTING"
+    UNKNOWN = "UNKNOWN"
+
+
+@dataclass(frozen=True, slots=True)
+class MessageTrack:
+    """One group and a message (Java: ``MessageTrack``).
+
+    Attributes:
+        consumer_group: the group.
+        track_type: what became of the message there.
+        exception_desc: why that is not known; None where it is.
+    """
+
+    consumer_group: str
+    track_type: TrackType
+    exception_desc: str | None = None
+
+
+async def message_tracks(admin: Admin, message: StoredMessage) -> list[MessageTrack]:
+    """What became of a message in every group that reads its topic (codes 300, 203, 208; Java: ``messageTrackDetail``).
+
+    Raises:
+        TopicRouteNotFoundError: nobody has the message's topic.
+        RocketWireError: its groups could not be asked for; what fails of one group is told in its track.
+    """
+    tracks: list[MessageTrack] = []
+    for group in await admin.topics.consumer_groups(message.topic):
+        try:
+            connection = await admin.consumers.connection(group)
+            tracks.append(MessageTrack(group, await _track_type(admin, message, group, connection)))
+        except BrokerError as error:
+            offline = error.code == ResponseCode.CONSUMER_NOT_ONLINE
+            kind = TrackType.NOT_ONLINE if offline else TrackType.UNKNOWN
+            tracks.append(MessageTrack(group, kind, str(error)))
+        except RocketWireError as error:
+            tracks.append(MessageTrack(group, TrackType.UNKNOWN, str(error)))
+    return tracks
+
+
+async def _track_type(
+    admin: Admin, message: StoredMessage, group: str, connection: ConsumerConnection
+) -> TrackType:
+    if connection.consume_type == ConsumeType.CONSUME_ACTIVELY:
+        return TrackType.PULL
+    if connection.message_model == MessageModel.BROADCASTING:
+        return TrackType.CONSUME_BROADCASTING
+    if connection.consume_type != ConsumeType.CONSUME_PASSIVELY:
+        return TrackType.UNKNOWN
+    if not await _is_consumed(admin, message, group):
+        return TrackType.NOT_CONSUME_YET
+    subscription = (connection.subscription_table or {}).get(message.topic)
+    tags = (subscription.tags_set if subscription else None) or ()
+    tag = (message.properties or {}).get(const.TAGS)
+    if tags and tag not in tags and "*" not in tags:
+        return TrackType.CONSUMED_BUT_FILTERED
+    return TrackType.CONSUMED
+
+
+async def _is_consumed(admin: Admin, message: StoredMessage, group: str) -> bool:
+    """Whether the group's offset in the message's queue is beyond it."""
+    stats = await admin.consumers.stats(group, message.topic)
+    table = (await admin.clusters.info()).broker_addr_table or {}
+    stored_at = str(message.store_host)
+    return any(
+        queue.topic == message.topic
+        and queue.queue_id == message.queue_id
+        and stored_at in _addresses(table, queue.broker_name)
+        and wrapper.consumer_offset > message.queue_offset
+        for queue, wrapper in (stats.offset_table or {}).items()
+    )
+
+
+def _addresses(table: Mapping[str, BrokerData], broker_name: str | None) -> tuple[str, ...]:
+    group = table.get(broker_name or "")
+    return tuple((group.broker_addrs or {}).values()) if group else ()

@@ -1,0 +1,29 @@
+"""The text that fixes the queues of an ordered topic."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.errors import LocalProtocolError
+from rocketwire.policy.order_conf import merged_order_conf
+
+
+@pytest.mark.parametrize(
+    ("known", "text", "merged"),
+    [
+        (None, "a:4", "a:4"),
+        ("", "a:4; b:2", "a:4;b:2"),
+        ("a:4;b:2", "a:8", "a:8;b:2"),
+        ("a:4;", "c:1", "a:4;c:1"),
+    ],
+)
+def test_what_is_said_of_a_broker_takes_the_place_of_what_was_known(
+    known: str | None, text: str, merged: str
+) -> None:
+    assert merged_order_conf(known, text) == merged
+
+
+@pytest.mark.parametrize("text", ["", "a", "a:", ":4", "a:b", "a:4;", "a:4,b:4", "a:4:5"])
+def test_a_text_of_another_form_is_refused(text: str) -> None:
+    with pytest.raises(LocalProtocolError, match="broker:queues"):
+        merged_order_conf("a:4", text)

@@ -1,0 +1,140 @@
+"""Plans for static topics; that brokers take them is tested against Java in the cases of operators' calls."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketwire.errors import LocalProtocolError
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.topics import TopicConfigAndQueueMapping, TopicOffset
+from rocketwire.policy.static_topics import (
+    completed,
+    epoch_of,
+    leaders,
+    logical_offsets,
+    plan_creation,
+    plan_remapping,
+    round_up,
+    with_logic_offsets,
+)
+
+NOW = 1_700_000_000_000
+
+
+def owners(configs: dict[str, TopicConfigAndQueueMapping]) -> dict[int, str]:
+    return {number: items[-1].bname or "" for number, items in leaders("t", configs).items()}
+
+
+def created(number: int, *brokers: str) -> dict[str, TopicConfigAndQueueMapping]:
+    plan = plan_creation("t", number, brokers, {}, now_ms=NOW)
+    return dict(completed(plan, brokers).broker_config_map or {})
+
+
+def test_a_new_topic_is_shared_evenly_and_everybody_agrees_on_it() -> None:
+    configs = created(5, "a", "b")
+
+    assert Counter(owners(configs).values()) == {"a": 3, "b": 2}
+    assert {one.write_queue_nums for one in configs.values()} == {3, 2}
+    assert epoch_of("t", configs) == NOW
+    assert {one.mapping_detail.total_queues for one in configs.values() if one.mapping_detail} == {
+        5
+    }
+
+
+def test_more_queues_go_where_there_are_fewest_and_the_old_ones_stay() -> None:
+    before = created(4, "a", "b")
+    plan = plan_creation("t", 6, ["a", "b", "c"], before, now_ms=NOW)
+    after = dict(plan.broker_config_map or {})
+
+    assert {number: owners(after)[number] for number in range(4)} == owners(before)
+    assert [owners(after)[number] for number in (4, 5)] == ["c", "c"]
+    assert epoch_of("t", after) == NOW + 1000
+
+
+def test_a_broker_without_queues_is_told_of_the_topic() -> None:
+    plan = completed(plan_creation("t", 1, ["a"], {}, now_ms=NOW), ["a", "b"])
+    told = (plan.broker_config_map or {})["b"]
+
+    assert (told.read_queue_nums, told.write_queue_nums) == (0, 0)
+    assert told.mapping_detail is not None
+    assert (told.mapping_detail.bname, told.mapping_detail.total_queues) == ("b", 1)
+
+
+def test_a_topic_cannot_shrink_nor_become_static() -> None:
+    configs = created(2, "a")
+    with pytest.raises(LocalProtocolError, match="has 2 logical queues"):
+        plan_creation("t", 2, ["a"], configs, now_ms=NOW)
+    ordinary = {"a": TopicConfigAndQueueMapping(topic_name="t")}
+    with pytest.raises(LocalProtocolError, match="no static topic"):
+        plan_creation("t", 4, ["a"], ordinary, now_ms=NOW)
+    with pytest.raises(LocalProtocolError, match="nobody"):
+        plan_remapping("t", [], configs, now_ms=NOW)
+
+
+def test_brokers_that_disagree_are_not_told_anything() -> None:
+    configs = created(2, "a", "b")
+    detail = configs["b"].mapping_detail
+    assert detail is not None
+    configs["b"] = replace(configs["b"], mapping_detail=replace(detail, epoch=1))
+
+    with pytest.raises(LocalProtocolError, match="do not agree"):
+        plan_remapping("t", ["a"], configs, now_ms=NOW)
+
+
+@given(
+    st.integers(1, 12),
+    st.lists(st.sampled_from("abcd"), min_size=1, unique=True),
+    st.lists(st.sampled_from("abcd"), min_size=1, unique=True),
+)
+def test_remapping_shares_evenly_and_moves_no_more_than_it_has_to(
+    number: int, before: list[str], after: list[str]
+) -> None:
+    configs = created(number, *before)
+    old = owners(configs)
+    plan = plan_remapping("t", after, configs, now_ms=NOW)
+    ends = {
+        MessageQueue(topic="t", broker_name=broker, queue_id=queue): 7
+        for broker in before
+        for queue in range(number)
+    }
+    moved = dict(with_logic_offsets(plan, ends).broker_config_map or {})
+    new = owners(moved)
+
+    counts = Counter(new.values())
+    assert set(counts) <= set(after)
+    assert max(counts.values()) - min(counts[name] for name in after) <= 1
+    kept = sum((Counter(old.values()) & counts).values())
+    assert sum(old[queue] == new[queue] for queue in old) == kept
+    assert not set(plan.broker_to_map_in or ()) & set(plan.broker_to_map_out or ())
+
+
+def test_a_new_leader_begins_above_all_that_the_old_one_gave() -> None:
+    plan = plan_remapping("t", ["b"], created(1, "a"), now_ms=NOW)
+    queue = MessageQueue(topic="t", broker_name="a", queue_id=0)
+    with pytest.raises(LocalProtocolError, match="no end"):
+        with_logic_offsets(plan, {})
+
+    decided = dict(with_logic_offsets(plan, {queue: 123}).broker_config_map or {})
+    first, second = leaders("t", decided)[0]
+
+    assert (first.bname, second.bname) == ("a", "b")
+    assert (second.gen, second.logic_offset) == (1, 10_000)
+    physical = {
+        queue: TopicOffset(min_offset=3, max_offset=123),
+        MessageQueue(topic="t", broker_name="b", queue_id=0): TopicOffset(max_offset=4),
+    }
+    logical = MessageQueue(topic="t", broker_name="__syslo__global__", queue_id=0)
+    offsets = logical_offsets("t", decided, physical)[logical]
+    assert (offsets.min_offset, offsets.max_offset) == (3, 10_004)
+
+
+@pytest.mark.parametrize(
+    ("offset", "rounded"), [(0, 10), (4, 10), (5, 20), (9, 20), (10, 20), (15, 30)]
+)
+def test_what_is_near_a_block_goes_to_the_one_after(offset: int, rounded: int) -> None:
+    assert round_up(offset, 10) == rounded
