@@ -145,15 +145,14 @@ class Topics(Asking):
     # ------------------------------------------------------------------ looking
 
     async def config(self, address: str, topic: str) -> TopicConfigAndQueueMapping:
-        """A topic as one broker has it (code 351; Java: ``examineTopicConfig``).
+        """A topic as one broker has it, with its part of a static one (code 351; Java: ``examineTopicConfig``).
 
         Raises:
             BrokerError: 17, the broker does not have it.
         """
+        header = GetTopicConfigRequestHeader(topic=topic, lo=True)  # or the mapping is left out
         found: TopicConfigAndQueueMapping
-        found = await self.body_of(
-            address, Code.GET_TOPIC_CONFIG, GetTopicConfigRequestHeader(topic=topic)
-        )
+        found = await self.body_of(address, Code.GET_TOPIC_CONFIG, header)
         return found
 
     async def configs(
