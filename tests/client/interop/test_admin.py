@@ -71,7 +71,7 @@ async def test_a01_a_topic_is_created_changed_and_deleted(
     )
 
     async def queues() -> tuple[int, int, int]:
-        (one,) = (await admin.clusters.route(topic)).queue_datas or ()
+        (one,) = list((await admin.clusters.route(topic)).queue_datas or ())
         return one.read_queue_nums, one.write_queue_nums, one.perm
 
     async def becomes(wanted: tuple[int, int, int]) -> None:
