@@ -18,6 +18,7 @@ import trio
 
 from rocketwire.client.clock import now_millis
 from rocketwire.client.consuming import expression_and_type
+from rocketwire.client.expressions import check_expression
 from rocketwire.client.popping import InitMode, PopCalls, PopStatus
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
@@ -196,6 +197,15 @@ class PopConsumer:
 
     # ------------------------------------------------------------------ background
 
+    async def check(self) -> None:
+        """Ask brokers whether they understand the expressions; ``open_pop_consumer`` does.
+
+        Raises:
+            BrokerError, ClientError, ChannelError: as of ``check_expression``.
+        """
+        for subscription in self._subscriptions.values():
+            await check_expression(self._instance, self.group, subscription)
+
     async def run(self) -> None:
         """Pop every topic at each of its brokers, and look for new ones again and again."""
         while True:
@@ -307,6 +317,8 @@ async def open_pop_consumer(
 
     Raises:
         LocalProtocolError: a name or an expression that cannot be, or a second consumer of the group.
+        BrokerError: the broker does not understand an expression.
+        ClientError, ChannelError: it cannot be asked.
 
     Closing: handlers get ``await_termination`` to end; what was popped and is not acknowledged comes back when its time is up.
 
@@ -319,6 +331,7 @@ async def open_pop_consumer(
         for topic, wanted in subscriptions.items():
             expression, kind = expression_and_type(wanted)
             consumer.subscribe(topic, expression, expression_type=kind)
+        await consumer.check()
         instance.add_consumer(consumer)
         try:
             nursery.start_soon(consumer.run)

@@ -21,15 +21,15 @@ from rocketwire.client.consumer_stats import ConsumerStats
 from rocketwire.client.consuming import PushConsumerConfig, expression_and_type
 from rocketwire.client.deliveries import Deliveries, Delivery
 from rocketwire.client.direct import consumed_directly, described
+from rocketwire.client.expressions import check_expression
 from rocketwire.client.locking import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
 from rocketwire.client.orderly import OrderlyConsumption
-from rocketwire.codes import RequestCode
 from rocketwire.errors import LocalProtocolError, RocketWireError
 from rocketwire.messages.enums import ConsumeType, MessageModel
-from rocketwire.messages.heartbeat import CheckClientRequestBody, ConsumerData
+from rocketwire.messages.heartbeat import ConsumerData
 from rocketwire.policy.names import retry_topic, with_namespace
-from rocketwire.policy.subscription import TAG, subscription_data, with_version
+from rocketwire.policy.subscription import subscription_data, with_version
 from rocketwire.policy.validation import check_consumer_group, check_topic
 from rocketwire.tasks import background
 
@@ -241,7 +241,8 @@ class PushConsumer:
             name = retry_topic(self.group)
             self._subscriptions[name] = subscription_data(name, version=now_millis())
         await self._learn_routes()
-        await self._check_expressions()
+        for subscription in self._subscriptions.values():
+            await check_expression(self._instance, self.group, subscription)
         self._instance.add_consumer(self)
         await self._instance.send_heartbeats()
         self._consumption.start()
@@ -269,20 +270,6 @@ class PushConsumer:
                 await self._instance.route(topic)
             except RocketWireError as error:
                 _LOG.info("%s: route of %s: %s", self.group, topic, error)
-
-    async def _check_expressions(self) -> None:
-        """Asks a broker of each topic whether it understands its expression (code 46); tags need not be asked for."""
-        for topic, subscription in self._subscriptions.items():
-            if subscription.expression_type in (None, TAG):
-                continue
-            body = CheckClientRequestBody(
-                client_id=self._instance.client_id,
-                group=self.group,
-                namespace=self._instance.config.namespace,
-                subscription_data=subscription,
-            )
-            address = await self._instance.any_broker(topic)
-            await self._instance.brokers.call(address, RequestCode.CHECK_CLIENT_CONFIG, None, body)
 
     async def _queues_changed(self) -> None:
         """Says everything anew, so that brokers compare it with the other members' (Java: ``messageQueueChanged``).

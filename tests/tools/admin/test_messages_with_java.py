@@ -152,13 +152,15 @@ def test_each_kind_of_consumer_prints_what_java_has_sent_and_commits_what_it_pri
         mode: (one.status, len(one.lines), one.complaint) for mode, one in first.items()
     }
     behind = {mode: here.behind(groups[mode]) for mode in ("", "--orderly", "--pull")}
-    assert dict.fromkeys(behind, 13) == behind
+    left = behind[""]
+    assert left >= 13  # Java's producer sends again what a busy broker answers late
+    assert dict.fromkeys(behind, left) == behind
 
-    rest = all_kinds("--count", "13", "--timeout", "30")
+    rest = all_kinds("--count", str(left), "--timeout", "30")
     for mode in MODES:
         assert (0, "") == (rest[mode].status, rest[mode].complaint), mode
         both = bodies(first[mode]) + bodies(rest[mode])
-        assert sorted(numbers(0, 20)) == sorted(both), mode
+        assert (7 + left, set(numbers(0, 20))) == (len(both), set(both)), mode
     assert dict.fromkeys(behind, 0) == {mode: here.behind(groups[mode]) for mode in behind}
 
     line = first[""].lines[0]
@@ -214,8 +216,13 @@ def test_filters_take_tags_or_an_expression(here: Here) -> None:
     found = {name: sorted(bodies(end(process))) for name, process in running.items()}
 
     assert {name: wanted for name, (_, wanted) in filters.items()} == found
-    wrong = end(here.consuming(topic, group, "--filter", "sql: a >"))
-    assert (1, 1) == (wrong.status, wrong.complaint.count("\n")), wrong
+    wrong = {
+        mode: here.consuming(topic, group, "--filter", "sql: a >", *filter(None, [mode]))
+        for mode in ("", "--pop", "--pull")
+    }
+    for mode, process in wrong.items():
+        refused = end(process)
+        assert (1, 1) == (refused.status, refused.complaint.count("\n")), (mode, refused)
 
 
 def test_first_deliveries_that_fail_come_again(here: Here) -> None:

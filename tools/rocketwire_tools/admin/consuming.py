@@ -25,11 +25,13 @@ from rocketwire.client import (
     open_pop_consumer,
     open_push_consumer,
 )
+from rocketwire.client.expressions import check_expression
 from rocketwire.client.popping import InitMode
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.names import with_namespace
 from rocketwire.policy.popping import handle_of
+from rocketwire.policy.subscription import subscription_data
 from rocketwire_tools.admin.command import RefusedError, UsageError
 from rocketwire_tools.admin.printing import Printing
 from rocketwire_tools.admin.signals import stopping
@@ -231,8 +233,13 @@ class _Consuming:
         wanted = self._wanted
         where, millis = _place(wanted.start)
         config = LitePullConsumerConfig(consume_from_where=where, consume_timestamp_millis=millis)
+        text, kind = self._filter if isinstance(self._filter, tuple) else (self._filter, None)
+        namespace = self._client.config.namespace
+        asked = subscription_data(
+            with_namespace(namespace, wanted.topic), text, expression_type=kind, version=0
+        )
+        await check_expression(self._client, with_namespace(namespace, wanted.group), asked)
         async with open_lite_pull_consumer(self._client, wanted.group, config=config) as consumer:
-            text, kind = self._filter if isinstance(self._filter, tuple) else (self._filter, None)
             consumer.subscribe(wanted.topic, text, expression_type=kind)
             while not self._stop.is_asked:
                 polled = await self._polled(consumer)

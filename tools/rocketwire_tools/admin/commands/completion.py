@@ -45,7 +45,7 @@ def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
     for action in parser._actions:  # argparse has no other way to ask  # pyright: ignore[reportPrivateUsage]
         yield action
         if isinstance(action, argparse._SubParsersAction):  # pyright: ignore[reportPrivateUsage] - nor another name
-            of_commands: dict[str, argparse.ArgumentParser] = action.choices
+            of_commands: dict[str, argparse.ArgumentParser] = vars(action)["choices"]
             for one in set(of_commands.values()):
                 yield from _actions(one)
 
