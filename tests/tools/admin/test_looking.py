@@ -18,6 +18,7 @@ from rocketwire_tools.admin.command import Context, Table
 from rocketwire_tools.admin.connecting import client_config
 from rocketwire_tools.admin.registry import all_commands
 from tests.support.certificates import authority, with_pair
+from tests.tools.admin.processes import run
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -112,3 +113,14 @@ async def test_servers_and_clients_show_each_other_their_certificates(tmp_path: 
         nursery.cancel_scope.cancel()
 
     assert not table.failed
+
+
+async def test_a_consumer_without_a_broker_that_can_be_reached_gives_up() -> None:
+    async with (
+        name_servers() as (one, _),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
+    ):
+        done = await trio.to_thread.run_sync(run, "consume", "-n", one, "-t", "Bills", "-g", "g")
+
+    assert (3, b"") == (done.status, done.out)
+    assert "127.0.0.1:1" in done.complaint

@@ -27,7 +27,7 @@ from rocketwire.client import (
 )
 from rocketwire.client.expressions import check_expression
 from rocketwire.client.popping import InitMode
-from rocketwire.errors import LocalProtocolError
+from rocketwire.errors import ChannelError, LocalProtocolError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.names import with_namespace
 from rocketwire.policy.popping import handle_of
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     )
     from rocketwire.client.consuming import Wanted
     from rocketwire.client.lite_queue import Polled
+    from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.stored import StoredMessage
     from rocketwire_tools.admin.command import Context
     from rocketwire_tools.admin.signals import Stop
@@ -80,7 +81,8 @@ async def consume(context: Context) -> None:
         stopping() as stop,
         open_client(context.config, own_instance=not wanted.broadcast) as client,
     ):
-        await client.route(with_namespace(context.config.namespace, wanted.topic))
+        route = await client.route(with_namespace(context.config.namespace, wanted.topic))
+        await _reach_any(client, route)
         output = JsonLines(sys.stdout.fileno())
         printing = Printing(output, wanted.topic, wanted.count, stop)
         consuming = _Consuming(client, wanted, printing, stop)
@@ -92,6 +94,25 @@ async def consume(context: Context) -> None:
         raise RefusedError(
             f"{printing.printed} of {wanted.count} messages came, and none for {wanted.timeout:g} s"
         )
+
+
+async def _reach_any(client: ClientInstance, route: TopicRouteData) -> None:
+    """Consumers try for ever; who has just typed the command wants to know that there is nobody.
+
+    Raises:
+        ChannelError: none of the topic's brokers can be connected to.
+    """
+    failure: ChannelError | None = None
+    for broker in route.broker_datas or ():
+        for address in (broker.broker_addrs or {}).values():
+            try:
+                await client.pool.connect(address)
+            except ChannelError as error:
+                failure = error
+            else:
+                return
+    if failure is not None:
+        raise failure
 
 
 def _check(wanted: argparse.Namespace) -> None:

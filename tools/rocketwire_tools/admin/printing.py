@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 import trio
 
 from rocketwire.messages import message_const as const
-from rocketwire.policy.names import RETRY_PREFIX
 
 if TYPE_CHECKING:
     from rocketwire.wire.stored import StoredMessage
@@ -26,14 +25,14 @@ def as_members(message: StoredMessage, topic: str, broker_name: str) -> dict[str
 
     Args:
         message: as a consumer has got it.
-        topic: that of the subscription, for messages from a retry topic.
+        topic: that of the subscription, without namespace, also for messages from a retry topic.
         broker_name: where it is from.
     """
     properties = dict(message.properties or {})
     text, encoded = _body(message.body or b"")
     members: dict[str, Value] = {
         "msgId": message.msg_id,
-        "topic": topic if message.topic.startswith(RETRY_PREFIX) else message.topic,
+        "topic": topic,
         "tags": properties.get(const.TAGS),
         "keys": properties.get(const.KEYS),
         "body": text,

@@ -80,7 +80,10 @@ class JsonLines:
             while rest:
                 if not self._poll.poll(0):
                     await trio.lowlevel.wait_writable(self._descriptor)
-                rest = rest[os.write(self._descriptor, rest[:CERTAIN]) :]
+                try:
+                    rest = rest[os.write(self._descriptor, rest[:CERTAIN]) :]
+                except BlockingIOError:  # somebody else has made the file non-blocking
+                    await trio.lowlevel.wait_writable(self._descriptor)
 
     async def until_nobody_reads(self) -> None:
         """Wait until the reader of a pipe has gone."""
