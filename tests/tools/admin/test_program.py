@@ -28,7 +28,8 @@ def test_help_lists_every_command() -> None:
 
     assert 0 == told.status
     for command in registry.all_commands():
-        assert command.name in told.out
+        assert f"\n  {command.name}" in told.out
+        assert f"\n{command.group}:\n" in told.out
 
 
 @pytest.mark.parametrize("command", [one.name for one in registry.all_commands()])

@@ -14,6 +14,7 @@ from rocketwire import __version__
 from rocketwire_tools.admin import statuses
 from rocketwire_tools.admin.command import Record, Table
 from rocketwire_tools.admin.connecting import context_of
+from rocketwire_tools.admin.listing import ListingParser, listed
 from rocketwire_tools.admin.outputs import FORMS, rendered
 from rocketwire_tools.admin.registry import all_commands
 from rocketwire_tools.admin.settings import add_settings
@@ -34,18 +35,24 @@ Commands and their short options are called as mqadmin's; each tells its own wit
 
 def build_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    parser = argparse.ArgumentParser(
+    parser = ListingParser(
         prog=NAME,
         usage=f"{NAME} [options] COMMAND ...",
         description="Operate RocketMQ; produce and consume messages from a shell.",
-        epilog=_EPILOG,
+        epilog=listed(commands) + _EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=__version__)
     _add_common(parser)
     add_settings(parser)
-    made = parser.add_subparsers(title="commands", metavar="COMMAND", dest="command", required=True)
+    made = parser.add_subparsers(
+        title="commands",
+        metavar="COMMAND",
+        dest="command",
+        required=True,
+        parser_class=argparse.ArgumentParser,
+    )
     for command in commands:
         _add_command(made, command)
     return parser

@@ -1,0 +1,39 @@
+"""``--help`` of the whole program: the commands under their headings, each on a line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire_tools.admin.command import Command
+
+
+def listed(commands: Sequence[Command]) -> str:
+    """The commands by group, in the order of their names."""
+    width = max((len(_names(one)) for one in commands), default=0)
+    lines: list[str] = []
+    for group in sorted({one.group for one in commands}):
+        lines += [f"{group}:"]
+        lines += [f"  {_names(one):<{width}}  {one.help}" for one in commands if one.group == group]
+        lines.append("")
+    return "\n".join([*lines, ""])
+
+
+def _names(command: Command) -> str:
+    return ", ".join((command.name, *command.aliases))
+
+
+class ListingParser(argparse.ArgumentParser):
+    """A parser whose help leaves the list of commands to its epilog."""
+
+    def format_help(self) -> str:
+        """As ``ArgumentParser``."""
+        groups = self._action_groups
+        self._action_groups = [group for group in groups if group is not self._subparsers]
+        try:
+            return super().format_help()
+        finally:
+            self._action_groups = groups
