@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,7 @@ from rocketwire_tools.pcap.split_decoding import Reach, SplitDecoder
 from rocketwire_tools.pcap.splits import Split, find_record, plan, read_head
 from tests.support.captures.files import FileKind
 from tests.support.captures.made import make, save
-from tests.support.captures.network import LOSSY
+from tests.support.captures.network import LOSSY, Trouble
 from tests.support.captures.traffic import Profile
 from tests.tools.pcap.decoded import rows
 
@@ -98,6 +99,28 @@ def test_a_part_that_looks_at_nothing_in_front_of_it_still_finds_where_frames_be
     parts = of_splits(plan(str(usual.path), 500_000), Reach(behind=0))
     assert sum((whole - parts).values()) <= 2
     assert sum((parts - whole).values()) <= 8  # segments sent again right behind a cut
+
+
+def test_frames_that_begin_in_front_of_the_last_part_end_in_the_next_file(tmp_path: Path) -> None:
+    profile = Profile(connections=4, exchanges=8, body=(20_000, 32_000), pulled=60, foreign=0)
+    packets, _ = make(profile, seed=6, trouble=Trouble())
+    whole = save(tmp_path / "whole.pcap", packets)
+    middle = len(packets) // 2
+    first, second = (
+        str(save(tmp_path / f"{number}.pcap", part))
+        for number, part in enumerate((packets[:middle], packets[middle:]))
+    )
+    splits = [replace(split, after=second) for split in plan(first, 100_001)]
+    splits += [replace(split, before=first) for split in plan(second, 100_001)]
+    assert len(splits) > 8
+    nameless = Options(fields=[name for name in ALONE.fields if name != "file"])
+    ours = content(
+        row
+        for split in splits
+        for batch in SplitDecoder(split, nameless)
+        for row in batch.to_pylist()
+    )
+    assert content(rows(whole, nameless)) == ours
 
 
 def test_rotated_captures_are_parts_of_one(usual: Made, tmp_path: Path) -> None:

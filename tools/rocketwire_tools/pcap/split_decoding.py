@@ -19,7 +19,7 @@ from rocketwire_tools.pcap.inputs import open_input
 from rocketwire_tools.pcap.splits import RangeReader, Split, find_record, read_head
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
     from rocketwire_tools.pcap.inputs import ByteSource
     from rocketwire_tools.pcap.packets import Segments
@@ -65,6 +65,7 @@ class SplitDecoder(Decoder):
         self._reach = Reach() if reach is None else reach
         self._end = _FAR if split.end is None else split.end
         self._open: Array | None = None
+        self._latest: int | None = None
 
     def _rows(self) -> Iterator[Rows]:
         yield from self._front()
@@ -95,25 +96,21 @@ class SplitDecoder(Decoder):
         split = self._split
         if not self._reach.behind:
             return
+        left = self._reach.behind - split.start
         try:
+            if split.before is not None and left > 0:
+                yield from self._learn(split.before, os.path.getsize(split.before), left, -_FAR)
             if split.start:
-                head = read_head(split.path)
-                if head is not None:
-                    start = find_record(split.path, head, split.start - self._reach.behind)
-                    yield from self._learn(split.path, head, start, split.start, 0)
-            elif split.before is not None:
-                yield from self._learn_of(split.before)
-        except CaptureError:
+                yield from self._learn(split.path, split.start, self._reach.behind, 0)
+        except (CaptureError, OSError):
             return  # whoever owns that part will say it
 
-    def _learn_of(self, path: str) -> Iterator[Rows]:
+    def _learn(self, path: str, end: int, count: int, shift: int) -> Iterator[Rows]:
+        """Learn from some bytes in front of an offset; those of a compressed file are out of reach."""
         head = read_head(path)
-        if head is not None:
-            size = os.path.getsize(path)
-            start = find_record(path, head, size - self._reach.behind)
-            yield from self._learn(path, head, start, size, -_FAR)
-
-    def _learn(self, path: str, head: Head, start: int, end: int, shift: int) -> Iterator[Rows]:
+        if head is None:
+            return
+        start = find_record(path, head, end - count)
         with _Range(path, start, end) as source:
             for records in RangeReader(path, head, source, start + shift, self._options.chunk_size):
                 yield from self._feed(records)
@@ -141,35 +138,36 @@ class SplitDecoder(Decoder):
     # ---- behind the part
 
     def _beyond(self) -> Iterator[Rows]:
-        """Read on until the frames that began in the part are there."""
+        """Read on until the frames that began in the part are there, in the next file too if need be."""
         split = self._split
-        if not self._look_for_open():
-            return
-        if split.end is not None:
-            head, path, start, shift = read_head(split.path), split.path, split.end, 0
-        elif split.after is not None:
-            head, path, start, shift = None, split.after, 0, _FAR
-        else:
-            return
-        source = open_input(path) if head is None else _Range(path, start, None)
         try:
-            reader = RangeReader(path, head, source, start + shift, _AHEAD_CHUNK)
-            yield from self._until_closed(reader, start + shift)
+            if split.end is not None and self._look_for_open():
+                source: ByteSource = _Range(split.path, split.end, None)
+                head = read_head(split.path)
+                if not (yield from self._read_on(split.path, head, source, split.end)):
+                    return
+            if split.after is not None and self._look_for_open():
+                yield from self._read_on(split.after, None, open_input(split.after), _FAR)
         except CaptureError:
             return  # whoever owns that part will say it
+
+    def _read_on(
+        self, path: str, head: Head | None, source: ByteSource, start: int
+    ) -> Generator[Rows, None, bool]:
+        """Returns whether that was all of the file."""
+        reader = RangeReader(path, head, source, start, _AHEAD_CHUNK)
+        try:
+            for records in reader:
+                if self._latest is None:
+                    self._latest = int(records.time_ns[0]) + self._reach.ahead_ns
+                yield from self._feed(records)
+                if not self._look_for_open() or int(records.time_ns[-1]) > self._latest:
+                    return False
+                if int(records.where[-1]) - start > self._reach.ahead:
+                    return False
         finally:
             source.close()
-
-    def _until_closed(self, reader: RangeReader, start: int) -> Iterator[Rows]:
-        latest: int | None = None
-        for records in reader:
-            if latest is None:
-                latest = int(records.time_ns[0]) + self._reach.ahead_ns
-            yield from self._feed(records)
-            if not self._look_for_open() or int(records.time_ns[-1]) > latest:
-                return
-            if int(records.where[-1]) - start > self._reach.ahead:
-                return
+        return True
 
     def _look_for_open(self) -> bool:
         """Find out which connections may have frames of the part that are not known yet."""

@@ -1,7 +1,8 @@
 """Which files there are, and into which parts they are cut.
 
 Rules of this file: files are sorted by their names with numbers in them as numbers, which is the order in which tcpdump and
-dumpcap rotate; a plan depends on what is there alone, so that it comes out the same after a restart.
+dumpcap rotate; a plan depends on what is there alone, so that it comes out the same after a restart.  Paths are absolute,
+since tasks run in other folders.
 """
 
 from __future__ import annotations
@@ -14,7 +15,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
+from rocketwire_tools.pcap.capture import CaptureReader
 from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.inputs import open_input
+from rocketwire_tools.pcap.split_decoding import Reach
 from rocketwire_tools.pcap.splits import Split, plan, read_head
 
 if TYPE_CHECKING:
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
 MOST_SHARES: Final = 8
 _DIGITS: Final = re.compile(r"(\d+)")
 _HIDDEN: Final = (".", "_")
+_PACKED: Final = re.compile(r"\.(gz|zst|lz4)$")
 
 Order = tuple[tuple[int, int, str], ...]
 
@@ -43,8 +48,9 @@ class Part:
 
 
 def order_of(path: str) -> Order:
-    """What a path is sorted by: the numbers in it as numbers, ``x.pcap9`` before ``x.pcap10``."""
-    pieces = _DIGITS.split(path)
+    """What a path is sorted by: the numbers in it as numbers, ``x.pcap9`` before ``x.pcap10``; ``x.pcap.gz`` as
+    ``x.pcap``, for that is what it was while it was written."""
+    pieces = _DIGITS.split(_PACKED.sub("", path))
     return tuple((int(piece), 0, "") if i % 2 else (-1, 1, piece) for i, piece in enumerate(pieces))
 
 
@@ -60,7 +66,7 @@ def files(paths: Sequence[str], *, may_be_none: bool = False) -> list[str]:
     """
     found: set[str] = set()
     for each in paths:
-        path = local(each)
+        path = os.path.abspath(local(each))
         if os.path.isdir(path):
             path = os.path.join(path, "*")
         matches = [path] if os.path.isfile(path) else glob.glob(path, recursive=True)
@@ -72,7 +78,16 @@ def files(paths: Sequence[str], *, may_be_none: bool = False) -> list[str]:
         if not regular and not may_be_none:
             raise CaptureError(each, None, "there is no such file")
         found.update(regular)
-    return sorted(found, key=order_of)
+    return sorted(found, key=lambda path: (order_of(path), path))
+
+
+def rotated(paths: Sequence[str]) -> list[str]:
+    """The files of a stream: of one that is being compressed the one that is complete.
+
+    Args:
+        paths: sorted files.
+    """
+    return list({order_of(path): path for path in reversed(paths)}.values())[::-1]
 
 
 def local(path: str) -> str:
@@ -107,14 +122,22 @@ def parts_between(settings: Settings, known: Sequence[str], start: str, end: str
 
     Args:
         settings: options.
-        known: all files so far, sorted.
+        known: all files so far, as ``rotated`` gives them.
         start: path of the last file of the batch before, empty for none.
         end: path of the last file of this one.
+
+    Raises:
+        CaptureError: a file cannot be read, or the last one is gone, unless such are to be skipped.
     """
+    if not end:
+        return []
     made: list[Part] = []
+    orders = [order_of(path) for path in known]
     after_start, last = order_of(start), order_of(end)
+    if last not in orders:
+        _missing(end, settings)
     for i, path in enumerate(known):
-        if (start and order_of(path) <= after_start) or order_of(path) > last or not end:
+        if (start and orders[i] <= after_start) or orders[i] > last:
             continue
         before = known[i - 1] if i else None
         after = known[i + 1] if i + 1 < len(known) else None
@@ -122,23 +145,54 @@ def parts_between(settings: Settings, known: Sequence[str], start: str, end: str
     return made
 
 
+def _missing(path: str, settings: Settings) -> None:
+    """A file that was to be read is not there any more."""
+    error = CaptureError(path, None, "it was there when this batch was planned, and is gone")
+    if settings.bad_file == "fail":
+        raise error
+    skipped(error)
+
+
 def latest(
     settings: Settings, known: Sequence[str], start: str, most: int, *, last_too: bool
 ) -> str:
-    """Path of the last file that can be read now: one that has a successor.
+    """Path of the last file that can be read now: one behind which enough has been captured for its last frames.
 
     Args:
         settings: options.
-        known: all files so far, sorted.
+        known: all files so far, as ``rotated`` gives them.
         start: path of the last file that has been read, empty for none.
         most: files at most, 0 for no limit.
         last_too: whether the last file is as good.
     """
-    complete = known if last_too or settings.last_file == "read" else known[:-1]
-    fresh = [path for path in complete if not start or order_of(path) > order_of(start)]
+    after = order_of(start)
+    fresh = [path for path in known if not start or order_of(path) > after]
+    if not (last_too or settings.last_file == "read"):
+        enough = len(fresh) > 1 and _is_enough(fresh[-1], settings)
+        fresh = fresh[: -1 if enough else -2]
     if most:
         fresh = fresh[:most]
     return fresh[-1] if fresh else start
+
+
+def _is_enough(path: str, settings: Settings) -> bool:
+    """Whether a file that still grows has all that a task looks at behind the file in front of it."""
+    source, enough = None, Reach().ahead_ns
+    try:
+        if os.path.getsize(path) >= settings.look_ahead:
+            return True
+        source = open_input(path)
+        first: int | None = None
+        for records in CaptureReader(path, source):
+            first = int(records.time_ns[0]) if first is None else first
+            if int(records.time_ns[-1]) - first > enough:
+                return True
+    except (CaptureError, OSError):
+        return False  # it has only just begun
+    finally:
+        if source is not None:
+            source.close()
+    return False
 
 
 def _parts_of(whole: Split, settings: Settings) -> list[Part]:
@@ -153,9 +207,7 @@ def _parts_of(whole: Split, settings: Settings) -> list[Part]:
             raise
         skipped(error)
         return []
-    splits[0] = replace(splits[0], before=whole.before)
-    splits[-1] = replace(splits[-1], after=whole.after)
-    return [Part(split) for split in splits]
+    return [Part(replace(one, before=whole.before, after=whole.after)) for one in splits]
 
 
 def _shares(path: str, settings: Settings) -> int:

@@ -142,9 +142,9 @@ class CaptureStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return _read(partition, self.fields, self.filters, self.settings)
 
     def _files(self) -> list[str]:
-        from rocketwire_tools.spark.planning import files
+        from rocketwire_tools.spark.planning import files, rotated
 
-        return files(self.settings.paths, may_be_none=True)
+        return rotated(files(self.settings.paths, may_be_none=True))
 
 
 def _read(
