@@ -1,152 +1,162 @@
-"""Spark beside the engine on one capture: ``python -m bench.spark CAPTURE``.
+"""Spark beside the engine, in turn in one run: ``python -m bench.spark``.
 
-Both run in turn in one run, because figures of different moments cannot be compared on a machine that does other things too.
-CPU is that of all processes: the JVM, PySpark's workers, and this one.
+Figures of different moments cannot be compared on a machine that does other things too, so each round runs everything once,
+ratios are those of one round, and what is printed are medians of rounds.  CPU is that of all processes.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import platform
+import statistics
+import sys
 import tempfile
-import threading
-import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bench.spark import captures
+from bench.spark.spent import Spent, measure
 from rocketwire_tools.pcap.engine import Decoder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
-_TICKS: Final = os.sysconf("SC_CLK_TCK")
+ENGINE: Final = "engine, one process"
+NOOP: Final = "Spark to noop"
+CORRELATE: Final = "Spark, correlate, to noop"
+PARQUET: Final = "Spark to Parquet"
+SKEWED: Final = "Spark to noop, one flow 85 %"
+RATES: Final = {NOOP: 250, CORRELATE: 220, PARQUET: 200}
+"""Megabytes a second that are aimed at, at least, on two cores."""
+MOST_CPU: Final = 2.0
+MOST_MEMORY: Final = 320
 
-
-@dataclass(slots=True)
-class Spent:
-    """What something took.
-
-    Attributes:
-        wall: seconds.
-        cpu: seconds of all processes.
-        worker: largest resident memory of a Python worker, in megabytes.
-    """
-
-    wall: float
-    cpu: float
-    worker: float = 0.0
+Works = dict[str, "Callable[[], object]"]
 
 
-def _family(root: int) -> list[int]:
-    """A process and all processes that it started."""
-    parents: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                fields = (entry / "stat").read_text().rpartition(") ")[2].split()
-            except OSError:
-                continue
-            parents.setdefault(int(fields[1]), []).append(int(entry.name))
-    found = [root]
-    for one in found:
-        found += parents.get(one, [])
-    return found
+def _session(memory: str) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.ui.enabled": "false",
+        "spark.driver.memory": memory,
+        "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.host": "127.0.0.1",
+        "spark.sql.shuffle.partitions": "2",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.log.level": "ERROR",
+    }
+    builder = SparkSession.builder.master("local[2]")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
 
 
-def _cpu(root: int) -> float:
-    """CPU seconds of a process and all that it started, ended ones included."""
-    total = 0
-    for pid in _family(root):
-        try:
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].split()
-        except OSError:
-            continue
-        total += sum(map(int, fields[11:15]))
-    return total / _TICKS
-
-
-def _largest_worker(root: int) -> float:
-    """Most resident memory that a Python worker has had, in megabytes."""
-    most = 0
-    for pid in _family(root)[1:]:
-        try:
-            status = Path(f"/proc/{pid}/status").read_text()
-        except OSError:
-            continue
-        words = dict(line.split(":", 1) for line in status.splitlines())
-        if words["Name"].strip().startswith("python"):
-            most = max(most, int(words["VmHWM"].split()[0]))
-    return most / 1024
-
-
-def measure(work: Callable[[], object]) -> Spent:
-    """Run something."""
-    me = os.getpid()
-    ended = threading.Event()
-    workers = [0.0]
-
-    def watch() -> None:
-        while not ended.wait(0.2):
-            workers.append(_largest_worker(me))
-
-    watching = threading.Thread(target=watch)
-    watching.start()
-    wall, cpu = time.monotonic(), _cpu(me)
-    work()
-    spent = Spent(time.monotonic() - wall, _cpu(me) - cpu)
-    ended.set()
-    watching.join()
-    spent.worker = max(workers)
-    return spent
-
-
-def _engine(path: str) -> None:
-    for _ in Decoder(path):
+def _engine(path: Path, frames: list[int]) -> None:
+    decoder = Decoder(str(path))
+    for _ in decoder:
         pass
+    frames[:] = [decoder.totals.frames]
 
 
 def _noop(frames: DataFrame) -> None:
     frames.write.format("noop").mode("overwrite").save()
 
 
-def main() -> None:
+def _rounds(works: Works, rounds: int) -> dict[str, list[Spent]]:
+    spent: dict[str, list[Spent]] = {name: [] for name in works}
+    for number in range(rounds):
+        for name, work in works.items():
+            one = measure(work)
+            spent[name].append(one)
+            progress = f"round {number + 1} of {rounds}: {name}: {one.wall:.1f} s, CPU {one.cpu:.1f} s, {one.java:.1f} s of it JVM"
+            print(progress, file=sys.stderr)
+    return spent
+
+
+def _table(spent: dict[str, list[Spent]], sizes: dict[str, float]) -> None:
+    """What everything took; the last rate is that of two cores with nothing else to do."""
+    print(
+        f"{'medians':30} {'MB/s':>6} {'best':>6} {'CPU s':>7} {'of JVM':>7} {'MB/s by CPU':>12} {'worker MB':>10}"
+    )
+    for name, each in spent.items():
+        wall = statistics.median(one.wall for one in each)
+        best = min(one.wall for one in each)
+        cpu = statistics.median(one.cpu for one in each)
+        java = statistics.median(one.java for one in each)
+        worker = max(one.worker for one in each) if name != ENGINE else 0
+        cores = 1 if name == ENGINE else 2
+        size = sizes[name]
+        print(
+            f"{name:30} {size / wall:6.0f} {size / best:6.0f} {cpu:7.2f} {java:7.2f} {size * cores / cpu:12.0f} {worker:10.0f}"
+        )
+
+
+def _verdict(text: str, value: float, bound: float, *, most: bool = False) -> None:
+    good = value <= bound if most else value >= bound
+    sign = "<=" if most else ">="
+    print(f"{text:46} {value:8.2f}   target {sign} {bound:<5g} {'met' if good else 'MISSED'}")
+
+
+def _verdicts(spent: dict[str, list[Spent]], sizes: dict[str, float]) -> None:
+    for name, bound in RATES.items():
+        wall = statistics.median(one.wall for one in spent[name])
+        _verdict(f"{name}, MB/s", sizes[name] / wall, bound)
+    for name in (NOOP, CORRELATE, PARQUET):
+        both = zip(spent[name], spent[ENGINE], strict=True)
+        ratio = statistics.median(ours.cpu / engine.cpu for ours, engine in both)
+        if name == NOOP:
+            _verdict(f"{name}, CPU over that of the engine", ratio, MOST_CPU, most=True)
+        else:
+            print(f"{name + ', CPU over that of the engine':46} {ratio:8.2f}")
+    worker = max(one.worker for one in spent[SKEWED])
+    _verdict("memory of a Python worker, one flow 85 %, MB", worker, MOST_MEMORY, most=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
     """Measure and print."""
-    from pyspark.sql import SparkSession
+    import pyspark
 
     from pyspark_rocketwire import correlate
 
     parser = argparse.ArgumentParser(prog="python -m bench.spark", description=__doc__)
-    parser.add_argument("capture")
+    parser.add_argument("capture", nargs="?", type=Path, help="default: a generated one of 1 GB")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--split-size", default="64m")
-    arguments = parser.parse_args()
-    path: str = arguments.capture
-    builder = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false")
-    spark = builder.config("spark.sql.shuffle.partitions", "2").getOrCreate()
-    frames = spark.read.format("rocketmq-pcap").option("splitSize", arguments.split_size).load(path)
+    parser.add_argument("--split-size", default="128m")
+    parser.add_argument("--driver-memory", default="2g")
+    given = parser.parse_args(arguments)
+    path: Path = captures.mixed() if given.capture is None else given.capture
+    skewed = captures.skewed()
+    spark = _session(given.driver_memory)
+    reader = spark.read.format("rocketmq-pcap").option("splitSize", given.split_size)
+    frames, other = reader.load(str(path)), reader.load(str(skewed))
+    count: list[int] = []
     with tempfile.TemporaryDirectory() as folder:
-        works: dict[str, Callable[[], object]] = {
-            "engine, one process": lambda: _engine(path),
-            "Spark to noop": lambda: _noop(frames),
-            "Spark and correlate to noop": lambda: _noop(correlate(frames)),
-            "Spark to Parquet": lambda: frames.write.mode("overwrite").parquet(f"{folder}/out"),
+        out = f"{folder}/out"
+        works: Works = {
+            # in front of the others, so that no worker is larger because of another capture
+            SKEWED: lambda: _noop(other),
+            ENGINE: lambda: _engine(path, count),
+            NOOP: lambda: _noop(frames),
+            CORRELATE: lambda: _noop(correlate(frames)),
+            PARQUET: lambda: frames.write.mode("overwrite").parquet(out),
         }
-        spent: dict[str, list[Spent]] = {name: [] for name in works}
-        frames.limit(1).collect()  # starts the workers
-        for _ in range(arguments.rounds):
-            for name, work in works.items():
-                spent[name].append(measure(work))
-    size = Path(path).stat().st_size / 1e6
-    base = min(one.cpu for one in spent["engine, one process"])
-    for name, found in spent.items():
-        wall, cpu = min(one.wall for one in found), min(one.cpu for one in found)
-        worker = max(one.worker for one in found)
-        print(
-            f"{name:28} {size / wall:7.0f} MB/s  {cpu:6.2f} s CPU  {cpu / base:5.2f} x engine  worker {worker:4.0f} MB"
-        )
+        _noop(other)  # starts the workers, and lets the JVM compile
+        spent = _rounds(works, given.rounds)
+        rows = spark.read.parquet(out).count()
+    sizes = dict.fromkeys(works, path.stat().st_size / 1e6)
+    sizes[SKEWED] = skewed.stat().st_size / 1e6
+    print(
+        f"{platform.machine()}, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}; Python {platform.python_version()}, "
+        f"PySpark {pyspark.__version__}, local[2], driver {given.driver_memory}, parts of {given.split_size}; "
+        f"{given.rounds} rounds; {path.name}, {sizes[NOOP]:.0f} MB"
+    )
+    _table(spent, sizes)
+    _verdicts(spent, sizes)
+    print(f"rows: engine {count[0]}, Spark to Parquet {rows}")
     spark.stop()
 
 

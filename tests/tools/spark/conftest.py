@@ -18,12 +18,17 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
-    """A session with two threads that finds the data source by itself."""
+def without_spark() -> None:
+    """Skip where there is no Spark; in CI there has to be one."""
     if importlib.util.find_spec("pyspark") is None:
         reason = "pyspark is not installed: pip install rocketwire[spark]"
         (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(reason)
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[SparkSession]:
+    """A session with two threads that finds the data source by itself."""
+    without_spark()
     from pyspark.sql import SparkSession
 
     with pytest.MonkeyPatch.context() as patch:

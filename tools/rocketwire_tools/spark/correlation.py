@@ -51,7 +51,8 @@ def correlate(frames: DataFrame, *, within_file: bool = False) -> DataFrame:
     ]
     if within_file:
         keys.append(col("file"))
-    order = Window.partitionBy(*keys).orderBy("time_ns", "end_time_ns")
+    # rows are sorted by the keys, and a number tells most of them apart before a text is looked at
+    order = Window.partitionBy(f.xxhash64(*keys), *keys).orderBy("time_ns", "end_time_ns")
 
     def near(name: str, steps: int) -> Column:
         return f.lag(name, steps).over(order)

@@ -1,0 +1,1 @@
+"""Spark beside the engine: ``python -m bench.spark``."""
