@@ -125,7 +125,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.spark", description=__doc__)
     parser.add_argument("capture", nargs="?", type=Path, help="default: a generated one of 1 GB")
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--split-size", default="128m")
+    parser.add_argument("--split-size", default="256m")
     parser.add_argument("--driver-memory", default="2g")
     given = parser.parse_args(arguments)
     path: Path = captures.mixed() if given.capture is None else given.capture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -101,12 +102,11 @@ def test_sql_reads_a_capture_and_a_bad_one_is_named_or_skipped(
         read(spark, path=str(bad), nonsense="1")
 
 
-def test_a_stream_of_rotated_files_gives_each_frame_once_across_a_restart(
-    spark: SparkSession, folder: Path, tmp_path: Path
+def test_a_stream_of_rotated_files_gives_each_frame_once_across_failure_and_restart(
+    spark: SparkSession, tmp_path: Path
 ) -> None:
-    packets, _ = make(
-        Profile(connections=20, exchanges=12, body=(64, 2500)), seed=5, trouble=Trouble()
-    )
+    minute = Profile(connections=20, exchanges=12, body=(64, 2500), seconds=60.0)
+    packets, _ = make(minute, seed=5, trouble=Trouble())
     whole = save(tmp_path / "whole.pcap", packets)
     rotated = tmp_path / "rotated"
     rotated.mkdir()
@@ -126,6 +126,15 @@ def test_a_stream_of_rotated_files_gives_each_frame_once_across_a_restart(
 
     for number in range(3):
         rotate(number)
+    second = rotated / "trace.pcap1"
+    size = second.stat().st_size
+    with second.open("r+b") as file:
+        file.truncate(size // 2)
+        file.seek(0, os.SEEK_END)
+        file.write(b"\xff" * 100_000)
+    with pytest.raises(Exception, match=r"trace\.pcap1 at byte \d+: "):
+        run(splitSize="100001")  # other tasks of the batch have ended by then
+    rotate(1)
     run()
     first = spark.read.parquet(str(tmp_path / "out")).select("file").distinct().count()
     assert 2 == first  # the third file may go on

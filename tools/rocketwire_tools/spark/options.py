@@ -41,7 +41,7 @@ class Settings:
     """
 
     paths: tuple[str, ...]
-    split_size: int = 128 << 20
+    split_size: int = 256 << 20
     mode: str = "split"
     shares: int = 0
     body: str = "length"
