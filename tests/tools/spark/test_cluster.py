@@ -86,7 +86,7 @@ def test_the_recipe_for_clusters_brings_the_package_to_the_executors(tmp_path: P
     )
     assert ran.returncode == 0, ran.stderr
     homes, found = json.loads((tmp_path / "found.json").read_text())
-    assert re.search(r"/work/app-.*/rocketwire/rocketwire_tools/__init__\.py$", homes[0])
+    assert re.search(r"/app-[^/]+/\d+/(\./)?rocketwire/rocketwire_tools/__init__\.py$", homes[0])
     expected = [[row[name] for name in ("time_ns", "opaque", "frame_length")] for row in rows(path)]
     assert sorted(expected, key=str) == sorted(found, key=str)
 
