@@ -8,8 +8,6 @@ Java: ``NamesrvStartup``, ``ServerUtil``, commons-cli's ``DefaultParser`` (1.5).
 
 from __future__ import annotations
 
-import contextlib
-import gc
 import os
 import sys
 import time
@@ -216,6 +214,7 @@ def _run(config: Config) -> int:
     from rocketwire_namesrv import logs
     from rocketwire_namesrv.config import ConfigError
     from rocketwire_namesrv.config_remarks import config_remarks
+    from rocketwire_namesrv.process import allow_many_connections, calm_collector, give_memory_back
     from rocketwire_namesrv.server import serve_until_signal
     from rocketwire_namesrv.sockets import BindError
     from rocketwire_namesrv.storage import StorageError
@@ -228,12 +227,7 @@ def _run(config: Config) -> int:
         )
         print(line, flush=True)
         logs.LOGGER.info(line)
-        # what was made at import stays for good; the collector need not look at it again
-        gc.collect()
-        gc.freeze()
-        # a registration makes thousands of objects and no cycle: with the usual threshold it is
-        # looked at dozens of times while readers wait
-        gc.set_threshold(50_000, 20, 100)
+        calm_collector()
 
     try:
         logs.set_up(os.environ.get("ROCKETWIRE_LOG", "file"), config.home)
@@ -242,7 +236,8 @@ def _run(config: Config) -> int:
         return FAILED
     for remark in config_remarks(config):
         logs.LOGGER.warning("configuration: %s", remark)
-    _allow_many_connections()
+    allow_many_connections()
+    give_memory_back()
     status = FAILED
     try:
         status = 128 + trio.run(serve_until_signal, config, on_boot)
@@ -250,16 +245,6 @@ def _run(config: Config) -> int:
         for each in group.exceptions:
             print(f"the name server cannot start: {each}", file=sys.stderr)
     return status
-
-
-def _allow_many_connections() -> None:
-    """Raise the limit of file descriptors as far as the process may, as the JVM does."""
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if soft != hard:
-        with contextlib.suppress(OSError, ValueError):
-            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
 
 
 if __name__ == "__main__":

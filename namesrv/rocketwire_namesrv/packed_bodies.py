@@ -123,7 +123,7 @@ def read_packed(
         wall_ms,
         len(plain),
         topics=topics,
-        keys=topics.table.keys(),
+        keys=topics.names,
         settings=found.topics.known.values(),
         count=sum(piece.topics for piece in found.pieces),
         image=image,

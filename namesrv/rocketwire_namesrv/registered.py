@@ -29,7 +29,7 @@ class RegisteredTopics:
     Attributes:
         topics: name and settings of each topic; with ``only_changes`` of those alone that the
             former body did not have, or had otherwise.
-        keys: under which they came; other than the names only in crafted input.
+        keys: under which they came, in no order; other than the names only in crafted input.
         data_version: as sent, or of this moment where the broker does not say.
         mappings: static mappings by topic.
         filter_servers: None where the body says nothing of them.

@@ -9,7 +9,7 @@ Rules of this file: of a name that occurs twice the last settings count, at the 
 from __future__ import annotations
 
 from collections.abc import Collection
-from itertools import islice, repeat
+from itertools import chain, islice, repeat
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
@@ -49,19 +49,21 @@ class TopicRuns(Collection[Topic]):
     """Topics, as pairs of name and settings and in runs.
 
     Attributes:
-        table: name -> settings.
+        names: of all.
         runs: all that was added, in that order.
     """
 
-    __slots__ = ("runs", "table")
+    __slots__ = ("_added", "names", "runs")
 
     def __init__(self) -> None:
-        self.table: dict[str, QueueSettings] = {}
+        self.names: set[str] = set()
         self.runs: list[Run] = []
+        self._added = 0
 
     def add(self, run: Run) -> None:
         """Adds some topics; the run belongs to this object from now on."""
-        self.table.update(zip(run.names, run.each(), strict=True))
+        self.names.update(run.names)
+        self._added += len(run.names)
         last = self.runs[-1] if self.runs else None
         if last is None or not last.is_alike(run) or len(last.names) >= MANY:
             self.runs.append(run)
@@ -70,13 +72,14 @@ class TopicRuns(Collection[Topic]):
 
     def has_repeated(self) -> bool:
         """Whether a name is in the runs more than once."""
-        return sum(len(run.names) for run in self.runs) != len(self.table)
+        return self._added != len(self.names)
 
     def __len__(self) -> int:
-        return len(self.table)
+        return len(self.names)
 
     def __iter__(self) -> Iterator[Topic]:
-        return iter(self.table.items())
+        pairs = chain.from_iterable(zip(run.names, run.each(), strict=True) for run in self.runs)
+        return iter(dict(pairs).items()) if self.has_repeated() else pairs
 
     def __contains__(self, topic: object) -> bool:
         return any(each == topic for each in self)

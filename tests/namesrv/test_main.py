@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_namesrv import __main__ as command
 from rocketwire_namesrv import server
 from rocketwire_namesrv.__main__ import USAGE, UsageError, main, parse
 from rocketwire_namesrv.config import ConfigError
@@ -172,27 +171,6 @@ def test_a_wrong_choice_of_log_is_no_start(
 
     assert main([]) == 255
     assert "ROCKETWIRE_LOG" in capsys.readouterr().err
-
-
-def test_the_limit_of_file_descriptors_is_raised_where_that_is_allowed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    import resource
-
-    asked: list[tuple[int, int]] = []
-
-    def limits(_: int) -> tuple[int, int]:
-        return (1024, 4096)
-
-    def refuse(_: int, limits: tuple[int, int]) -> None:
-        asked.append(limits)
-        raise ValueError("not allowed")
-
-    monkeypatch.setattr(resource, "getrlimit", limits)
-    monkeypatch.setattr(resource, "setrlimit", refuse)
-    command._allow_many_connections()  # pyright: ignore[reportPrivateUsage]
-
-    assert asked == [(4096, 4096)]
 
 
 # ---- serving, with the server put aside

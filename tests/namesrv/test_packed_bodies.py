@@ -53,7 +53,7 @@ def test_a_packed_body_is_read_the_same_light_and_typed(monkeypatch: pytest.Monk
     assert typed.image is None
     assert list(light.topics) == list(typed.topics)
     assert set(dict(light.topics).values()) == {QueueSettings(8, 8, 6, 0)}
-    assert list(light.keys) == list(typed.keys)
+    assert set(light.keys) == set(typed.keys)
     assert light.data_version == typed.data_version
     assert light.filter_servers == typed.filter_servers
 
@@ -126,7 +126,7 @@ def test_any_packed_topics_are_read_the_same_in_pieces(
         shrunk = understood(packed(before), former=whole.image)
 
     assert list(whole.topics) == list(typed.topics)
-    assert list(whole.keys) == list(typed.keys)
+    assert set(whole.keys) == set(typed.keys)
     assert whole.count == typed.count == changes.count
     assert dict(first.topics) | dict(changes.topics) == dict(typed.topics)
     assert dict(whole.topics) | dict(first.topics) == dict(whole.topics) | dict(shrunk.topics)

@@ -28,6 +28,9 @@ GENERATED = {
     "rocketwire/wire/fuse_parse.py",
 }
 
+ALLOCATOR = "rocketwire_namesrv/process.py"
+"""Tells the C library's allocator to give large blocks back, which Python has no other way to say."""
+
 
 @cache
 def sources() -> list[tuple[str, ast.Module]]:
@@ -61,7 +64,25 @@ def called(tree: ast.Module) -> set[str]:
 
 
 def test_T_33246_nothing_that_starts_a_process_is_imported() -> None:
-    assert {path: found for path, tree in sources() if (found := imported(tree) & STARTERS)} == {}
+    found = {path: found for path, tree in sources() if (found := imported(tree) & STARTERS)}
+
+    assert found == {ALLOCATOR: {"ctypes"}}
+
+
+def test_T_33246_of_the_c_library_nothing_but_the_allocator_is_called() -> None:
+    tree = dict(sources())[ALLOCATOR]
+    libraries = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value).startswith("ctypes.")
+    ]
+
+    assert [ast.unparse(each) for each in libraries] == ["ctypes.CDLL(None).mallopt"]
+    assert {
+        ast.unparse(node)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "ctypes"
+    } == {"ctypes.CDLL"}
 
 
 def test_T_33246_nothing_that_starts_a_process_or_runs_a_text_is_called() -> None:
