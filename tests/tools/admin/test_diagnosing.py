@@ -94,6 +94,7 @@ def test_topics_that_cannot_be_used_are_told() -> None:
         "read only": route(perm=4, master=MASTER),
         "no queues": route(queues=0, master=MASTER),
         "%DLQ%g": route(perm=2, master=MASTER),
+        "rmq_sys_SYNC_BROKER_MEMBER_b": route(perm=0, master=MASTER),
     }
 
     found = findings([snapshot(routes=routes)], {}, GOOD)
@@ -104,7 +105,7 @@ def test_topics_that_cannot_be_used_are_told() -> None:
         (WARNING, "no queues", "has no queue that can be written"),
         (WARNING, "no queues", "has no queue that can be read"),
         (WARNING, "read only", "has no queue that can be written"),
-        (WARNING, "all", "5, something to say of 4"),
+        (WARNING, "all", "6, something to say of 4"),
     ] == [(one.status, one.name, one.text) for one in found if one.kind in ("topic", "topics")]
 
 

@@ -133,8 +133,8 @@ def no_arguments(parser: argparse.ArgumentParser) -> None:
 class Command:
     """A command.
 
-    Options that a command adds take the place of the program's own with the same letter (``-o`` of mqadmin's ``updateTopic``);
-    the long ones, as ``--output``, have to stay free.
+    Options that a command adds come before the program's own of the same name (``-o`` of mqadmin's ``updateTopic``);
+    the long ones, as ``--output``, should stay free.
 
     Attributes:
         name: by which it is called.

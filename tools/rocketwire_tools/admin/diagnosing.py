@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.flags import Perm
-from rocketwire.policy.names import DLQ_PREFIX, RETRY_PREFIX
+from rocketwire.policy.names import DLQ_PREFIX, RETRY_PREFIX, is_system_topic
 from rocketwire.versions import MQVersion
 from rocketwire_tools.admin.outputs import as_json
 from rocketwire_tools.admin.snapshots import Snapshot, differences
@@ -183,8 +183,8 @@ def _route(topic: str, route: TopicRouteData | None) -> Iterator[Finding]:
         name = queues.broker_name or ""
         if name not in brokers or not brokers[name].broker_addrs:
             yield Finding(PROBLEM, "topic", topic, f"has queues at {name}, which has no address")
-    if topic.startswith((RETRY_PREFIX, DLQ_PREFIX)):
-        return
+    if topic.startswith((RETRY_PREFIX, DLQ_PREFIX)) or is_system_topic(topic):
+        return  # dead letters are only written, and what brokers tell each other is neither
     for perm, doing, count in (
         (Perm.WRITE, "written", [one.write_queue_nums for one in route.queue_datas]),
         (Perm.READ, "read", [one.read_queue_nums for one in route.queue_datas]),

@@ -22,6 +22,12 @@ def listed(commands: Sequence[Command]) -> str:
     return "\n".join([*lines, ""])
 
 
+def options_of(parser: argparse.ArgumentParser) -> set[str]:
+    """The options that a parser has so far."""
+    found: dict[str, argparse.Action] = vars(parser)["_option_string_actions"]
+    return set(found)
+
+
 def _names(command: Command) -> str:
     return ", ".join((command.name, *command.aliases))
 

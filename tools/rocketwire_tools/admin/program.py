@@ -14,13 +14,13 @@ from rocketwire import __version__
 from rocketwire_tools.admin import statuses
 from rocketwire_tools.admin.command import Record, Table
 from rocketwire_tools.admin.connecting import context_of
-from rocketwire_tools.admin.listing import ListingParser, listed
+from rocketwire_tools.admin.listing import ListingParser, listed, options_of
 from rocketwire_tools.admin.outputs import FORMS, rendered
 from rocketwire_tools.admin.registry import all_commands
 from rocketwire_tools.admin.settings import add_settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from rocketwire_tools.admin.command import Command, Context, Output
 
@@ -70,29 +70,32 @@ def _add_command(
         description=command.description or command.help,
         epilog=command.epilog,
         formatter_class=argparse.RawDescriptionHelpFormatter,
-        conflict_handler="resolve",  # a command's own -o comes before --output's
+        conflict_handler="resolve",  # mqadmin has no option that is help's, but one may have
         allow_abbrev=False,
     )
-    _add_common(parser, output=not command.streams)
-    if not command.offline:
-        add_settings(parser)
     command.add_arguments(parser)
+    own = parser.format_usage().removeprefix("usage: ").rstrip().replace("%", "%%")
+    parser.usage = f"{own} [options]"
+    taken = options_of(parser)
+    _add_common(parser, taken, output=not command.streams)
+    if not command.offline:
+        add_settings(parser, taken)
     parser.set_defaults(found=command)
 
 
-def _add_common(parser: argparse.ArgumentParser, *, output: bool = True) -> None:
+def _add_common(
+    parser: argparse.ArgumentParser, taken: Collection[str] = (), *, output: bool = True
+) -> None:
     if output:
         parser.add_argument(
-            "-o",
-            "--output",
+            *(name for name in ("-o", "--output") if name not in taken),
             choices=FORMS,
             default=argparse.SUPPRESS,
             dest="output_form",
             help="how to print (default table)",
         )
     parser.add_argument(
-        "-v",
-        "--verbose",
+        *(name for name in ("-v", "--verbose") if name not in taken),
         action="store_true",
         default=argparse.SUPPRESS,
         dest="output_verbose",

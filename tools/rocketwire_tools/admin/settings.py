@@ -17,7 +17,7 @@ from rocketwire_tools.admin.arguments import seconds
 from rocketwire_tools.admin.command import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 PROFILE_ENV: Final = "ROCKETWIRE_PROFILE"
 PROFILE_FILE_ENV: Final = "ROCKETWIRE_PROFILE_FILE"
@@ -80,14 +80,20 @@ SETTINGS: Final = (
 )
 
 
-def add_settings(parser: argparse.ArgumentParser) -> None:
-    """Add the options, in a group of their own."""
+def add_settings(parser: argparse.ArgumentParser, taken: Collection[str] = ()) -> None:
+    """Add the options, in a group of their own.
+
+    Args:
+        parser: where to.
+        taken: options that mean something else there.
+    """
     group = parser.add_argument_group(
         "connection", "Each is also read from ROCKETWIRE_... and from the profile, in this order."
     )
     for one in SETTINGS:
-        names = (*(name for name in one.others if name.startswith("-n")), f"--{one.name}")
-        names += tuple(name for name in one.others if name not in names)
+        names = [name for name in (*one.others, f"--{one.name}") if name not in taken]
+        if not names:
+            continue
         if one.metavar is None:
             group.add_argument(
                 *names,
