@@ -42,13 +42,11 @@ def decode(data: bytes) -> None:
     try:
         for records in reader:
             assert len(np.unique(records.where)) == len(records.where)
-            rows = rows_of(flows.feed(records, segments(records, addresses, skipped)))
-            if rows is not None:
+            for rows in rows_of(flows.feed(records, segments(records, addresses, skipped))):
                 assert builder.batch(rows).num_rows == len(rows)
     except CaptureError:
         return
-    rows = rows_of(Found(frames=flows.finish()))
-    if rows is not None:
+    for rows in rows_of(Found(frames=flows.finish())):
         assert builder.batch(rows).num_rows == len(rows)
 
 

@@ -139,6 +139,13 @@ def test_all_extension_fields_are_given_as_json_text() -> None:
     assert ext_fields_text(b"{}", 0) is None
 
 
+def test_a_language_that_nobody_knows_is_shown_as_it_is() -> None:
+    strange = GOOD.replace(b"JAVA", b"KLINGON")
+    columns = read(GOOD, strange, GOOD.replace(b'"JAVA"', b"null"), GOOD)
+    assert ["JAVA", "KLINGON", None, "JAVA"] == columns.language
+    assert columns.ok.all()
+
+
 def test_the_requests_with_names_of_one_letter_are_those_of_the_registry() -> None:
     short = {
         code for code, one in OPERATIONS.items() if one.request_header is SendMessageRequestHeaderV2

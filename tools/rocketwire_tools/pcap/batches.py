@@ -28,7 +28,10 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 KINDS: Final = ("request", "oneway", "response")
-_SERIALIZE_TYPES: Final = ("JSON", "ROCKETMQ")
+_KIND_NAMES: Final = column(list(KINDS), pa.string())
+_KIND_OF_FLAG: Final = np.array([0, 2, 1, 2], np.int8)
+"""Which of them the last two bits say: 1 is an answer, 2 wants none."""
+_SERIALIZE_TYPES: Final = column(["JSON", "ROCKETMQ"], pa.string())
 
 
 class BatchBuilder:
@@ -135,10 +138,8 @@ class _Values:
     # ---- what
 
     def _kind(self) -> Column:
-        flag = self._columns.flag
-        number = np.where(flag & 1, 2, np.where(flag & 2, 1, 0)).astype(np.int8)
-        numbers = _masked(number, self._columns.ok)
-        return _named(numbers, KINDS)
+        numbers = _KIND_OF_FLAG[self._columns.flag & 3]
+        return _KIND_NAMES.take(_masked(numbers, self._columns.ok))
 
     def _code_name(self) -> Column:
         flag, code = self._columns.flag, self._columns.code
@@ -158,8 +159,10 @@ class _Values:
         return _masked(self._paired.latency_ns, self._paired.found & (self._paired.latency_ns >= 0))
 
     def _serialize_type(self) -> Column:
-        numbers = column(self._rows.header_type, pa.int8())
-        return _named(numbers, _SERIALIZE_TYPES)
+        kinds = self._rows.header_type
+        if kinds.any():
+            return _SERIALIZE_TYPES.take(column(kinds))
+        return _plain(pa.repeat(pa.scalar("JSON"), len(kinds)))
 
     # ---- how much
 
@@ -179,7 +182,8 @@ class _Values:
         return column(self._rows.whole)
 
     def _raw_body(self) -> Column:
-        return column(self._rows.body.tolist(), pa.binary())
+        body = self._rows.body
+        return column([None] * len(self._rows) if body is None else body.tolist(), pa.binary())
 
     def _ext_fields(self) -> Column:
         texts = [
@@ -211,11 +215,6 @@ def distinct(values: Array) -> tuple[Array, Array]:
 def _plain(made: Any) -> Column:
     result: Column = made
     return result
-
-
-def _named(numbers: Column, names: Sequence[str]) -> Column:
-    """The names with these numbers."""
-    return _plain(pa.DictionaryArray.from_arrays(numbers, list(names)).dictionary_decode())
 
 
 def _masked(values: Array, good: Array) -> Column:

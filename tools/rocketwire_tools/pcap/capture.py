@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Integers = np.ndarray[Any, Any]
 
-CHUNK_SIZE: Final = 8 << 20
+CHUNK_SIZE: Final = 16 << 20
 """Bytes looked at together: small enough for the processor's caches, large enough for numpy."""
 MAX_RECORD: Final = 1 << 20
 """Largest record; captures hold at most 256 KiB of a packet."""

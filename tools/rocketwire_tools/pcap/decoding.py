@@ -12,10 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.pcap.engine import Decoder, Options, Totals
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.jobs import Jobs
-from rocketwire_tools.pcap.openings import Openings
 from rocketwire_tools.pcap.output import open_sink
-from rocketwire_tools.pcap.reports import REPORTS, as_text
 from rocketwire_tools.pcap.selection import Selection
 
 if TYPE_CHECKING:
@@ -72,6 +69,8 @@ class Run:
         with ExitStack() as stack:
             jobs = None
             if self._jobs > 1 and not self._live and any(map(_can_be_shared, self._captures)):
+                from rocketwire_tools.pcap.jobs import Jobs
+
                 jobs = stack.enter_context(closing(Jobs(self._jobs, self._selection)))
             for path in self._captures:
                 totals = Totals()
@@ -182,6 +181,9 @@ def report(
     Returns:
         The exit status.
     """
+    from rocketwire_tools.pcap.openings import Openings
+    from rocketwire_tools.pcap.reports import REPORTS, as_text
+
     made: Report = REPORTS[name](top)
     watch = None
     if name in WATCHING:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     Watch = Callable[[Records, Segments, Addresses], None]
 
 
-CELL: Final = 8 << 20
+CELL: Final = 16 << 20
 """Bytes of a capture whose rows are one batch."""
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 MOST_WAITING: Final = 65_536
@@ -175,9 +175,7 @@ class Decoder:
         if self._options.watch is not None:
             self._options.watch(records, wanted, self.addresses)
         found = self._flows.feed(records, wanted)
-        yield from self._release(
-            self._owned(rows_of(found)), int(records.time_ns[-1]), int(records.where[-1])
-        )
+        yield from self._release(rows_of(found), int(records.time_ns[-1]), int(records.where[-1]))
         if self.addresses.are_many:
             self._forget_addresses()
 
@@ -191,7 +189,7 @@ class Decoder:
     def _finish(self) -> Iterator[Rows]:
         """Give what is left."""
         rows = rows_of(Found(frames=self._flows.finish()))
-        yield from self._release(self._owned(rows), None, 0)
+        yield from self._release(rows, None, 0)
 
     def _wanted(self, every: Segments) -> Segments:
         """The segments of this decoder's share of the connections."""
@@ -201,24 +199,23 @@ class Decoder:
         mixed: Any = connections_of(every).view(np.uint64) * _MIX >> np.uint64(40)
         return every.take(np.flatnonzero(mixed % np.uint64(count) == number))
 
-    def _owned(self, rows: Rows | None) -> Rows | None:
-        """The rows that are this decoder's to give."""
+    def _owned(self, rows: Rows) -> Rows | None:
+        """The rows that are this decoder's to give; None if none are."""
         return rows
 
-    def _release(self, rows: Rows | None, now: int | None, where: int) -> Iterator[Rows]:
+    def _release(self, parts: list[Rows], now: int | None, where: int) -> Iterator[Rows]:
         """Give the rows that nothing can come before any more; all of them at the end.
 
         If too many wait, a body on which nothing has come for long holds them up no longer.
 
         Args:
-            rows: that were found.
+            parts: rows that were found.
             now: capture time; None at the end.
             where: offset of the latest record.
         """
-        if rows is not None:
-            self._waiting.append(rows)
+        self._waiting += [rows for part in parts if (rows := self._owned(part)) is not None]
         before = None if now is None else self._before(now, where)
-        ready = any(before is None or part.last_where[0] < before for part in self._waiting)
+        ready = any(before is None or part.last_where.min() < before for part in self._waiting)
         if not ready:
             return
         together = joined(self._waiting)

@@ -207,8 +207,6 @@ class Flows:
         self, chunk: Chunk, slots: Array, group: Array, cuttings: plain.Cuttings
     ) -> Together:
         whole = cuttings.whole
-        order = np.lexsort((cuttings.first, cuttings.last))
-        whole = whole.take(order)
         of = group[whole.segment]
         bodies = None
         if self._bodies:
@@ -223,8 +221,8 @@ class Flows:
             self._slots.number[slots[of]],
             chunk.source[of],
             chunk.target[of],
-            cuttings.first[order],
-            cuttings.last[order],
+            cuttings.first,
+            cuttings.last,
             whole.offset + PREFIX_SIZE,
             whole.header,
             whole.kind,

@@ -92,18 +92,18 @@ def run_front(paths: Pipe, found: Pipe, arguments: tuple[Any, ...], share: tuple
         while True:
             path: str = paths.recv()
             found.send(path)
-            found.send(_find(Decoder(path, options), found, bodies=options.bodies))
+            found.send(_find(Decoder(path, options), found))
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
         return  # nobody wants any more
 
 
-def _find(decoder: Decoder, found: Pipe, *, bodies: bool) -> End:
+def _find(decoder: Decoder, found: Pipe) -> End:
     try:
         for rows in decoder.rows():
             addresses = decoder.addresses.of_ends(rows.source, rows.target)
             arrays = {name: getattr(rows, name) for name in _ARRAYS}
             headers = b"".join(rows.header.tolist())
-            body = rows.body.tolist() if bodies else None
+            body = None if rows.body is None else rows.body.tolist()
             found.send(Sent(arrays, headers, body, addresses, decoder.totals))
     except CaptureError as error:
         return End(decoder.totals, error)
@@ -115,7 +115,7 @@ def _rows(sent: Sent) -> Rows:
     starts = (ends - sent.arrays["header_length"]).tolist()
     text = sent.headers
     headers = [text[start:end] for start, end in zip(starts, ends.tolist(), strict=True)]
-    body = np.full(len(headers), None) if sent.bodies is None else objects(sent.bodies)
+    body = None if sent.bodies is None else objects(sent.bodies)
     return Rows(header=objects(headers), body=body, **sent.arrays)
 
 

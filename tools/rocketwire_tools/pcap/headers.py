@@ -6,9 +6,10 @@ whatever it does not take, the codec decides.  What a topic, a group and a queue
 
 from __future__ import annotations
 
-from array import array
+import struct
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, cast
+from itertools import chain
+from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import msgspec
 import numpy as np
@@ -22,7 +23,7 @@ from rocketwire_tools.pcap.binary_headers import read as read_binary
 from rocketwire_tools.pcap.sync import JSON
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from rocketwire.wire.fields import HeaderFields
@@ -50,14 +51,14 @@ class Ext(msgspec.Struct, gc=False):
 
 
 class Header(msgspec.Struct, gc=False):
-    """A header as far as it becomes columns, without the extension fields."""
+    """A header as far as it becomes columns, without the extension fields; in the order in which Java writes them."""
 
     code: int = 0
-    language: str | None = "JAVA"
-    version: int = 0
-    opaque: int = 0
     flag: int = 0
+    language: str | None = "JAVA"
+    opaque: int = 0
     remark: str | None = None
+    version: int = 0
 
 
 class LongHeader(Header, gc=False):
@@ -104,18 +105,38 @@ def read_headers(headers: Array, types: Array, wanted: AbstractSet[str] = EVERYT
         types: JSON or ROCKETMQ for each.
         wanted: those of ``EVERYTHING`` that are to be made; the others are empty.
     """
+    if len(headers) <= _TOGETHER:
+        return _read_some(headers, types, wanted)
+    parts = [
+        _read_some(headers[at : at + _TOGETHER], types[at : at + _TOGETHER], wanted)
+        for at in range(0, len(headers), _TOGETHER)
+    ]
+    made: dict[str, Any] = {}
+    for name in Columns.__dataclass_fields__:
+        each = [getattr(part, name) for part in parts]
+        made[name] = np.concatenate(each) if name in _ARRAYS else list(chain.from_iterable(each))
+    return Columns(**made)
+
+
+_TOGETHER: Final = 4096
+"""Headers that are objects at the same time, for they are large."""
+_ARRAYS: Final = frozenset({"code", "version", "opaque", "flag", "ok"})
+
+
+def _read_some(headers: Array, types: Array, wanted: AbstractSet[str]) -> Columns:
     brief = not wanted & _OF_EXT
     found, ok = _read(headers, types, _BRIEF if brief else _LONG)
     numbers = _numbers(found)
     if numbers is None:
         found = [one if _in_range(one) else BAD for one in found]
         ok = False
-        numbers = np.array([(one.code, one.version, one.opaque, one.flag) for one in found]).T
+        numbers = [np.array(each) for each in _parts(found)]
+    code, version, opaque, flag = numbers
     columns = Columns(
-        code=numbers[0],
-        version=numbers[1],
-        opaque=numbers[2],
-        flag=numbers[3],
+        code=code,
+        version=version,
+        opaque=opaque,
+        flag=flag,
         ok=np.ones(len(found), np.bool_)
         if ok
         else np.array([one is not BAD for one in found], np.bool_),
@@ -137,15 +158,30 @@ def _ext_columns(columns: Columns, exts: Sequence[Ext], wanted: AbstractSet[str]
         ]
     if "queue_id" in wanted:
         columns.queue_id = [_NUMBERS[ext.queueId] for ext in exts]
-    short = np.isin(columns.code, SHORT_NAMED) & (columns.flag & 1 == 0)
-    for i in np.flatnonzero(short).tolist():
-        ext = exts[i]
-        if "topic" in wanted:
-            columns.topic[i] = ext.b or columns.topic[i]
-        if "group" in wanted:
-            columns.group[i] = ext.a or columns.group[i]
-        if ext.e is not None and "queue_id" in wanted:
-            columns.queue_id[i] = _NUMBERS[ext.e]
+    short = np.flatnonzero(np.isin(columns.code, SHORT_NAMED) & (columns.flag & 1 == 0)).tolist()
+    if short:
+        _short_named(columns, short, [exts[i] for i in short], wanted)
+
+
+def _short_named(
+    columns: Columns, short: Sequence[int], exts: Sequence[Ext], wanted: AbstractSet[str]
+) -> None:
+    """Take what has a name of one letter in some of the rows."""
+    if "topic" in wanted:
+        topic = columns.topic
+        for i, ext in zip(short, exts, strict=True):
+            if ext.b:
+                topic[i] = ext.b
+    if "group" in wanted:
+        group = columns.group
+        for i, ext in zip(short, exts, strict=True):
+            if ext.a:
+                group[i] = ext.a
+    if "queue_id" in wanted:
+        queue_id = columns.queue_id
+        for i, ext in zip(short, exts, strict=True):
+            if ext.e is not None:
+                queue_id[i] = _NUMBERS[ext.e]
 
 
 class _Numbers(dict[str | None, int | None]):
@@ -162,28 +198,38 @@ _MOST_NUMBERS: Final = 65_536
 _NUMBERS: Final = _Numbers()
 
 
-def _numbers(found: Sequence[Header]) -> Array | None:
+def _parts(found: Sequence[Header]) -> tuple[list[int], list[int], list[int], list[int]]:
+    return (
+        [one.code for one in found],
+        [one.version for one in found],
+        [one.opaque for one in found],
+        [one.flag for one in found],
+    )
+
+
+def _numbers(found: Sequence[Header]) -> list[Array] | None:
     """Code, version, opaque and flag; None if one of them has more than 32 bits."""
+    pack = struct.Struct(f"{len(found)}i").pack
     try:
-        columns = (
-            array("q", [one.code for one in found]),
-            array("q", [one.version for one in found]),
-            array("q", [one.opaque for one in found]),
-            array("q", [one.flag for one in found]),
-        )
-    except OverflowError:
+        packed = [pack(*each) for each in _parts(found)]
+    except struct.error:
         return None
-    together = np.array([np.frombuffer(each, np.int64) for each in columns])
-    return together if together.min() >= _LEAST and together.max() <= _MOST else None
+    return [np.frombuffer(each, np.int32).astype(np.int64) for each in packed]
 
 
 class _Reader:
-    """Reads JSON headers as a kind of ``Header``."""
+    """Reads JSON headers as a kind of ``Header``.
+
+    The names of known languages are the same texts in all of them; a header with another one is read by itself.
+    """
 
     def __init__(self, kind: type[Header]) -> None:
-        decoder = msgspec.json.Decoder(kind)
-        self._lines = decoder.decode_lines
-        self._one = decoder.decode
+        names = cast("Any", Literal)[tuple(LanguageCode.__members__)]
+        known: Any = msgspec.defstruct(
+            f"Known{kind.__name__}", [("language", names | None, "JAVA")], bases=(kind,), gc=False
+        )
+        self._lines: Callable[[bytes], list[Header]] = msgspec.json.Decoder(known).decode_lines
+        self._one = msgspec.json.Decoder(kind).decode
 
     def read(self, headers: Sequence[bytes | bytearray]) -> tuple[list[Header], bool]:
         """Read headers; returns them, and whether all of them could be read."""
@@ -201,7 +247,7 @@ class _Reader:
         if np.count_nonzero(np.frombuffer(text, np.uint8) == _NEWLINE) != len(headers) - 1:
             return None
         try:
-            found: list[Header] = self._lines(text)
+            found = self._lines(text)
         except (msgspec.DecodeError, UnicodeDecodeError):
             return None
         return found if len(found) == len(headers) else None
@@ -226,18 +272,18 @@ _BRIEF: Final = _Reader(Header)
 
 def _read(headers: Array, types: Array, reader: _Reader) -> tuple[Sequence[Header], bool]:
     """Headers of both forms, and whether all of them could be read."""
-    rocketmq = np.flatnonzero(types != JSON)
-    if not len(rocketmq):
-        return reader.read(headers.tolist())
-    jsons = np.flatnonzero(types == JSON)
-    found = np.empty(len(headers), np.object_)
-    read, ok = reader.read(headers[jsons].tolist())
-    found[jsons] = np.fromiter(read, np.object_, len(jsons))
-    binary = _read_rocketmqs(headers[rocketmq].tolist())
-    found[rocketmq] = np.fromiter(binary, np.object_, len(rocketmq))
-    ok = ok and all(one is not BAD for one in binary)
-    result: Sequence[Header] = found.tolist()
-    return result, ok
+    texts: list[bytes | bytearray] = headers.tolist()
+    rocketmq = np.flatnonzero(types != JSON).tolist()
+    if not rocketmq:
+        return reader.read(texts)
+    binary = _read_rocketmqs([texts[i] for i in rocketmq])
+    for i in rocketmq:
+        texts[i] = b"{}"
+    found, ok = reader.read(texts)
+    for i, one in zip(rocketmq, binary, strict=True):
+        found[i] = one
+        ok = ok and one is not BAD
+    return found, ok
 
 
 def _number(text: str) -> int | None:
@@ -261,7 +307,7 @@ def _read_rocketmqs(headers: Sequence[bytes | bytearray]) -> list[LongHeader]:
     exts = (Ext(*values) for values in zip(*some.values, strict=True))
     names = _LANGUAGES.get
     return [
-        LongHeader(code, names(language) or str(language), version, opaque, flag, None, ext)
+        LongHeader(code, flag, names(language) or str(language), opaque, None, version, ext)
         if good
         else _read_rocketmq(header)
         for header, good, code, language, version, opaque, flag, ext in zip(
@@ -278,7 +324,7 @@ def _read_rocketmq(header: bytes | bytearray) -> LongHeader:
     except CodecError:
         return BAD
     name = _LANGUAGES.get(language) or str(language)
-    return LongHeader(code, name, version, opaque, flag, remark or None, _ext(fields))
+    return LongHeader(code, flag, name, opaque, remark or None, version, _ext(fields))
 
 
 def _of_fields(fields: HeaderFields) -> LongHeader:

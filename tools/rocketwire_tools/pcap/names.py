@@ -81,18 +81,20 @@ class Names:
         if text is None:
             if len(self._hosts) > MOST:
                 self._hosts.clear()
-            text = str(ipaddress.ip_address(self._addresses.packed(number)))
-            self._hosts[number] = text
+            text = self._hosts[number] = _host(self._addresses.packed(number))
         return text
 
     def _connection(self, source: int, target: int) -> str:
         """The same from both sides: the end with the larger port first, which is the client's as a rule."""
-        ends = sorted(
-            ((one & 0xFFFF, self._addresses.packed(one >> 16), one >> 16)
-            for one in (source, target)),
-            reverse=True,
-        )  # fmt: skip
-        return "-".join(_end(port, self.host(number)) for port, _, number in ends)
+        one, other = (
+            (end & 0xFFFF, self._addresses.packed(end >> 16), end >> 16) for end in (source, target)
+        )
+        first, second = (other, one) if one < other else (one, other)
+        return f"{_end(first[0], self.host(first[2]))}-{_end(second[0], self.host(second[2]))}"
+
+
+def _host(packed: bytes) -> str:
+    return ".".join(map(str, packed)) if len(packed) == 4 else str(ipaddress.ip_address(packed))
 
 
 def _end(port: int, host: str) -> str:

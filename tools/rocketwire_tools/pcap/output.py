@@ -14,6 +14,8 @@ from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from rocketwire_tools.pcap.arrow import pa
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
@@ -109,15 +111,39 @@ class Parquet:
 
     def __init__(self, file: IO[bytes], schema: Schema) -> None:
         parquet: Any = importlib.import_module("pyarrow.parquet")
-        self._writer = parquet.ParquetWriter(file, schema, compression="zstd")
+        repeating = [name for name in schema.names if name not in _DISTINCT]
+        self._writer = parquet.ParquetWriter(
+            file, schema, compression="zstd", use_dictionary=repeating
+        )
+        self._batches: list[Batch] = []
+        self._rows = 0
 
     def write(self, batch: Batch) -> None:
         """See ``Sink``."""
-        self._writer.write_batch(batch)
+        self._batches.append(batch)
+        self._rows += batch.num_rows
+        if self._rows >= _GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._batches:
+            table = pa.Table.from_batches(self._batches)
+            self._writer.write_table(table, row_group_size=table.num_rows)
+        self._batches, self._rows = [], 0
 
     def close(self) -> None:
         """See ``Sink``."""
+        self._flush()
         self._writer.close()
+
+
+_GROUP: Final = 65_536
+"""Rows of a row group of Parquet, at least."""
+_DISTINCT: Final = frozenset(
+    {"time_ns", "end_time_ns", "opaque", "latency_ns", "frame_length", "body_length", "ext_fields", "body",
+     "header_ok", "body_ok", "gap"}
+)  # fmt: skip
+"""Columns that a dictionary would not make smaller."""
 
 
 class Text:

@@ -74,7 +74,7 @@ def schema(fields: Sequence[str]) -> Schema:
 
 @dataclass(slots=True)
 class Rows:
-    """Frames as columns of numpy, in the order of their last captured byte.
+    """Frames as columns of numpy.
 
     Attributes:
         number: of the stream of each; that of the other direction differs in the last bit.
@@ -90,7 +90,7 @@ class Rows:
         length: values of the length words.
         whole: whether the body is all there.
         gap: whether some of it was lost between the peers and the capture.
-        body: the bodies, where they are wanted.
+        body: the bodies; None where they are not wanted.
     """
 
     number: Array
@@ -106,36 +106,42 @@ class Rows:
     length: Array
     whole: Array
     gap: Array
-    body: Array
+    body: Array | None
 
     def __len__(self) -> int:
         return len(self.number)
 
     def take(self, order: Array | slice) -> Rows:
         """These rows, in this order."""
-        return Rows(*(getattr(self, name)[order] for name in _PARTS))
+        body = None if self.body is None else self.body[order]
+        columns = {name: getattr(self, name)[order] for name in _NUMBERS}
+        return Rows(**columns, body=body)
 
     def sorted(self) -> Rows:
         """These rows in the order of their last captured byte, of two in one packet the one that began first."""
         return self.take(np.lexsort((self.first_where, self.last_where)))
 
 
-_PARTS: Final = tuple(Rows.__dataclass_fields__)
+_NUMBERS: Final = tuple(name for name in Rows.__dataclass_fields__ if name != "body")
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
     """Rows of several parts, sorted."""
     if len(parts) == 1:
-        return parts[0]
-    together = Rows(*(np.concatenate([getattr(part, name) for part in parts]) for name in _PARTS))
-    return together.sorted()
+        return parts[0].sorted()
+    body = None
+    if any(part.body is not None for part in parts):
+        body = np.concatenate(
+            [np.full(len(part), None) if part.body is None else part.body for part in parts]
+        )
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _NUMBERS}
+    return Rows(**columns, body=body).sorted()
 
 
-def rows_of(found: Found) -> Rows | None:
-    """The frames of a chunk, sorted; None if there are none."""
-    parts = [_of_together(found), _of_cuts(found), _of_frames(found.frames)]
-    some = [part for part in parts if part is not None]
-    return joined(some) if some else None
+def rows_of(found: Found) -> list[Rows]:
+    """The frames of a chunk in several parts, none of which is empty or sorted."""
+    parts = (_of_together(found), _of_cuts(found), _of_frames(found.frames))
+    return [part for part in parts if part is not None]
 
 
 def objects(values: Sequence[Any]) -> Array:
@@ -144,7 +150,6 @@ def objects(values: Sequence[Any]) -> Array:
 
 
 def _of_together(found: Found) -> Rows | None:
-    """These are sorted already."""
     cut, records = found.together, found.records
     if cut is None or records is None or not len(cut.first):
         return None
@@ -165,7 +170,7 @@ def _of_together(found: Found) -> Rows | None:
         cut.length,
         np.ones(count, np.bool_),
         np.zeros(count, np.bool_),
-        np.full(count, None) if cut.body is None else objects(cut.body),
+        None if cut.body is None else objects(cut.body),
     )
 
 
@@ -188,8 +193,8 @@ def _of_cuts(found: Found) -> Rows | None:
         np.array(length, np.int64),
         np.ones(count, np.bool_),
         np.zeros(count, np.bool_),
-        objects(body),
-    ).sorted()
+        _bodies(body),
+    )
 
 
 def _names(streams: Sequence[Stream]) -> tuple[Array, Array, Array]:
@@ -205,7 +210,7 @@ def _of_frames(frames: Sequence[Frame]) -> Rows | None:
     if not frames:
         return None
     stream, first, last, header, kind, length, whole, gap, body = zip(*frames, strict=True)
-    rows = Rows(
+    return Rows(
         *_names(stream),
         np.array([place.time_ns for place in first], np.int64),
         np.array([place.time_ns for place in last], np.int64),
@@ -217,6 +222,9 @@ def _of_frames(frames: Sequence[Frame]) -> Rows | None:
         np.array(length, np.int64),
         np.array(whole, np.bool_),
         np.array(gap, np.bool_),
-        objects(body),
+        _bodies(body),
     )
-    return rows.sorted()
+
+
+def _bodies(values: Sequence[bytes | None]) -> Array | None:
+    return None if all(one is None for one in values) else objects(values)

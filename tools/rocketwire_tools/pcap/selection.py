@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, pa
 from rocketwire_tools.pcap.filters import Filter
-from rocketwire_tools.pcap.redaction import Redaction
 from rocketwire_tools.pcap.rows import COLUMNS, FOR_REPORTS, ON_REQUEST, PLACES, RAW_BODY, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rocketwire_tools.pcap.arrow import Batch, Column
+    from rocketwire_tools.pcap.redaction import Redaction
 
 BODIES: Final = ("none", "length", "decoded")
 _OF_BODIES: Final = ("version", "code", "request_code", "ext_fields", "body_ok", RAW_BODY)
@@ -72,7 +72,7 @@ class Selection:
             chosen += PLACES
         self.schema = schema(chosen)
         self._filter = None if filter_text is None else Filter(filter_text, COLUMNS)
-        self._redaction = None if redact is None else Redaction(redact)
+        self._redaction = None if redact is None else _redaction(redact)
         self.needs_bodies = "body" in chosen
         needed = dict.fromkeys(name for name in chosen if name != "body")
         needed |= dict.fromkeys(self._filter.names if self._filter else ())
@@ -91,6 +91,14 @@ class Selection:
             ]
             batch = arrow.batch(columns, self.schema)
             yield batch if self._redaction is None else self._redaction.apply(batch)
+
+
+def _redaction(secret: str) -> Redaction:
+    from rocketwire_tools.pcap.redaction import (
+        Redaction,  # knows all messages, which takes its time
+    )
+
+    return Redaction(secret)
 
 
 def _bodies(batch: Batch) -> Column:

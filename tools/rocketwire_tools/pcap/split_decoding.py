@@ -74,9 +74,7 @@ class SplitDecoder(Decoder):
         self.totals.forgotten = self._flows.forgotten
         yield from self._finish()
 
-    def _owned(self, rows: Rows | None) -> Rows | None:
-        if rows is None:
-            return None
+    def _owned(self, rows: Rows) -> Rows | None:
         mine = (rows.first_where >= self._split.start) & (rows.first_where < self._end)
         if mine.all():
             return rows
