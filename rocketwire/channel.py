@@ -79,6 +79,7 @@ class Channel(trio.abc.AsyncResource):
 
     Attributes:
         peer: who is on the other side, for messages.
+        heard_at: when something last came from there, time of trio's clock; when it was made, before that.
     """
 
     def __init__(
@@ -106,6 +107,7 @@ class Channel(trio.abc.AsyncResource):
             idle_timeout: seconds without any byte after which it is closed; None for never.
         """
         self.peer = peer
+        self.heard_at = trio.current_time()
         self._stream = stream
         self._nursery = nursery
         self._handler = handler
@@ -115,10 +117,11 @@ class Channel(trio.abc.AsyncResource):
         self._inlet = Inlet(stream)
         self._alarm = trio.CancelScope()
         self._waiters: dict[int, _Waiter] = {}
+        self._answered = 0  # by what was read last, until the next request: so many may send now
         self._error: ChannelError | None = None
         self._over = trio.Event()
         self._connection = Connection(
-            now=trio.current_time(),
+            now=self.heard_at,
             max_frame_length=max_frame_length,
             max_in_flight=max_in_flight,
             idle_timeout=idle_timeout,
@@ -164,7 +167,8 @@ class Channel(trio.abc.AsyncResource):
         if deadline is not None and deadline < self._alarm.deadline:
             self._alarm.deadline = deadline
         waiter = _Waiter(trio.lowlevel.current_task())
-        alone = not self._waiters
+        alone = not self._waiters or self._answered == 1
+        self._answered = 0
         self._waiters[opaque] = waiter
         self._outbox.put(data, at_once=alone)
 
@@ -258,7 +262,8 @@ class Channel(trio.abc.AsyncResource):
         while self._error is None:
             data = await self._receive()
             if data is not None and self._error is None:
-                self._happened(self._connection.receive(data, now=trio.current_time()))
+                self.heard_at = now = trio.current_time()
+                self._happened(self._connection.receive(data, now=now))
 
     async def write(self) -> None:
         """Send what is put until the connection ends; a task that ``over`` starts."""
@@ -284,6 +289,7 @@ class Channel(trio.abc.AsyncResource):
             return None
 
     def _happened(self, events: tuple[Event, ...]) -> None:
+        self._answered = len(events)
         for event in events:
             if isinstance(event, ResponseReceived):
                 waiter = self._waiters.pop(event.opaque)

@@ -35,6 +35,7 @@ class Outbox:
         "_descriptor",
         "_idle",
         "_moved",
+        "_over",
         "_put",
         "_queue",
         "_stream",
@@ -55,6 +56,7 @@ class Outbox:
         self._put = 0
         self._written = 0
         self._idle: trio.lowlevel.Task | None = None
+        self._over = False
         self._moved = trio.Event()
 
     def put(self, data: bytes, *, at_once: bool) -> bool:
@@ -95,7 +97,8 @@ class Outbox:
             await self._moved.wait()
 
     def over(self) -> None:
-        """The connection has ended: wake those who wait."""
+        """The connection has ended: wake those who wait, and write nothing more."""
+        self._over = True
         self._moved.set()
 
     async def run(self) -> None:
@@ -109,11 +112,25 @@ class Outbox:
                 await self._something()
             data = self._queue[0] if len(self._queue) == 1 else b"".join(self._queue)
             self._queue.clear()
-            await self._stream.send_all(data)
+            await self._write(data)
             self._written += len(data)
             self.unsent -= len(data)
             moved, self._moved = self._moved, trio.Event()
             moved.set()
+
+    async def _write(self, data: bytes) -> None:
+        descriptor = self._descriptor
+        if descriptor is None:
+            await self._stream.send_all(data)
+            return
+        left = memoryview(data)
+        while left and not self._over:  # once it is over, the number may be another one's
+            try:
+                left = left[os.write(descriptor, left) :]
+            except BlockingIOError:
+                await trio.lowlevel.wait_writable(descriptor)
+            except OSError as error:
+                raise trio.BrokenResourceError(str(error)) from error
 
     async def _something(self) -> None:
         def abort(_: object) -> trio.lowlevel.Abort:

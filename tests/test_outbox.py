@@ -91,3 +91,29 @@ async def test_a_connection_that_is_reset_is_broken() -> None:
             there.close()
             with pytest.raises(trio.BrokenResourceError):
                 await Inlet(stream).receive()
+
+
+async def test_the_writer_says_that_a_connection_is_broken_and_writes_nothing_after_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = list[bytes]()
+
+    def broken(descriptor: int, data: bytes) -> int:
+        written.append(bytes(data))
+        raise ConnectionResetError(descriptor)
+
+    with pair() as (stream, _):
+        async with stream:
+            monkeypatch.setattr("rocketwire.outbox.os.write", broken)
+            outbox = Outbox(stream)
+            outbox.put(b"lost", at_once=False)
+            with pytest.raises(trio.BrokenResourceError):
+                await outbox.run()
+
+            ended = Outbox(stream)
+            ended.put(b"late", at_once=False)
+            ended.over()
+            with trio.move_on_after(0.01):
+                await ended.run()
+
+    assert written == [b"lost"]

@@ -1,6 +1,7 @@
 """One typed call: header and body by the registry, there and back.
 
-Rules of this file: what a request and its answer hold is what ``rocketwire.messages.registry`` says; a code that it does not
+Rules of this file: what a request and its answer hold is what ``rocketwire.messages.registry`` says, also of the few that are
+named here so that a producer starts without it; a code that it does not
 know travels with ext fields and bytes.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from rocketwire.codes import ResponseCode, SerializeType
+from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.messages import (
     decode_bodies,
     decode_body,
@@ -18,16 +19,30 @@ from rocketwire.messages import (
     encode_body,
     encode_header,
 )
-from rocketwire.messages.registry import OPERATIONS, ArrayOf, Raw
+from rocketwire.messages._operation import ArrayOf, Operation, Raw
+from rocketwire.messages.heartbeat import UnregisterClientResponseHeader
+from rocketwire.messages.route import TopicRouteData
 from rocketwire.wire.command import new_command
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
-    from rocketwire.messages.registry import Body
+    from rocketwire.messages._operation import Body
     from rocketwire.wire.command import RemotingCommand
 
 _MAX_BINARY_CODE: Final = 2**15 - 1
 """The largest code that fits a binary header."""
+
+_FIRST: Final[Mapping[int, Operation]] = {
+    RequestCode.GET_ROUTEINFO_BY_TOPIC: Operation(
+        RequestCode.GET_ROUTEINFO_BY_TOPIC, response_body=TopicRouteData
+    ),
+    RequestCode.HEART_BEAT: Operation(RequestCode.HEART_BEAT),
+    RequestCode.UNREGISTER_CLIENT: Operation(
+        RequestCode.UNREGISTER_CLIENT, response_header=UnregisterClientResponseHeader
+    ),
+}
+"""How the answers to a producer's own requests are read.  All that it does not need, some three hundred classes, is imported with
+the consumers, or by the first other request: it takes longer than to send a first message."""
 
 SUCCESS: Final = frozenset((ResponseCode.SUCCESS.value,))
 """What counts as success unless the caller says otherwise."""
@@ -90,13 +105,19 @@ def body_bytes(body: object | bytes | None) -> bytes | None:
     return encode_body(body)
 
 
+def _all_operations() -> Mapping[int, Operation]:
+    from rocketwire.messages.registry import OPERATIONS
+
+    return OPERATIONS
+
+
 def read_answer(code: int, response: RemotingCommand) -> Answer:
     """Header and body of a successful answer to a request of that code.
 
     Raises:
         DecodeError: they are not what they should be.
     """
-    operation = OPERATIONS.get(code)
+    operation = _FIRST.get(code) or _all_operations().get(code)
     if operation is None:
         return Answer(None, response.body, response)
     cls = operation.response_header

@@ -159,10 +159,12 @@ class ConcurrentConsumption:
 
     async def _worker(self, number: int) -> None:
         turn = 0
+        now = trio.current_time()
         while True:
             while not self._work:
                 await self._idle.park()
                 self._waking = False
+                now = trio.current_time()
             queue, process, messages = self._work.popleft()
             if self._work and not self._waking:
                 self._wake()
@@ -170,7 +172,7 @@ class ConcurrentConsumption:
                 continue
             self._active[number] = process
             try:
-                await self._consume(queue, process, messages)
+                now = await self._consume(queue, process, messages, now)
             finally:
                 del self._active[number]
                 if self._settling:
@@ -178,14 +180,16 @@ class ConcurrentConsumption:
             turn += 1
             if turn % _TURN == 0:
                 await trio.lowlevel.checkpoint()
+                now = trio.current_time()
 
     async def _consume(
         self,
         queue: MessageQueue,
         process: ProcessQueue[StoredMessage],
         messages: Sequence[StoredMessage],
-    ) -> None:
-        started = trio.current_time()
+        started: float,
+    ) -> float:
+        """Have messages handled from now on, ``started``; returns when they were."""
         process.mark_started(messages, now=started)
         context = ConsumeConcurrentlyContext(message_queue=queue)
         topic = queue.topic or ""
@@ -211,6 +215,7 @@ class ConcurrentConsumption:
             done = await self._given_back(queue, process, messages, good, context)
             now = trio.current_time()
         self._commit(queue, process, done, now)
+        return now
 
     def _commit(
         self,

@@ -9,17 +9,18 @@ Java: ``Message``, ``MessageAccessor``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.errors import IllegalMessageError
 from rocketwire.messages import message_const as const
 from rocketwire.policy.validation import check_user_property
+from rocketwire.wire.drafts import draft_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Message:
     """A message to be sent.
 
@@ -52,6 +53,40 @@ class Message:
     deliver_millis: int | None = None
     sharding_key: str | None = None
     system: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+
+    def __init__(
+        self,
+        topic: str,
+        body: bytes,
+        tags: str | None = None,
+        keys: Sequence[str] = (),
+        flag: int = 0,
+        properties: Mapping[str, str] | None = None,
+        wait_store_msg_ok: bool = True,
+        delay_level: int = 0,
+        delay_seconds: int | None = None,
+        delay_millis: int | None = None,
+        deliver_millis: int | None = None,
+        sharding_key: str | None = None,
+        system: Mapping[str, str] | None = None,
+    ) -> None:
+        """What a dataclass would write, at a third of its price: a tenth of the CPU time of a send (``rocketwire.wire.drafts``)."""
+        open_: Any = self
+        _set(open_, "__class__", _OPEN)
+        open_.topic = topic
+        open_.body = body
+        open_.tags = tags
+        open_.keys = keys
+        open_.flag = flag
+        open_.properties = {} if properties is None else properties
+        open_.wait_store_msg_ok = wait_store_msg_ok
+        open_.delay_level = delay_level
+        open_.delay_seconds = delay_seconds
+        open_.delay_millis = delay_millis
+        open_.deliver_millis = deliver_millis
+        open_.sharding_key = sharding_key
+        open_.system = {} if system is None else system
+        open_.__class__ = Message
 
     @property
     def is_delayed(self) -> bool:
@@ -106,6 +141,10 @@ class Message:
         if not isinstance(self.keys, str) and any(const.KEY_SEPARATOR in key for key in keys):
             raise IllegalMessageError("a key has a space in it, which would make two of it")
         return _clean(const.KEYS, const.KEY_SEPARATOR.join(keys))
+
+
+_set = object.__setattr__
+_OPEN: Final = draft_of(Message)
 
 
 def _clean(name: str, value: str) -> str:

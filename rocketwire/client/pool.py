@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
+_GO_AWAY: Final = int(ResponseCode.GO_AWAY)
+
 MAX_CHANNELS: Final = 4096
 """Addresses that one pool is connected to at once; every further one is refused."""
 
@@ -59,17 +61,21 @@ RequestHandler: TypeAlias = "Callable[[str, RemotingCommand], Awaitable[Remoting
 class _Link:
     """A channel from the first wish for it to its end."""
 
-    __slots__ = ("address", "channel", "error", "heard_at", "ready", "retired", "scope", "users")
+    __slots__ = ("address", "channel", "error", "ready", "retired", "scope", "users")
 
     def __init__(self, address: str) -> None:
         self.address = address
         self.channel: Channel | None = None
         self.error: Exception | None = None
-        self.heard_at = -math.inf
         self.ready = trio.Event()
         self.retired = False
         self.scope = trio.CancelScope()
         self.users = 0
+
+    @property
+    def heard_at(self) -> float:
+        """When something last came over it."""
+        return -math.inf if self.channel is None else self.channel.heard_at
 
     @property
     def is_usable(self) -> bool:
@@ -145,20 +151,29 @@ class ChannelPool:
         Cancellation: the request is forgotten; it may have been executed.  The channel stays.
         """
         limit = self._config.mq_client_api_timeout if within is None else within
-        command = self.prepared(command)
-        started = trio.current_time()
+        now = trio.current_time()
+        return await self.request_by(address, command, started=now, deadline=now + limit)
+
+    async def request_by(
+        self, address: str, command: RemotingCommand, *, started: float, deadline: float
+    ) -> RemotingCommand:
+        """As ``request``, from now on until a deadline, both times of trio's clock."""
+        if self._common or self._config.credentials is not None:
+            command = self.prepared(command)
         link: _Link | None = None
         try:
-            link = self._open_link(address) or await self._link_by(address, started + limit)
-            response = await self._ask(link, command, started + limit)
-            if response.code == ResponseCode.GO_AWAY and self._config.reconnect_for_go_away:
+            link = self._open_link(address) or await self._link_by(address, deadline)
+            response = await self._ask(link, command, deadline)
+            if response.code == _GO_AWAY and self._config.reconnect_for_go_away:
                 self._retire(link)
-                link = await self._link_by(address, started + limit)
-                response = await self._ask(link, command, started + limit)
+                link = await self._link_by(address, deadline)
+                response = await self._ask(link, command, deadline)
         except RequestTimeoutError as error:
-            if link is not None and max(link.heard_at, started) + SILENCE <= trio.current_time():
-                _LOG.info("%s was silent for %.1f s and is given up", address, limit)
+            now = trio.current_time()
+            if link is not None and max(link.heard_at, started) + SILENCE <= now:
+                _LOG.info("%s was silent for %.1f s and is given up", address, now - started)
                 self._retire(link)
+            limit = max(0.0, deadline - started)
             raise RequestTimeoutError(address, command.code, limit) from error
         return response
 
@@ -232,10 +247,16 @@ class ChannelPool:
         self._hostnames[address] = hostname
 
     async def _ask(self, link: _Link, command: RemotingCommand, deadline: float) -> RemotingCommand:
-        with _Use(self, link) as channel:
-            response = await channel.request(command, deadline=deadline)
-        link.heard_at = trio.current_time()
-        return response
+        channel = link.channel
+        if channel is None:
+            raise ConnectFailedError(f"{link.address}: not connected")
+        link.users += 1
+        try:
+            return await channel.request(command, deadline=deadline)
+        finally:
+            link.users -= 1
+            if link.retired:
+                self.released(link)
 
     def _open_link(self, address: str) -> _Link | None:
         """The channel to the address if it is open already; what nearly every request finds."""

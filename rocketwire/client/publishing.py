@@ -191,7 +191,7 @@ class Publishing:
     async def _try(
         self, topic: str, target: Target, queue: MessageQueue, message: Outgoing, deadline: float
     ) -> _Try:
-        started = trio.current_time()
+        started = trio.current_time() if self.faults.enabled else 0.0
         failure, code = Failure.CLIENT, None
         error: RocketWireError
         try:
@@ -248,10 +248,10 @@ class Publishing:
         if instance.config.vip_channel_enabled:
             address = vip_address(address)
         command = message.command(fields, instance.config, self._config)
-        left = deadline - trio.current_time()
-        if left <= 0:
+        now = trio.current_time()
+        if now >= deadline:
             raise RequestTimeoutError(address, message.code, 0.0)
-        response = await instance.pool.request(address, command, within=left)
+        response = await instance.pool.request_by(address, command, started=now, deadline=deadline)
         named = queue
         if topic != queue.topic:
             named = MessageQueue(

@@ -5,6 +5,7 @@ Java: ``RebalanceImpl``, ``RebalancePushImpl.computePullFromWhereWithException``
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.clock import now_millis
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue, MessageQueueAssignment
     from rocketwire.policy.allocation import AllocateMessageQueueStrategy
+
+_LOG: Final = logging.getLogger("rocketwire.client")
 
 CONSUME_TIMESTAMP_BEFORE: Final = 30 * 60 * 1000
 """Milliseconds before the start of a consumer at which ``CONSUME_FROM_TIMESTAMP`` begins unless told otherwise."""
@@ -62,8 +65,16 @@ class Rebalance:
         members = await self.members(topic)
         if not members or not queues:
             return None
-        if self._instance.client_id not in members:
+        own = members.count(self._instance.client_id)
+        if not own:
             return []
+        if own > 1:
+            _LOG.warning(
+                "%s: %d clients are called %s: they get the same queues, and some queues get nobody",
+                self._group,
+                own,
+                self._instance.client_id,
+            )
         return self._strategy.allocate(self._instance.client_id, queues, sorted_client_ids(members))
 
     async def members(self, topic: str) -> tuple[str, ...]:

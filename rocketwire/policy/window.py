@@ -253,15 +253,21 @@ class ProcessQueue(Generic[M]):
         the queue was cleared meanwhile.
         """
         self.last_consume = now
-        if not self._messages:
+        held = self._messages
+        if not held:
             return None
         for message in messages:
-            gone = self._messages.pop(message.queue_offset, None)
-            self._started.pop(message.queue_offset, None)
+            offset = message.queue_offset
+            self._started.pop(offset, None)
+            gone = held.pop(offset, None)
             if gone is not None:
                 self._size -= len(gone.body or b"")
-        first = self.first_offset
-        return self._newest + 1 if first is None else first
+        order = self._order
+        while order:
+            if order[0] in held:
+                return order[0]
+            order.popleft()
+        return self._newest + 1
 
     def mark_started(self, messages: Iterable[M], *, now: float) -> None:
         """Messages are given to the application now; ``oldest_expired`` counts from here."""

@@ -15,11 +15,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+def draft_of(cls: type[Any]) -> Any:
+    """A class of the same shape as a frozen dataclass with slots, whose instances can be filled and become those of the other."""
+    return make_dataclass("Draft", [each.name for each in fields(cls)], slots=True)
+
+
 def drafting(cls: type[T]) -> Callable[..., T]:
     """A function that makes instances of a frozen dataclass with slots from all its values, in the order of its fields."""
-    draft: Any = make_dataclass(
-        "Draft", [each.name for each in fields(cast("Any", cls))], slots=True
-    )
+    draft = draft_of(cls)
 
     def made(*values: object) -> T:
         one = draft(*values)
