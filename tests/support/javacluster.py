@@ -37,17 +37,28 @@ ROOM: Final = ("-XX:MaxDirectMemorySize=512m",)
 class JavaCluster:
     """Java's name server and brokers, all on loopback; what is started here ends with the block.
 
+    Args:
+        folder: for their scratch folders.
+        version: release of the name server and the first broker.
+        jvm: options of both.
+
     Attributes:
         name_server: the name server.
-        master: the broker ``broker-a`` of 5.5.0.
+        master: the broker ``broker-a``.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, *, version: str = CURRENT, jvm: Sequence[str] = ()) -> None:
         self._folder = folder
         self._running = ExitStack()
         self._brokers: dict[str, JavaBroker] = {}
-        self.name_server = JavaNameServer(folder / "namesrv")
-        self.master = JavaBroker(folder / "broker-a", [self.name_server.address], BROKER, jvm=ROOM)
+        self.name_server = JavaNameServer(folder / "namesrv", version=version, jvm=jvm)
+        self.master = JavaBroker(
+            folder / "broker-a",
+            [self.name_server.address],
+            BROKER,
+            version=version,
+            jvm=[*ROOM, *jvm],
+        )
 
     @property
     def address(self) -> str:

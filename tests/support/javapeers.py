@@ -157,19 +157,22 @@ class JavaBroker:
         name: str = "broker-a",
         version: str = CURRENT,
         jvm: Sequence[str] = (),
+        before: Sequence[str] = (),
     ) -> None:
+        """Its configuration is written; ``before`` is a program that runs the rest of its command line."""
         # listenPort - 2 is opened too; 4.9.4 takes listenPort + 1 for HA whatever it is told
         port = free_ports((-2, 0, 1))
         self.name = name
         self.address = f"{LOOPBACK}:{port}"
         self.ha_address = f"{LOOPBACK}:{port + 1}"
         self._folder = prepare(folder)
-        self._command = java(
+        run = java(
             version,
             "org.apache.rocketmq.broker.BrokerStartup",
             *("-c", "conf/broker.properties"),
             jvm=[*quick_start(version), *jvm],
         )
+        self._command = [*before, *run]
         settings = {
             "brokerName": name,
             "namesrvAddr": ";".join(name_servers),

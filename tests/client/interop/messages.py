@@ -35,9 +35,12 @@ async def create_topic(
     write_queues: int | None = None,
     perm: int = 6,
     broker: str = "broker-a",
+    address: str | None = None,
 ) -> str:
-    """Create a topic, or change it, and wait until the name server knows; returns its name."""
-    await client.refresh_route("TBW102")
+    """Create a topic, or change it, and wait until the name server knows; returns its name.
+
+    The broker's address is to be given where no route of ``TBW102`` tells it.
+    """
     header = CreateTopicRequestHeader(
         topic=topic,
         default_topic="TBW102",
@@ -48,12 +51,14 @@ async def create_topic(
         topic_sys_flag=0,
         order=False,
     )
-    address = await client.master(broker)
+    if address is None:
+        await client.refresh_route("TBW102")
+        address = await client.master(broker)
     await client.brokers.call(address, RequestCode.UPDATE_AND_CREATE_TOPIC, header, within=10)
 
     async def is_known() -> bool:
-        route = await client.name_servers.route(topic)
-        return any(one.read_queue_nums == queues for one in route.queue_datas or ())
+        found = (await client.name_servers.route(topic)).queue_datas or ()
+        return any(one.read_queue_nums == queues and one.broker_name == broker for one in found)
 
     await eventually(is_known)
     await client.refresh_route(topic)
@@ -67,11 +72,13 @@ async def send(
     *,
     queue_id: int | None = None,
     broker: str = "broker-a",
+    address: str | None = None,
     **properties: str,
 ) -> list[SendMessageResponseHeader]:
     """Send messages, one after the other, round the four queues or to one of them; ``KEYS`` is the body's text."""
-    await client.route(topic)
-    address = await client.master(broker)
+    if address is None:
+        await client.route(topic)
+        address = await client.master(broker)
     answers: list[SendMessageResponseHeader] = []
     for number, body in enumerate(bodies):
         held = {"KEYS": body[:40].decode(), **properties}

@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 import ssl
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
 import trio
 
-from rocketwire.client import Credentials, open_client, open_pool
+from rocketwire.client import (
+    Credentials,
+    Message,
+    open_client,
+    open_pool,
+    open_producer,
+    open_push_consumer,
+)
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import BrokerError
 from rocketwire.wire.command import RemotingCommand
+from tests.client.interop.member import FIRST
+from tests.client.interop.messages import create_topic, unique
 from tests.client.interop.patience import patient
 from tests.client.members import Consumer, Producer
 from tests.support.javapeers import JavaNameServer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from rocketwire.client import ClientInstance
+    from rocketwire.wire.stored import StoredMessage
     from tests.support.javacluster import JavaCluster
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
@@ -120,6 +131,45 @@ async def test_requests_are_signed_for_a_broker_that_authenticates(
                 await client.brokers.call(broker, Code.GET_BROKER_RUNTIME_INFO)
 
     assert answer.body.table["brokerVersionDesc"] == "V5_5_0"
+
+
+async def test_a10_only_right_credentials_send_consume_and_are_members(
+    java_cluster: JavaCluster,
+) -> None:
+    """Sends are signed with their bodies, heartbeats too; 16 is ``NO_PERMISSION``."""
+    broker = java_cluster.broker("broker-auth", options=AUTH)
+    group, got, codes = unique("g"), list[bytes](), list[int]()
+    bodies = [b"one", b"two", b"three"]
+
+    async def listen(messages: Sequence[StoredMessage], _: object) -> None:
+        got.extend(message.body or b"" for message in messages)
+
+    right = patient(
+        namesrv_addr=java_cluster.address, credentials=Credentials("rocket", "wire1234")
+    )
+    async with open_client(right) as client, open_producer(client, unique("p")) as producer:
+        topic = await create_topic(
+            client, unique("a10"), broker=broker.name, address=broker.address
+        )
+        async with open_push_consumer(client, group, {topic: "*"}, listen, config=FIRST):
+            assert await members(client, broker.address, group, 1) == (client.client_id,)
+            await producer.send(Message(topic, bodies[0]), within=30)
+            await producer.send_batch([Message(topic, body) for body in bodies[1:]], within=30)
+            await until(lambda: set(got) == set(bodies))
+    for credentials in (None, Credentials("rocket", "wrong"), Credentials("nobody", "wire1234")):
+        config = patient(namesrv_addr=java_cluster.address, credentials=credentials)
+        async with open_client(config) as client, open_producer(client, unique("p")) as producer:
+            for attempt in (
+                partial(producer.send, Message(topic, b"x"), within=30),
+                partial(producer.send_batch, [Message(topic, b"x")] * 2, within=30),
+                partial(client.brokers.consumer_ids, broker.address, group),
+            ):
+                with pytest.raises(BrokerError) as refused:
+                    await attempt()
+                codes.append(int(refused.value.code))
+
+    assert codes == [16] * 9
+    assert sorted(got) == sorted(bodies)
 
 
 async def test_everything_goes_over_tls_where_that_is_wanted(

@@ -2,6 +2,7 @@ import java.io.BufferedReader;
 import java.io.ByteArrayOutputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.PrintWriter;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -15,13 +16,16 @@ import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.PullResult;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
+import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragelyByCircle;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueConsistentHash;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.client.producer.SendStatus;
+import org.apache.rocketmq.client.utils.MessageUtil;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageClientExt;
@@ -42,6 +46,10 @@ import org.apache.rocketmq.tools.command.MQAdminStartup;
  *   consume NAMESRV TOPIC GROUP  start a push consumer             -> nothing
  *   join NAMESRV TOPIC GROUP NAME STRATEGY  start a push consumer that is one of several of its group (NAME from now on);
  *        STRATEGY is AVG, AVG_BY_CIRCLE or CONSISTENT_HASH         -> its client id
+ *   note NAMESRV TOPIC GROUP NAME MODE FILE  join as NAME; MODE is orderly or concurrently.  Before a message counts as handled,
+ *        the time in milliseconds, its queue id and offset are a line of FILE       -> its client id
+ *   request NAMESRV TOPIC GROUP BODY MILLIS  send a message and wait for its reply -> the reply's body
+ *   reply NAMESRV TOPIC GROUP    start a consumer that replies "re: BODY"          -> nothing
  *   queues NAME                  the ids of the queues that it has -> one word per queue
  *   received GROUP COUNT MILLIS  wait for COUNT different keys     -> one word per delivery, its key
  *   load NAMESRV TOPIC GROUP GAP  send keys GROUP-0, GROUP-1, ... GAP ms apart until "unload" -> nothing
@@ -158,6 +166,15 @@ public class Peer {
                 return List.of();
             case "join":
                 return List.of(consume(words[0], words[1], words[2], words[3], strategy(words[4])));
+            case "note":
+                return List.of(note(words[0], words[1], words[2], words[3], words[4].equals("orderly"), words[5]));
+            case "request":
+                Message asked = new Message(words[1], words[3].getBytes(StandardCharsets.UTF_8));
+                Message answered = producer(words[0], words[2]).request(asked, Long.parseLong(words[4]));
+                return List.of(new String(answered.getBody(), StandardCharsets.UTF_8));
+            case "reply":
+                reply(words[0], words[1], words[2]);
+                return List.of();
             case "read":
                 return read(words[0], words[1]);
             case "queues":
@@ -254,12 +271,8 @@ public class Peer {
         return ids;
     }
 
-    private String consume(
-        String nameServer, String topic, String group, String name, AllocateMessageQueueStrategy strategy) throws Exception {
-        List<String> keys = new ArrayList<>();
-        deliveries.put(name, keys);
+    private static DefaultMQPushConsumer consumer(String nameServer, String topic, String group, String name) throws Exception {
         DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(group);
-        consumer.setAllocateMessageQueueStrategy(strategy);
         consumer.setNamesrvAddr(nameServer);
         consumer.setInstanceName(name);
         consumer.setPollNameServerInterval(1000);
@@ -268,6 +281,61 @@ public class Peer {
         consumer.setConsumeThreadMin(2);
         consumer.setConsumeThreadMax(2);
         consumer.subscribe(topic, "*");
+        return consumer;
+    }
+
+    private String note(String nameServer, String topic, String group, String name, boolean orderly, String file) throws Exception {
+        PrintWriter lines = new PrintWriter(file, StandardCharsets.UTF_8);
+        DefaultMQPushConsumer consumer = consumer(nameServer, topic, group, name);
+        if (orderly) {
+            consumer.registerMessageListener((MessageListenerOrderly) (messages, context) -> {
+                note(lines, messages);
+                return ConsumeOrderlyStatus.SUCCESS;
+            });
+        } else {
+            consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
+                note(lines, messages);
+                return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+            });
+        }
+        consumer.start();
+        consumers.put(name, consumer);
+        return consumer.buildMQClientId();
+    }
+
+    private static void note(PrintWriter lines, List<MessageExt> messages) {
+        synchronized (lines) {
+            for (MessageExt message : messages) {
+                lines.println(System.currentTimeMillis() + " " + message.getQueueId() + " " + message.getQueueOffset());
+            }
+            lines.flush();
+        }
+    }
+
+    private void reply(String nameServer, String topic, String group) throws Exception {
+        DefaultMQProducer producer = producer(nameServer, group);
+        DefaultMQPushConsumer consumer = consumer(nameServer, topic, group, group);
+        consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
+            try {
+                for (MessageExt message : messages) {
+                    String body = "re: " + new String(message.getBody(), StandardCharsets.UTF_8);
+                    producer.send(MessageUtil.createReplyMessage(message, body.getBytes(StandardCharsets.UTF_8)));
+                }
+            } catch (Exception refused) {
+                refused.printStackTrace();
+            }
+            return ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
+        });
+        consumer.start();
+        consumers.put(group, consumer);
+    }
+
+    private String consume(
+        String nameServer, String topic, String group, String name, AllocateMessageQueueStrategy strategy) throws Exception {
+        List<String> keys = new ArrayList<>();
+        deliveries.put(name, keys);
+        DefaultMQPushConsumer consumer = consumer(nameServer, topic, group, name);
+        consumer.setAllocateMessageQueueStrategy(strategy);
         consumer.registerMessageListener((MessageListenerConcurrently) (messages, context) -> {
             synchronized (keys) {
                 for (MessageExt message : messages) {
