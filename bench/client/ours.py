@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client import ClientConfig, Message, PushConsumerConfig, open_client
-from rocketwire.client.producer import Producer, open_producer
+from rocketwire.client import ClientConfig, Message, Producer, open_client, open_producer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,7 +48,7 @@ async def send(producer: Producer, topic: str, count: int, tasks: int) -> None:
 async def consume(instance: ClientInstance, topic: str, group: str, count: int) -> None:
     """Consume so many messages with a new group; the clock runs from the first one on."""
     # no part of a cold producer
-    from rocketwire.client import open_push_consumer
+    from rocketwire.client import PushConsumerConfig, open_push_consumer
     from rocketwire.messages.enums import ConsumeFromWhere
 
     seen = 0

@@ -1,0 +1,1 @@
+"""Our clients under faults: what was acknowledged has to be consumed, and nothing may be left behind."""

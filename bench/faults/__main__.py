@@ -1,0 +1,163 @@
+"""``python -m bench.faults [--messages 100000]``: send and consume while servers die and connections fail, at Java's brokers.
+
+Exit status 1 where an acknowledged message was not consumed, or where tasks, requests or connections are left behind.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from bench.faults.traffic import SENDERS, Traffic
+from bench.faults.troubles import troubles, undergo
+from rocketwire.channel import connect_stream
+from rocketwire.client import (
+    ClientConfig,
+    PushConsumerConfig,
+    open_client,
+    open_producer,
+    open_push_consumer,
+)
+from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire_tools.pytest_plugin.backstage import Backstage, host_and_port
+from rocketwire_tools.pytest_plugin.faults import FaultProxy
+from tests.client.interop.messages import create_topic, until
+from tests.support.javacluster import JavaCluster
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rocketwire.client.pool import Connect
+    from tests.support.javapeers import JavaBroker
+
+TOPIC: Final = "faults"
+BUSY: Final = {"sendMessageThreadPoolNums": 1, "sendThreadPoolQueueCapacity": 4}
+"""One of the brokers refuses sends now and then because it is busy."""
+TROUBLED_SECONDS: Final = 75.0
+"""About how long the troubles take; the messages are spread over that."""
+CATCH_UP_SECONDS: Final = 180.0
+FIRST: Final = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+
+
+def through(proxies: Mapping[str, FaultProxy]) -> Connect:
+    """Connects to a proxy in the place of the server that it stands for."""
+
+    async def connect(host: str, port: int) -> trio.abc.Stream:
+        proxy = proxies.get(f"{host}:{port}")
+        return await connect_stream(*(host_and_port(proxy.address) if proxy else (host, port)))
+
+    return connect
+
+
+class Held:
+    """What this process holds that a leak would make more of: tasks of this loop, and descriptors."""
+
+    def __init__(self) -> None:
+        """Look now."""
+        self.tasks = trio.lowlevel.current_statistics().tasks_living
+        self.descriptors = len(os.listdir("/proc/self/fd"))
+
+    def more_than(self, before: Held) -> bool:
+        """Whether there is more of either."""
+        return self.tasks > before.tasks or self.descriptors > before.descriptors
+
+    def __str__(self) -> str:
+        return f"{self.tasks} tasks and {self.descriptors} descriptors"
+
+
+async def run(cluster: JavaCluster, messages: int) -> list[str]:
+    """All of it; returns what is wrong."""
+    other = cluster.broker("broker-b", options=BUSY)
+    cluster.slave()
+    config = ClientConfig(namesrv_addr=cluster.address, poll_name_server_interval=2.0)
+    async with open_client(config) as operator:
+        for name, address in (("broker-a", cluster.master.address), ("broker-b", other.address)):
+            await create_topic(operator, TOPIC, broker=name, address=address)
+    traffic = Traffic(TOPIC, messages)
+    before = Held()
+    with ExitStack() as running:
+        backstage = running.enter_context(Backstage())
+        addresses = (cluster.master.address, other.address)
+        proxies = {one: running.enter_context(FaultProxy(backstage, one)) for one in addresses}
+        problems = await suffer(cluster, other, config, traffic, proxies)
+        await trio.sleep(1)
+        left = sum(proxy.open_connections for proxy in proxies.values())
+        if left:
+            problems.append(f"{left} connections are left")
+    await trio.sleep(1)
+    after = Held()
+    if after.more_than(before):
+        problems.append(f"{before} before, {after} after")
+    again = traffic.seen.total() - len(traffic.seen)
+    print(
+        f"{again} deliveries beyond the first; failed sends, all made again: {dict(traffic.failures)}"
+    )
+    return problems
+
+
+async def suffer(
+    cluster: JavaCluster,
+    other: JavaBroker,
+    config: ClientConfig,
+    traffic: Traffic,
+    proxies: Mapping[str, FaultProxy],
+) -> list[str]:
+    """Send and consume through it all; returns what is wrong."""
+    connect, problems = through(proxies), list[str]()
+
+    def tell(word: str) -> None:
+        print(
+            f"{word:<36}{len(traffic.acknowledged):>8} acknowledged{len(traffic.seen):>8} consumed"
+            f"{len(traffic.missing):>8} on their way",
+            flush=True,
+        )
+
+    async with (
+        open_client(config, connect=connect) as sending,
+        open_client(config, connect=connect) as consuming,
+        open_producer(sending, "faults") as producer,
+        open_push_consumer(consuming, "faults", {TOPIC: "*"}, traffic.listen, config=FIRST),
+        trio.open_nursery() as nursery,
+    ):
+        pace = TROUBLED_SECONDS * SENDERS / traffic.total
+        nursery.start_soon(traffic.send, producer, pace)
+        await trio.sleep(2)
+        await undergo(troubles(cluster, other, list(proxies.values())), tell)
+        traffic.calm()
+        with suppress(trio.TooSlowError):
+            await until(lambda: traffic.is_complete, CATCH_UP_SECONDS)
+        tell("calm")
+        if sending.pool.in_flight:
+            problems.append(f"{sending.pool.in_flight} requests of the producer wait for ever")
+        nursery.cancel_scope.cancel()
+    unsent = traffic.total - len(traffic.acknowledged)
+    if not traffic.is_complete:
+        problems.append(
+            f"{unsent} not acknowledged, {len(traffic.missing)} acknowledged ones not consumed"
+        )
+    return problems
+
+
+def main() -> None:
+    """Start Java's servers, run, print."""
+    parser = argparse.ArgumentParser(prog="python -m bench.faults", description=__doc__)
+    parser.add_argument("--messages", type=int, default=100_000)
+    options = parser.parse_args()
+    with (
+        tempfile.TemporaryDirectory(prefix="rocketwire-faults-") as folder,
+        JavaCluster(Path(folder)) as cluster,
+    ):
+        problems = trio.run(run, cluster, options.messages)
+    print("\n".join(problems) or "nothing lost, nothing left behind")
+    sys.exit(bool(problems))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""What happens to servers and connections, one trouble after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import trio
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rocketwire_tools.pytest_plugin.faults import FaultProxy
+    from tests.support.javacluster import JavaCluster
+    from tests.support.javapeers import JavaBroker
+
+
+class Trouble(NamedTuple):
+    """Something that goes wrong for a while."""
+
+    name: str
+    begin: Callable[[], object]
+    end: Callable[[], object]
+    seconds: float
+    times: int = 1
+
+
+def nothing() -> None:
+    """It is over by itself."""
+
+
+def troubles(
+    cluster: JavaCluster, other: JavaBroker, proxies: Sequence[FaultProxy]
+) -> list[Trouble]:
+    """All of them, in order; connections first."""
+
+    def on_all(change: Callable[[FaultProxy], object]) -> Callable[[], object]:
+        return lambda: [change(proxy) for proxy in proxies]
+
+    def delay(proxy: FaultProxy) -> None:
+        proxy.to_server.delay = proxy.to_client.delay = 0.02
+
+    def cut(proxy: FaultProxy) -> None:
+        proxy.to_server.slice_size = proxy.to_client.slice_size = 50
+
+    def refuse(proxy: FaultProxy) -> None:
+        proxy.refusing = True
+        proxy.reset()
+
+    heal = on_all(lambda proxy: proxy.heal())
+    return [
+        Trouble("every piece 20 ms late", on_all(delay), heal, 4),
+        Trouble("pieces of 50 bytes", on_all(cut), heal, 4),
+        Trouble("connections reset", on_all(lambda proxy: proxy.reset()), nothing, 0.5, 6),
+        Trouble("reset inside answers", on_all(lambda one: one.to_client.reset_after(777)), nothing, 1, 4),
+        Trouble("answers of one broker stall", proxies[0].to_client.stall, heal, 7),
+        Trouble("no connection to be had", on_all(refuse), heal, 4),
+        Trouble("name server killed", cluster.name_server.kill, cluster.name_server.start, 6),
+        Trouble("a broker killed", other.kill, other.start, 5),
+        Trouble("a master killed, its slave there", cluster.master.kill, cluster.master.start, 10),
+    ]  # fmt: skip
+
+
+async def undergo(all_of_them: Sequence[Trouble], tell: Callable[[str], None]) -> None:
+    """One after the other, with a breath between."""
+    for trouble in all_of_them:
+        for _ in range(trouble.times):
+            await trio.to_thread.run_sync(trouble.begin)
+            await trio.sleep(trouble.seconds)
+            await trio.to_thread.run_sync(trouble.end)
+        tell(trouble.name)
+        await trio.sleep(2)
