@@ -12,6 +12,7 @@ import pytest
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.rows import COLUMNS
 from rocketwire_tools.pcap.splits import Split
+from rocketwire_tools.spark.columns import columns
 from rocketwire_tools.spark.options import OptionError, Settings, read_options
 from rocketwire_tools.spark.planning import (
     Part,
@@ -24,7 +25,7 @@ from rocketwire_tools.spark.planning import (
     rotated,
 )
 from rocketwire_tools.spark.pushing import filter_text
-from rocketwire_tools.spark.reading import columns, read
+from rocketwire_tools.spark.reading import read
 from tests.support.captures.made import save
 from tests.support.captures.network import Packet
 
@@ -239,5 +240,14 @@ def test_columns_follow_the_options() -> None:
 def test_importing_what_spark_looks_at_is_cheap() -> None:
     pytest.importorskip("pyspark")
     source = "import sys, pyspark_rocketwire; print([m for m in ('numpy', 'trio', 'msgspec', 'rocketwire') if m in sys.modules])"
+    made = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
+    assert made.stdout.strip() == b"[]"
+
+
+def test_planning_a_query_does_not_import_the_engine() -> None:
+    source = (
+        "import sys, rocketwire_tools.spark.columns, rocketwire_tools.spark.planning;"
+        "print([m for m in sys.modules if m in ('rocketwire_tools.pcap.engine', 'msgspec')])"
+    )
     made = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
     assert made.stdout.strip() == b"[]"

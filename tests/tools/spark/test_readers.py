@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.pcap.rows import COLUMNS
-from rocketwire_tools.spark.reading import columns, every_column
+from rocketwire_tools.spark.columns import columns, every_column
 from tests.support.captures.files import FileKind
 from tests.support.captures.made import make, save
 from tests.support.captures.network import LOSSY, Trouble

@@ -18,7 +18,6 @@ from urllib.parse import unquote, urlsplit
 from rocketwire_tools.pcap.capture import CaptureReader
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.inputs import open_input
-from rocketwire_tools.pcap.split_decoding import Reach
 from rocketwire_tools.pcap.splits import Split, plan, read_head
 
 if TYPE_CHECKING:
@@ -177,6 +176,8 @@ def latest(
 
 def _is_enough(path: str, settings: Settings) -> bool:
     """Whether a file that still grows has all that a task looks at behind the file in front of it."""
+    from rocketwire_tools.pcap.split_decoding import Reach  # batch reads do without the engine here
+
     source, enough = None, Reach().ahead_ns
     try:
         if os.path.getsize(path) >= settings.look_ahead:

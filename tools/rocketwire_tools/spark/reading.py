@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.pcap.engine import Decoder, Options
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.rows import COLUMNS, ON_REQUEST
 from rocketwire_tools.pcap.selection import Selection
 from rocketwire_tools.pcap.split_decoding import Reach, SplitDecoder
 from rocketwire_tools.spark.planning import skipped
@@ -20,24 +19,6 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.planning import Part
 
 _SPARED_COLLECTIONS: Final = 200_000
-_TYPES: Final = {"string": "string", "int64": "bigint", "int32": "int", "bool": "boolean"}
-
-
-def columns(settings: Settings) -> dict[str, str]:
-    """Names and SQL types of the columns that a read has if it does not choose any."""
-    every = {name: _TYPES[str(kind)] for name, kind in COLUMNS.items()}
-    if settings.body == "none":
-        del every["body_length"]
-    if settings.ext_fields:
-        every["ext_fields"] = "string"
-    if settings.body == "decoded":
-        every["body"] = "string"
-    return every
-
-
-def every_column() -> dict[str, str]:
-    """Names and SQL types of all columns that can be asked for."""
-    return {name: _TYPES[str(kind)] for name, kind in (COLUMNS | ON_REQUEST).items()}
 
 
 def read(

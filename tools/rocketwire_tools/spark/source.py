@@ -170,7 +170,7 @@ class DefaultSource(DataSource):
 
     def schema(self) -> str:
         """The columns of a read that does not choose any."""
-        from rocketwire_tools.spark.reading import columns
+        from rocketwire_tools.spark.columns import columns
 
         every = columns(self._settings())
         return ", ".join(f"`{name}` {kind}" for name, kind in every.items())
@@ -191,7 +191,7 @@ class DefaultSource(DataSource):
 
 def _fields(schema: StructType) -> list[str]:
     """The columns that a schema asks for; no others are decoded."""
-    from rocketwire_tools.spark.reading import every_column
+    from rocketwire_tools.spark.columns import every_column
 
     every = every_column()
     for field in schema.fields:
