@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._containers import listing
-from rocketwire.messages._forms import Form, InexactError, Mismatch, Primitive, kind
+from rocketwire.messages._forms import Form, Primitive
+from rocketwire.messages._numbers import InexactError, Mismatch, kind
 from rocketwire.wire.fastjson import DEFAULT_LIMITS, BareKey, Dialect, Real, dumps, loads
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rocketwire.messages._forms import Form, Mismatch, kind, same
+from rocketwire.messages._forms import Form, same
+from rocketwire.messages._numbers import Mismatch, kind, parse_integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -56,6 +57,37 @@ def _values_of(value: JsonValue) -> list[JsonValue] | None:
     raise Mismatch(f"no array: {kind(value)}")
 
 
+def _numbers_of(value: JsonValue, *, alone: bool, several: bool) -> list[JsonValue] | None:
+    """The same where it expects integers: not all of fastjson2's readers take one that stands
+    ``alone`` without its array, or a text of ``several`` with commas between."""
+    if isinstance(value, str) and value not in ("", "null"):
+        items = value.split(",") if several else [value]
+        try:
+            return [parse_integer(item, -(1 << 63), (1 << 63) - 1) for item in items]
+        except ValueError:
+            raise Mismatch(f"no array: {kind(value)}") from None
+    if not alone and value not in (None, "", "null"):
+        raise Mismatch(f"no array: {kind(value)}")
+    return [value] if isinstance(value, int | float) else _values_of(value)
+
+
+def _lone_reader(java: str, *, is_set: bool) -> Callable[[JsonValue], list[JsonValue] | None]:
+    """What reads something that is no array in the place of a list of ``java``."""
+    if java == "String":
+        return lambda value: _texts_of(value, is_set=is_set)
+    if java in ("Integer", "Long"):
+        alone = not is_set or java == "Integer"
+        several = not is_set or java == "Long"
+        return lambda value: _numbers_of(value, alone=alone, several=several)
+    return _none_of if java == "long" else _values_of
+
+
+def _none_of(value: JsonValue) -> None:
+    """The same where it takes nothing but an array."""
+    if value not in (None, "", "null"):
+        raise Mismatch(f"no array: {kind(value)}")
+
+
 def listing(form: Form[T], java: str = "List<{}>", *, of_map: bool = False) -> Form[tuple[T, ...]]:
     """A list of ``form``.
 
@@ -65,14 +97,11 @@ def listing(form: Form[T], java: str = "List<{}>", *, of_map: bool = False) -> F
         of_map: whether it is a value of a map, where fastjson2 has one reader for lists and sets
             of texts.
     """
-    is_set = of_map or java.startswith("Set")
-    of_texts = form.java == "String"
     write = form.write
+    values_of = _lone_reader(form.java, is_set=of_map or java.startswith("Set"))
 
     def read(value: JsonValue) -> tuple[T, ...] | None:
-        if isinstance(value, list):
-            return _elements(value, form)
-        values = _texts_of(value, is_set=is_set) if of_texts else _values_of(value)
+        values = value if isinstance(value, list) else values_of(value)
         return None if values is None else _elements(values, form)
 
     def write_all(values: tuple[T, ...]) -> list[Any]:

@@ -16,6 +16,14 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from rocketwire.errors import EncodeError
+from rocketwire.messages._numbers import (
+    InexactError,
+    Mismatch,
+    kind,
+    odd_double,
+    odd_integer,
+    parse_integer,
+)
 from rocketwire.wire.constant_names import constant_finder
 from rocketwire.wire.fastjson import Real, dumps
 from rocketwire.wire.fastjson_writer import double_text
@@ -28,30 +36,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)
 
-_NUMBER = re.compile(r"[+-]?(?:\d{1,80}(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,3})?", re.ASCII)
 _BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?")
 _MAX_TEXT_BITS: Final = 12_000
 """Longest integer, in bits, that is turned into text; beyond it Python itself refuses."""
-
-
-class Mismatch(ValueError):
-    """A value is not of the type that its place asks for; becomes a ``DecodeError`` or an
-    ``EncodeError``.
-
-    Attributes:
-        message: what is wrong.
-        path: names of the members that lead to the value, outermost first.
-    """
-
-    def __init__(self, message: str) -> None:
-        super().__init__(message)
-        self.message = message
-        self.path: tuple[str, ...] = ()
-
-    def under(self, name: object) -> Mismatch:
-        """The same problem, seen from one level further out."""
-        self.path = (str(name), *self.path)
-        return self
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,80 +82,7 @@ class Primitive(Form[T]):
     zero: T = field(kw_only=True)
 
 
-def kind(value: object) -> str:
-    """The JSON name of a value's type, for messages."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "a boolean"
-    if isinstance(value, int | float):
-        return "a number"
-    if isinstance(value, str):
-        return "a string"
-    return "an array" if isinstance(value, list) else "an object"
-
-
 # ---------------------------------------------------------------------------- integers
-
-
-def parse_integer(text: str, low: int, high: int) -> int:
-    """Reads a header's number as ``Integer.parseInt`` does: optional sign, any decimal digits, no
-    blanks.
-
-    Raises:
-        ValueError: not a number, or out of range.
-    """
-    digits = text[1:] if text[:1] in ("+", "-") else text
-    if not digits.isdecimal() or max(digits) > "\uffff":
-        raise ValueError(f"not a decimal number: {text[:40]!r}")
-    if len(digits) > 40:
-        digits = digits.lstrip("0")[:40] or "0"
-    number = -int(digits) if text[0] == "-" else int(digits)
-    if not low <= number <= high:
-        raise ValueError(f"number out of range: {text[:40]}")
-    return number
-
-
-class InexactError(Mismatch):
-    """An integer is asked for and the double that is there may have been another number; the text
-    has to be read again, exactly."""
-
-
-def _odd_integer(value: JsonValue, low: int, high: int) -> int | None:
-    """An integer from anything but an integer in range, as fastjson2 converts it."""
-    if value is None or value == "" or value == "null":
-        return None
-    if isinstance(value, bool):
-        return int(value)
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str | int):
-        return _odd_integer(value[0], low, high)
-    if isinstance(value, str):
-        value = _number_of_text(value)
-    if isinstance(value, float) and not math.isnan(value):
-        return _cut_off(value, low, high)
-    if isinstance(value, int) and low <= value <= high:
-        return value
-    raise Mismatch(f"no integer from {low} to {high}: {kind(value)}")
-
-
-def _cut_off(value: float, low: int, high: int) -> int:
-    """The integer of a number with a fraction or an exponent: Java's ``BigDecimal`` keeps the last
-    bits of one that is too large, its ``double`` gives the nearest that there is."""
-    if not isinstance(value, Real):
-        if value % 1 == 0 or not low <= value <= high:
-            raise InexactError("a number whose digits matter")
-        return int(value)
-    if value.decimal is not None:
-        return (int(value.decimal) - low) % (high - low + 1) + low
-    return int(min(max(value, low), high))
-
-
-def _number_of_text(text: str) -> int | Real | None:
-    if text in ("true", "false"):
-        return int(text == "true")
-    if not _NUMBER.fullmatch(text):
-        return None
-    return int(text) if text.lstrip("+-").isdecimal() else Real.of(text)
 
 
 def _integers(java: str, boxed: str, bits: int) -> tuple[Primitive[int], Form[int]]:
@@ -178,12 +92,12 @@ def _integers(java: str, boxed: str, bits: int) -> tuple[Primitive[int], Form[in
     def read(value: JsonValue) -> int | None:
         if type(value) is int and low <= value <= high:
             return value
-        return _odd_integer(value, low, high)
+        return odd_integer(value, low, high)
 
     def read_primitive(value: JsonValue) -> int:
         if type(value) is int and low <= value <= high:
             return value
-        return _odd_integer(value, low, high) or 0
+        return odd_integer(value, low, high) or 0
 
     def write(value: int) -> int:
         if low <= value <= high:
@@ -277,31 +191,7 @@ BOXED_BOOLEAN: Final[Form[bool]] = Form(
 # ---------------------------------------------------------------------------- other scalars
 
 
-def _read_double(value: JsonValue) -> float:
-    if isinstance(value, float):
-        return float(value)
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str | int | float):
-        return _read_double(value[0])
-    if isinstance(value, list | dict) and not value:
-        return 0.0
-    if value is None or value in ("", "null"):
-        return 0.0
-    if isinstance(value, str):
-        return _double_of_text(value)
-    if isinstance(value, int) and -(1 << 63) <= value < 1 << 63:
-        return float(value)
-    raise Mismatch(f"no floating point number: {kind(value)}")
-
-
-def _double_of_text(text: str) -> float:
-    if text in ("true", "false"):
-        return float(text == "true")
-    if _NUMBER.fullmatch(text.strip()) or text.lstrip("+-") in ("NaN", "Infinity"):
-        return float(text)
-    raise Mismatch("no floating point number: a string")
-
-
-DOUBLE: Final[Primitive[float]] = Primitive("double", _read_double, zero=0.0)
+DOUBLE: Final[Primitive[float]] = Primitive("double", odd_double, zero=0.0)
 
 
 def _read_string(value: JsonValue) -> str | None:
@@ -316,13 +206,36 @@ def _read_string(value: JsonValue) -> str | None:
     if isinstance(value, float):
         if math.isnan(value):
             raise Mismatch("NaN is no text")
-        return value.text if isinstance(value, Real) else double_text(value)
+        return _text_of_real(value)
     if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str | None):
         return value[0]
+    if _holds_inexact(value):
+        raise InexactError("a number whose digits matter")
     try:
         return dumps(value).decode("utf-8")
     except EncodeError:
         raise Mismatch("nested too deeply for a text") from None
+
+
+def _text_of_real(value: float) -> str:
+    if isinstance(value, Real):
+        return value.text
+    if math.isinf(value):
+        return double_text(value)
+    raise InexactError("a number whose digits matter")
+
+
+def _holds_inexact(value: JsonValue) -> bool:
+    """Whether a number somewhere inside has lost its digits."""
+    waiting = [value]
+    for item in waiting:  # grows while it is walked
+        if isinstance(item, list):
+            waiting += item
+        elif isinstance(item, dict):
+            waiting += item.values()
+        elif isinstance(item, float) and not isinstance(item, Real) and math.isfinite(item):
+            return True
+    return False
 
 
 def same(text: str) -> str:

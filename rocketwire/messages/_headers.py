@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._bodies import java_name, lower_camel
-from rocketwire.messages._forms import Form, Mismatch, Primitive
+from rocketwire.messages._forms import Form, Primitive
+from rocketwire.messages._numbers import Mismatch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

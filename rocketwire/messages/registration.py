@@ -26,7 +26,7 @@ from rocketwire.messages._fields import (
     member,
     record,
 )
-from rocketwire.messages._forms import Mismatch
+from rocketwire.messages._numbers import Mismatch
 from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.route import TopicQueueMappingInfo
 from rocketwire.messages.topic_config import DataVersion as DataVersion

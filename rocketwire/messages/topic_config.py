@@ -23,7 +23,7 @@ from rocketwire.messages._fields import (
     member,
     record,
 )
-from rocketwire.messages._forms import Mismatch
+from rocketwire.messages._numbers import Mismatch
 from rocketwire.messages.enums import TopicFilterType
 from rocketwire.messages.route import TopicQueueMappingInfo
 from rocketwire.messages.static_topics import TopicQueueMappingDetail

@@ -122,7 +122,8 @@ def read(
         limits: size, depth and count; the count is exact here.
         dialect: FASTJSON2 refuses what 5.5.0 refuses and 5.3.3 reads (names without quotes, a byte
             order mark, surplus commas, ``;``, ``undefined``); None reads everything.
-        as_written: gives numbers with a fraction, an exponent or a suffix F or D as ``Real``.
+        as_written: gives numbers with a fraction or an exponent as ``Real`` too, not only those
+            with a suffix F or D.
         write_key: makes the compact text of an object that stands in key position.
         read_flat: reads a strict object without nested ones, or raises ValueError; the faster of
             two ways.
@@ -338,14 +339,16 @@ class _Reader:
             self._over("characters of a number", self._at - start, MAX_NUMBER_LENGTH)
         digits, _, exponent, suffix = match.groups("")
         digits = digits.removesuffix(".")
-        is_double = suffix in ("F", "D")
-        if is_double or exponent or "." in digits:
+        suffix = suffix if suffix in ("F", "D") else ""
+        if suffix or exponent or "." in digits:
             literal = digits + exponent
             if self._in_key and isinf(
                 float(literal)
             ):  # a key is written again, as null if infinite
                 literal = _LARGEST if digits[0] != "-" else f"-{_LARGEST}"
-            return Real.of(literal, is_double=is_double) if self.as_written else float(literal)
+            if self.as_written or (suffix and not self._in_key):
+                return Real.of(literal, suffix=suffix)
+            return float(literal)
         return int(digits)
 
     def _string(self) -> str:

@@ -9,12 +9,13 @@ null map values; NaN and the infinities become ``null``.
 
 from __future__ import annotations
 
+import math
 import re
+import struct
 from collections.abc import Callable, Mapping
 from decimal import Decimal
 from enum import Enum
 from functools import cache
-from math import isfinite
 from typing import TypeAlias, cast
 
 from rocketwire.errors import EncodeError
@@ -23,6 +24,7 @@ StrictDumps: TypeAlias = Callable[[object], bytes]
 """A strict and compact JSON encoder that raises TypeError for what it cannot write."""
 
 _LARGEST_EXACT_DOUBLE = 2**53 - 1
+_SINGLE = struct.Struct(">f")
 _ATOMS = frozenset({str, int, bool})
 _TEXTS = frozenset({str})
 _DICTS = frozenset({dict})
@@ -50,44 +52,73 @@ class BareKey(str):
 
 
 class Real(float):
-    """A number that was not written as an integer, with the text that Java makes of it for a string
-    field.
+    """A number that was not written as an integer alone, with the text that Java makes of it for a
+    string field.
 
     Attributes:
         text: ``1.10`` of ``1.10`` (Java keeps a ``BigDecimal``), ``1000.0`` of ``1e3`` (a
             ``double``).
         decimal: the exact number where Java keeps a ``BigDecimal``, None where a ``double``.
+        suffix: ``F`` or ``D`` where it says that the number is a ``float`` or a ``double``; else
+            empty.
+        whole: the digits before the suffix where they are an integer, which a member of an integer
+            type keeps as they are; else None.
     """
 
-    __slots__ = ("decimal", "text")
+    __slots__ = ("decimal", "suffix", "text", "whole")
     decimal: Decimal | None
+    suffix: str
     text: str
+    whole: int | None
 
     @classmethod
-    def of(cls, literal: str, *, is_double: bool = False) -> Real:
+    def of(cls, literal: str, *, is_double: bool = False, suffix: str = "") -> Real:
         """Makes the number of a literal.
 
         Args:
             literal: digits, with or without a fraction and an exponent.
-            is_double: whether it is a ``double`` (a suffix says so), as one with an exponent other
-                than zero is anyway.
+            is_double: whether it is a ``double``, as one with an exponent other than zero is
+                anyway.
+            suffix: ``F``, ``D`` or nothing.
         """
         value = cls(literal)
+        value.suffix = suffix
+        value.whole = int(literal) if suffix and literal.lstrip("+-").isdecimal() else None
         digits, _, exponent = literal.lower().partition("e")
-        if is_double or exponent.strip("+-0"):
+        if is_double or suffix or exponent.strip("+-0"):
             value.decimal = None
-            value.text = double_text(value)
+            value.text = double_text(shortest_single(value) if suffix == "F" else value)
         else:
             decimal = value.decimal = Decimal(digits)
             value.text = str(decimal if decimal else decimal.copy_abs())
         return value
+
+    def rounded(self) -> float:
+        """The number after its suffix: the nearest ``float`` if that is an F."""
+        return single(self) if self.suffix == "F" else float(self)
+
+
+def single(value: float) -> float:
+    """The nearest number that a ``float`` of Java can hold."""
+    try:
+        (nearest,) = _SINGLE.unpack(_SINGLE.pack(value))
+    except OverflowError:
+        return math.copysign(math.inf, value)
+    return cast("float", nearest)
+
+
+def shortest_single(value: float) -> float:
+    """The number with the fewest digits whose nearest ``float`` is that of ``value``."""
+    wanted = single(value)
+    candidates = (float(f"{wanted:.{digits}e}") for digits in range(9))
+    return next((one for one in candidates if single(one) == wanted), wanted)
 
 
 def double_text(value: float) -> str:
     """Returns a double as Java prints it (``Double.toString``): ``100.0``, ``1.0E10``, ``NaN``,
     ``-Infinity``."""
     plain = float.__repr__(value)
-    if not isfinite(value):
+    if not math.isfinite(value):
         return {"nan": "NaN", "inf": "Infinity"}.get(plain, "-Infinity")
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return plain
@@ -204,7 +235,7 @@ class Writer:
         return b"%d" % value
 
     def _real(self, value: float) -> bytes:
-        if not isfinite(value):
+        if not math.isfinite(value):
             return b"null"
         return (value.text if isinstance(value, Real) else double_text(value)).encode()
 

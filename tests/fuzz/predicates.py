@@ -439,7 +439,7 @@ def long_double(trial: Trial, found: Difference) -> bool:
 
 def null_element(trial: Trial, found: Difference) -> bool:
     return only_java(found, "null has no place here") and any(
-        b"null" in text for text in texts_of(trial)
+        re.search(rb'null|""', text) is not None for text in texts_of(trial)
     )
 
 

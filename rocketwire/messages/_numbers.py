@@ -1,0 +1,248 @@
+"""Numbers where JSON has them otherwise than the member's type, as Java 5.5.0 (fastjson2) reads
+them.
+
+Rules of this file: what Java computes of a number, of a text, of an array with one element or of an
+object in the place of a number is computed here; what it refuses raises ``Mismatch``.  A plain
+``float`` may have lost digits; where they matter, ``InexactError`` has the text read again.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.wire.fastjson import Real
+
+if TYPE_CHECKING:
+    from rocketwire.wire.fastjson import JsonValue
+
+_NUMBER = re.compile(r"[+-]?(?:\d{1,80}(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_INT_LOW: Final = -(1 << 31)
+_INT_HIGH: Final = (1 << 31) - 1
+_MOST_DIGITS: Final = 38
+"""Java puts together that many digits of a number itself; of more it wants an exact integer."""
+
+
+class Mismatch(ValueError):
+    """A value is not of the type that its place asks for; becomes a ``DecodeError`` or an
+    ``EncodeError``.
+
+    Attributes:
+        message: what is wrong.
+        path: names of the members that lead to the value, outermost first.
+    """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+        self.path: tuple[str, ...] = ()
+
+    def under(self, name: object) -> Mismatch:
+        """The same problem, seen from one level further out."""
+        self.path = (str(name), *self.path)
+        return self
+
+
+def kind(value: object) -> str:
+    """The JSON name of a value's type, for messages."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "a boolean"
+    if isinstance(value, int | float):
+        return "a number"
+    if isinstance(value, str):
+        return "a string"
+    return "an array" if isinstance(value, list) else "an object"
+
+
+# ---------------------------------------------------------------------------- integers
+
+
+def parse_integer(text: str, low: int, high: int) -> int:
+    """Reads a header's number as ``Integer.parseInt`` does: optional sign, any decimal digits, no
+    blanks.
+
+    Raises:
+        ValueError: not a number, or out of range.
+    """
+    digits = text[1:] if text[:1] in ("+", "-") else text
+    if not digits.isdecimal() or max(digits) > "\uffff":
+        raise ValueError(f"not a decimal number: {text[:40]!r}")
+    if len(digits) > 40:
+        digits = digits.lstrip("0")[:40] or "0"
+    number = -int(digits) if text[0] == "-" else int(digits)
+    if not low <= number <= high:
+        raise ValueError(f"number out of range: {text[:40]}")
+    return number
+
+
+class InexactError(Mismatch):
+    """An integer is asked for and the double that is there may have been another number; the text
+    has to be read again, exactly."""
+
+
+def odd_integer(value: JsonValue, low: int, high: int) -> int | None:
+    """An integer from anything but an integer in range, as fastjson2 converts it."""
+    if value is None or value == "" or value == "null":
+        return None
+    if isinstance(value, bool):
+        return int(value)
+    if isinstance(value, list):
+        return _of_array(value, low, high)
+    if isinstance(value, dict):
+        return _of_object(value, low, high)
+    if isinstance(value, str):
+        value = _number_of_text(value)
+    if isinstance(value, float) and not math.isnan(value):
+        return _cut_off(value, low, high)
+    if isinstance(value, int) and low <= value <= high:
+        return value
+    raise _no_integer(value, low, high)
+
+
+def _no_integer(value: JsonValue, low: int, high: int) -> Mismatch:
+    return Mismatch(f"no integer from {low} to {high}: {kind(value)}")
+
+
+def _of_array(values: list[JsonValue], low: int, high: int) -> int:
+    """The only element as 32 bits, whatever the member's type; but an integer that fits is
+    itself."""
+    inner = values[0] if len(values) == 1 else None
+    if isinstance(inner, str):
+        try:
+            return parse_integer(inner, _INT_LOW, _INT_HIGH)
+        except ValueError:
+            raise _no_integer(values, low, high) from None
+    if isinstance(inner, bool) or not isinstance(inner, float | int):
+        raise _no_integer(values, low, high)
+    return inner if isinstance(inner, int) and low <= inner <= high else _int_value(inner)
+
+
+def _of_object(value: dict[str, JsonValue], low: int, high: int) -> int:
+    """The member ``val`` as 32 bits; without one, an ``int`` is 0 and a ``long`` nothing."""
+    inner = value.get("val")
+    if not isinstance(inner, bool) and isinstance(inner, float | int):
+        return _int_value(inner)
+    if high > _INT_HIGH:
+        raise _no_integer(value, low, high)
+    return 0
+
+
+def _int_value(number: float) -> int:
+    """Java's ``Number.intValue`` of what its reader makes of a number."""
+    if isinstance(number, int):
+        return _last_bits(number, _INT_LOW, _INT_HIGH)
+    if math.isnan(number):
+        return 0
+    if isinstance(number, Real) and number.suffix:
+        return _nearest(number.rounded(), _INT_LOW, _INT_HIGH)
+    return _cut_off(number, _INT_LOW, _INT_HIGH)
+
+
+def _last_bits(value: int, low: int, high: int) -> int:
+    return (value - low) % (high - low + 1) + low
+
+
+def _nearest(value: float, low: int, high: int) -> int:
+    return int(min(max(value, low), high))
+
+
+def _cut_off(value: float, low: int, high: int) -> int:
+    """The integer of a number with a fraction, an exponent or a suffix: Java's ``BigDecimal`` keeps
+    the last bits of one that is too large, its ``double`` gives the nearest that there is."""
+    if not isinstance(value, Real):
+        if value % 1 == 0 or not low <= value <= high:
+            raise InexactError("a number whose digits matter")
+        return int(value)
+    if value.suffix:
+        return _suffixed(value, low, high)
+    if value.decimal is None:
+        return _nearest(value, low, high)
+    number = int(value.decimal)
+    if len(value.decimal.as_tuple().digits) <= _MOST_DIGITS:
+        return _last_bits(number, low, high)
+    if number == value.decimal and low <= number <= high:
+        return number
+    raise _no_integer(value, low, high)
+
+
+def _suffixed(value: Real, low: int, high: int) -> int:
+    """The integer of a number with a suffix F or D: its own digits if they are one that fits, the
+    ``long`` of the ``float`` or ``double`` otherwise."""
+    if value.whole is not None and low <= value.whole <= high:
+        return value.whole
+    number = _nearest(value.rounded(), -(1 << 63), (1 << 63) - 1)
+    if low <= number <= high:
+        return number
+    raise _no_integer(value, low, high)
+
+
+def _number_of_text(text: str) -> int | Real | None:
+    if text in ("true", "false"):
+        return int(text == "true")
+    if not _NUMBER.fullmatch(text):
+        return None
+    return int(text) if text.lstrip("+-").isdecimal() else Real.of(text)
+
+
+# ---------------------------------------------------------------------------- doubles
+
+
+def odd_double(value: JsonValue) -> float:
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, list) and len(value) == 1:
+        return _boxed_double(value[0])
+    if isinstance(value, list | dict) and not value:
+        return 0.0
+    if value is None or value in ("", "null"):
+        return 0.0
+    if isinstance(value, str):
+        return _double_of_text(value)
+    if isinstance(value, int):
+        return _double_of_integer(value)
+    raise Mismatch(f"no floating point number: {kind(value)}")
+
+
+def _double_of_integer(value: int) -> float:
+    """Java has a ``long`` for most integers, and for those of very many digits a ``BigDecimal``."""
+    if -(1 << 63) <= value <= 1 << 63:
+        return float(value)
+    if abs(value) < 10**_MOST_DIGITS:
+        raise Mismatch("no floating point number: beyond 64 bits")
+    return _double_of_any(value)
+
+
+def _double_of_any(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _boxed_double(value: JsonValue) -> float:
+    """The only element of an array: a number or its text, and nothing else."""
+    if isinstance(value, str) and value not in ("", "null", "true", "false"):
+        return _double_of_text(value)
+    if isinstance(value, float):
+        return float(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _double_of_any(value)
+    raise Mismatch(f"no floating point number: {kind(value)}")
+
+
+def _double_of_text(text: str) -> float:
+    if text in ("true", "false"):
+        return float(text == "true")
+    if text.lstrip("+-") in ("NaN", "Infinity"):
+        return float(text)
+    digits = text.strip()
+    if digits[-1:] in ("D", "F", "L"):
+        digits = digits[:-1]
+    if not _NUMBER.fullmatch(digits):
+        raise Mismatch("no floating point number: a string")
+    if digits.lstrip("+-").isdecimal():
+        return _double_of_integer(int(digits))
+    return float(digits)

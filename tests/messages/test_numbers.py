@@ -1,0 +1,176 @@
+"""Numbers that JSON has otherwise than the member's type; measured on fastjson2 2.0.59 (5.5.0).
+
+Origin: the oracle's ``body_decode`` on AckMsg, BrokerStatsItem, BatchAckMsg, PopCheckPoint,
+SubscriptionData, SyncStateSet and CustomizedRetryPolicy, one member at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import pytest
+
+from rocketwire.errors import DecodeError
+from rocketwire.messages import decode_body
+from rocketwire.messages.brokers import BrokerStatsItem
+from rocketwire.messages.controller import SyncStateSet
+from rocketwire.messages.groups import CustomizedRetryPolicy
+from rocketwire.messages.heartbeat import SubscriptionData
+from rocketwire.messages.pop import AckMsg, BatchAckMsg, PopCheckPoint
+
+REFUSED = object()
+MANY = "1" + "0" * 41
+
+
+def read(cls: type[Any], wire: str, member: str, text: str) -> Any:
+    """The member after reading an object that holds only it, or REFUSED."""
+    try:
+        body = decode_body(cls, f'{{"{wire}":{text}}}'.encode())
+    except DecodeError:
+        return REFUSED
+    return getattr(body, member)
+
+
+@pytest.mark.parametrize(
+    ("text", "as_int", "as_long"),
+    [
+        ("5F", 5, 5),
+        ("-5D", -5, -5),
+        ("9007199254740993F", REFUSED, 9007199254740993),
+        ("-9007199254740993D", REFUSED, -9007199254740993),
+        ("2147483647F", 2147483647, 2147483647),
+        ("2147483648F", REFUSED, 2147483648),
+        ("-2147483649F", -2147483648, -2147483649),
+        ("-2147483649D", REFUSED, -2147483649),
+        ("9223372036854775808D", REFUSED, 2**63 - 1),
+        ("16777217.5F", 16777218, 16777218),
+        ("16777217.5D", 16777217, 16777217),
+        ("3e9D", REFUSED, 3_000_000_000),
+        ("1e39F", REFUSED, 2**63 - 1),
+        ("5L", 5, 5),
+        (f"{MANY}", REFUSED, REFUSED),
+        (f"{MANY}.0", REFUSED, REFUSED),
+        (f"{MANY}.5", REFUSED, REFUSED),
+        ("0." + "0" * 40 + "1", 0, 0),
+        ("1." + "0" * 40, 1, 1),
+    ],
+)
+def test_the_digits_before_a_suffix_are_kept_if_they_fit(
+    text: str, as_int: object, as_long: object
+) -> None:
+    assert read(AckMsg, "q", "queue_id", text) == as_int
+    assert read(AckMsg, "ao", "ack_offset", text) == as_long
+
+
+@pytest.mark.parametrize(
+    ("text", "as_int", "as_long"),
+    [
+        ("[1.5]", 1, 1),
+        ("[-1.5]", -1, -1),
+        ("[5F]", 5, 5),
+        ("[1.5F]", 1, 1),
+        ("[9007199254740993D]", 2**31 - 1, 2**31 - 1),
+        ("[1e20]", 2**31 - 1, 2**31 - 1),
+        ("[2147483648.5]", -(2**31), -(2**31)),
+        ("[18446744073709551617]", 1, 1),
+        ("[NaN]", 0, 0),
+        ('["-5"]', -5, -5),
+        ('["1.5"]', REFUSED, REFUSED),
+        ('["3000000000"]', REFUSED, REFUSED),
+        ('[""]', REFUSED, REFUSED),
+        ('["null"]', REFUSED, REFUSED),
+        ("[true]", REFUSED, REFUSED),
+        ("{}", 0, REFUSED),
+        ('{"val":5}', 5, 5),
+        ('{"val":1.5}', 1, 1),
+        ('{"val":3000000000}', -1294967296, -1294967296),
+        ('{"val":"5"}', 0, REFUSED),
+        ('{"val":true}', 0, REFUSED),
+    ],
+)
+def test_an_array_or_an_object_in_the_place_of_an_integer_holds_one_of_32_bits(
+    text: str, as_int: object, as_long: object
+) -> None:
+    assert read(AckMsg, "q", "queue_id", text) == as_int
+    assert read(AckMsg, "ao", "ack_offset", text) == as_long
+
+
+def test_an_integer_alone_in_an_array_is_itself_and_not_its_last_bits() -> None:
+    assert read(AckMsg, "ao", "ack_offset", "[9007199254740993]") == 9007199254740993
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("9223372036854775808", 2.0**63),
+        ("18446744073709551617", REFUSED),
+        ('"18446744073709551617"', REFUSED),
+        (MANY, 1e41),
+        (f"-{'9' * 400}", -math.inf),
+        ("5F", 5.0),
+        ("[18446744073709551617]", 2.0**64),
+        ("[1.5]", 1.5),
+        ('["5F"]', 5.0),
+        ('[""]', REFUSED),
+        ('["null"]', REFUSED),
+        ('["true"]', REFUSED),
+        ("[true]", REFUSED),
+        ('"5L"', 5.0),
+        ('"1.5F"', 1.5),
+        ('"F"', REFUSED),
+    ],
+)
+def test_a_double_is_read_from_what_java_makes_a_number_of(text: str, expected: object) -> None:
+    assert read(BrokerStatsItem, "tps", "tps", text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.10", "1.10"),
+        ("3000000000.0", "3000000000.0"),
+        ("9007199254740993.0", "9007199254740993.0"),
+        ("1e0", "1"),
+        ("1e3", "1000.0"),
+        ("5F", "5.0"),
+        ("1.1F", "1.1"),
+        ("16777217D", "1.6777217E7"),
+        ("1e39F", "Infinity"),
+        ("1e400", "Infinity"),
+        ("NaN", REFUSED),
+        ('{"a":1.10}', '{"a":1.10}'),
+        ("[1,1.10]", "[1,1.10]"),
+        ("[NaN,2]", "[null,2]"),
+    ],
+)
+def test_a_number_in_the_place_of_a_text_keeps_its_digits(text: str, expected: object) -> None:
+    assert read(AckMsg, "bn", "broker_name", text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "longs", "integers", "set_of_longs", "set_of_integers", "array"),
+    [
+        ("5", (5,), (5,), REFUSED, (5,), REFUSED),
+        ("1.5", (1,), (1,), REFUSED, (1,), REFUSED),
+        ('"5"', (5,), (5,), (5,), (5,), REFUSED),
+        ('"1,23"', (1, 23), (1, 23), (1, 23), REFUSED, REFUSED),
+        ('"x"', REFUSED, REFUSED, REFUSED, REFUSED, REFUSED),
+        ('{"val":5}', (5,), (5,), REFUSED, (5,), REFUSED),
+        ("[1.5]", (1,), (1,), (1,), (1,), (1,)),
+        ("null", None, None, None, None, None),
+    ],
+)
+def test_what_is_no_array_in_the_place_of_a_list_of_numbers_reads_as_in_java(
+    text: str,
+    longs: object,
+    integers: object,
+    set_of_longs: object,
+    set_of_integers: object,
+    array: object,
+) -> None:
+    assert read(BatchAckMsg, "aol", "ack_offset_list", text) == longs
+    assert read(PopCheckPoint, "d", "queue_offset_diff", text) == integers
+    assert read(SyncStateSet, "syncStateSet", "sync_state_set", text) == set_of_longs
+    assert read(SubscriptionData, "codeSet", "code_set", text) == set_of_integers
+    assert read(CustomizedRetryPolicy, "next", "next", text) == array
