@@ -159,6 +159,8 @@ class Bench:
         for name, bound in SPEEDS.items():
             speed = self.captures[name].size / 1e6 / self.seen["columns", name].cpu
             made.append(Figure(f"{name}: decoded to all columns, a core", speed, "MB/s", bound))
+            each = self.seen["columns", name].frames / 1e3 / self.seen["columns", name].cpu
+            made.append(Figure(f"{name}: the same in frames", each, "k/s"))
         for suffix, bound in INFLATED.items():
             ratio = self.seen["columns", "mixed"].wall / self.seen["columns", suffix].wall
             text = f"mixed.pcap.{suffix}: speed / that of the plain capture, wall"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.engine import Totals
     from rocketwire_tools.pcap.packets import Addresses, Segments
 
-_MOST: Final = 200_000
+_MOST: Final = 100_000
 """Connections and clients that are remembered."""
 _LONGEST: Final = 108
 """Bytes that are looked at; a PROXY header of the first version has at most so many."""

@@ -79,8 +79,8 @@ class Segments:
         return Segments(*(getattr(self, name)[some] for name in Segments.__dataclass_fields__))
 
 
-MOST_ADDRESSES: Final = 3 << 16
-"""IPv6 addresses that are remembered; more than the streams that are remembered can have."""
+MOST_ADDRESSES: Final = 1 << 17
+"""IPv6 addresses that are remembered: as many as the streams that are remembered can have."""
 
 
 class Addresses:

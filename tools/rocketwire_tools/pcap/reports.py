@@ -7,8 +7,9 @@ too many, and the report says so.
 from __future__ import annotations
 
 import random
+from array import array
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.engine import Totals
 
 _SAMPLE: Final = 200_000
-"""Latencies kept for each code and topic."""
+"""Latencies kept for each code and topic, unless there are too many in all."""
+_SAMPLES: Final = 2_000_000
+"""Latencies kept in all; beyond that fewer are kept for each code and topic."""
+_LEAST_SAMPLE: Final = 16
 _KEYS: Final = 100_000
 """Topics, connections or pairs that are counted; what comes later counts as ``(others)``."""
 OTHERS: Final = "(others)"
@@ -107,26 +111,41 @@ def _name(code: int) -> str:
     return found.name if found.is_known else str(code)
 
 
-@dataclass(slots=True)
 class Sample:
-    """Latencies in milliseconds: all of them, or so many by chance."""
+    """Latencies in milliseconds: all of them, or some by chance.
 
-    count: int = 0
-    largest: float = 0.0
-    values: list[float] = field(default_factory=list[float])
+    Attributes:
+        count: how many there were.
+        largest: of them.
+        values: those that were kept.
+    """
 
-    def add(self, value: float) -> None:
-        """Take one."""
+    __slots__ = ("count", "largest", "values")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.largest = 0.0
+        self.values = array("d")
+
+    def add(self, value: float, most: int) -> bool:
+        """Take one, and keep so many at most; returns whether one more is kept."""
         self.count += 1
         self.largest = max(self.largest, value)
-        if len(self.values) < _SAMPLE:
+        if self.count <= most:
             self.values.append(value)
-        elif (place := random.randrange(self.count)) < _SAMPLE:  # noqa: S311 - not for secrets
+            return True
+        if (place := random.randrange(self.count)) < len(self.values):  # noqa: S311 - no secret
             self.values[place] = value
+        return False
+
+    def thin(self, most: int) -> None:
+        """Keep so many at most."""
+        if len(self.values) > most:
+            self.values = array("d", random.sample(self.values, most))
 
     def percentiles(self) -> tuple[float, float, float]:
         """The 50th, 90th and 99th."""
-        p50, p90, p99 = np.percentile(self.values, (50, 90, 99))
+        p50, p90, p99 = np.percentile(np.frombuffer(self.values), (50, 90, 99))
         return float(p50), float(p90), float(p99)
 
 
@@ -138,6 +157,8 @@ class Slow:
     def __init__(self, top: int) -> None:
         self._top = top
         self._samples: defaultdict[tuple[int, str], Sample] = defaultdict(Sample)
+        self._kept = 0
+        self._most = _SAMPLE
         self._slowest: list[tuple[int, int, int, str, int, str]] = []
 
     def take(self, batch: Batch) -> None:
@@ -150,9 +171,18 @@ class Slow:
             key = (request_code, asked)
             if len(self._samples) >= _KEYS and key not in self._samples:
                 key = (request_code, OTHERS)
-            self._samples[key].add(latency / 1e6)
+            self._kept += self._samples[key].add(latency / 1e6, self._most)
             self._slowest.append((latency, time_ns, request_code, connection, opaque, asked))
         self._slowest = sorted(self._slowest, reverse=True)[: self._top]
+        while self._kept > _SAMPLES and self._most > _LEAST_SAMPLE:
+            self._thin()
+
+    def _thin(self) -> None:
+        """Keep half as many latencies for each code and topic."""
+        self._most //= 2
+        for sample in self._samples.values():
+            sample.thin(self._most)
+        self._kept = sum(len(sample.values) for sample in self._samples.values())
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:
         """See ``Report``."""
