@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import zstandard
 
+from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.capture import MAX_RECORD
 from rocketwire_tools.pcap.engine import Decoder, Options
 from rocketwire_tools.pcap.errors import CaptureError
 from tests.support.captures.files import NULL, RAW, SLL, SLL2, FileKind
 from tests.support.captures.made import make, save
-from tests.support.captures.network import CLEAN, LOSSY, Trouble
+from tests.support.captures.network import ACK, CLEAN, LOSSY, Packet, Trouble
 from tests.support.captures.traffic import Profile
 from tests.tools.pcap.conftest import SMALL
 from tests.tools.pcap.decoded import expected, frames, rows
@@ -102,6 +103,24 @@ def test_what_was_cut_by_the_capture_does_not_hide_what_was_not(
 def test_without_any_syn_all_complete_frames_are_found(usual: Made, tmp_path: Path) -> None:
     path = save(tmp_path / "midway.pcap", [one for one in usual.packets if one.flags & 2 == 0])
     assert expected(usual.truth) == frames(rows(path))
+
+
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_the_first_segment_may_be_captured_last_without_any_syn(
+    goes_on: bool, tmp_path: Path
+) -> None:
+    frame = encode(RemotingCommand(code=10, body=bytes(30_000)))
+    ends = (("10.0.0.1", 40_000), ("10.0.0.2", 10911))
+    starts = [at for at in range(1000, len(frame), 1000) if at != 9000]
+    packets = [
+        Packet(number * 1000, *ends, 5000 + at, 0, ACK, frame[at : at + 1000])
+        for number, at in enumerate([*starts, 0])
+    ]
+    if goes_on:
+        packets.append(Packet(10**9, ends[1], ends[0], 1, 0, ACK, b""))
+    (row,) = rows(save(tmp_path / "late.pcap", packets))
+    assert (10, False, True) == (row["code"], row["body_ok"], row["gap"])
+    assert len(starts) * 1000 == row["time_ns"] == row["end_time_ns"]
 
 
 def test_a_capture_that_was_cut_anywhere_yields_everything_complete_in_it(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 _HALF: Final = 1 << 31
-_FIRST_SEGMENTS: Final = 8
+_FIRST_SEGMENTS: Final = 512
 _FIRST_BYTES: Final = 1 << 18
 _REORDERED_NS: Final = 50_000_000
 """Among so many segments, bytes and nanoseconds a stream's first ones may have been captured in another order; what
@@ -48,6 +48,7 @@ class Singly:
         self._captured: list[int] = chunk.segments.captured[chunk.order].tolist()
         self._where: list[int] = chunk.records.where[chunk.record].tolist()
         self._times: list[int] = chunk.records.time_ns[chunk.record].tolist()
+        self._last = int(chunk.records.time_ns[-1])
         self._unusual = set(np.flatnonzero(chunk.unusual).tolist())
         self._breaks: list[int] = np.flatnonzero(~chunk.follows).tolist()
         self._cutter = Cutter(
@@ -113,9 +114,10 @@ class Singly:
 
     def _earliest(self, low: int, high: int) -> int:
         """Sequence number with which a stream goes on that began before it was seen: the network may have
-        brought its first segments in another order.  -1 if the first one says that it begins."""
+        brought its first segments in another order.  -1 if the first one says that it begins, or if the next chunk may
+        tell."""
         first, least = self._sequence[low], 0
-        if low in self._unusual:
+        if low in self._unusual or self._last - self._times[low] < _REORDERED_NS:
             return -1
         for number in range(low + 1, min(low + _FIRST_SEGMENTS, high)):
             if number in self._unusual or self._times[number] - self._times[low] >= _REORDERED_NS:
