@@ -12,6 +12,7 @@ import trio
 from rocketwire.client import (
     Credentials,
     Message,
+    ProducerConfig,
     open_client,
     open_pool,
     open_producer,
@@ -38,6 +39,8 @@ pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 SECONDS = 90.0
 TOPIC = "TBW102"
+ONCE = ProducerConfig(retry_times_when_send_failed=0)
+"""Code 16 is one after which other brokers are tried."""
 AUTH = {
     "authenticationEnabled": "true",
     "authenticationProvider": "org.apache.rocketmq.auth.authentication.provider.DefaultAuthenticationProvider",
@@ -158,7 +161,10 @@ async def test_a10_only_right_credentials_send_consume_and_are_members(
             await until(lambda: set(got) == set(bodies))
     for credentials in (None, Credentials("rocket", "wrong"), Credentials("nobody", "wire1234")):
         config = patient(namesrv_addr=java_cluster.address, credentials=credentials)
-        async with open_client(config) as client, open_producer(client, unique("p")) as producer:
+        async with (
+            open_client(config) as client,
+            open_producer(client, unique("p"), ONCE) as producer,
+        ):
             for attempt in (
                 partial(producer.send, Message(topic, b"x"), within=30),
                 partial(producer.send_batch, [Message(topic, b"x")] * 2, within=30),

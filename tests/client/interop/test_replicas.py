@@ -1,0 +1,141 @@
+"""Cases C10, C36 and C37: what pulls are told to do elsewhere or later, and two clients of one name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client import open_client, open_push_consumer
+from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus, pull_header
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import BrokerError
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.subscription import subscription_data
+from tests.client.interop.member import FIRST
+from tests.client.interop.messages import create_topic, eventually, numbered, send, unique, until
+from tests.client.interop.patience import patient
+from tests.client.members import Consumer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire.client import ClientInstance
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire.wire.stored import StoredMessage
+    from tests.support.javacluster import JavaCluster
+    from tests.support.javapeers import JavaPeer
+
+pytestmark = [pytest.mark.java, pytest.mark.slow]
+
+
+def pull_of(topic: str, group: str, version: int, offset: int = 0, **more: object) -> PullRequest:
+    return PullRequest(
+        queue=MessageQueue(topic=topic, broker_name="broker-a", queue_id=0),
+        offset=offset,
+        group=group,
+        subscription=subscription_data(topic, version=version),
+        suspend_timeout=0,
+        send_subscription=bool(more),
+    )
+
+
+async def test_c10_a_newer_subscription_is_refused_until_the_broker_has_heard_of_it(
+    java_cluster: JavaCluster,
+) -> None:
+    group = unique("g")
+    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
+        topic = await create_topic(client, unique("c10"))
+        await send(client, topic, [b"x"], queue_id=0)
+        client.add_consumer(Consumer(group, (topic,)))  # tells version 1
+        await client.send_heartbeats()
+        calls = PullCalls(client)
+        known = await calls.pull(pull_of(topic, group, 1), within=30)
+        with pytest.raises(BrokerError) as newer:
+            await calls.pull(pull_of(topic, group, 2), within=30)
+
+    assert known.status is PullStatus.FOUND
+    assert newer.value.code == ResponseCode.SUBSCRIPTION_NOT_LATEST
+
+
+async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_suggests(
+    java_cluster: JavaCluster, java_peer: JavaPeer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    master = java_cluster.master
+    asked: list[str] = []
+
+    async def set_ratio(value: int) -> None:
+        line = f"updateBrokerConfig -b {master.address} -k accessMessageInMemoryMaxRatio -v {value}"
+        done = await trio.to_thread.run_sync(java_peer.admin, java_cluster.address, line)
+        assert "success" in done.out, done
+
+    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
+        topic = await create_topic(client, unique("c36"), queues=1)
+        await send(client, topic, numbered(64), queue_id=0)
+        slave = await trio.to_thread.run_sync(java_cluster.slave)  # it copies topics when it starts
+        await _until_the_slave_has(client, slave.address, topic, 64)
+        await client.refresh_route(topic)
+        request = client.pool.request
+
+        async def noting(
+            address: str, command: RemotingCommand, *, within: float | None = None
+        ) -> RemotingCommand:
+            if command.code == RequestCode.PULL_MESSAGE:
+                asked.append(address)
+            return await request(address, command, within=within)
+
+        monkeypatch.setattr(client.pool, "request", noting)
+        calls, offset, bodies = PullCalls(client), 0, list[bytes]()
+        await set_ratio(0)
+        try:
+            while offset < 64:
+                pull = pull_of(topic, unique("g"), 1, offset, subscription=True)
+                result = await calls.pull(pull, within=30)
+                offset = result.next_begin_offset
+                bodies += [message.body or b"" for message in result.messages]
+        finally:
+            await set_ratio(40)
+
+    assert asked[0] == master.address
+    assert slave.address in asked
+    assert bodies == numbered(64)
+
+
+async def _until_the_slave_has(client: ClientInstance, slave: str, topic: str, count: int) -> None:
+    header = pull_header(pull_of(topic, "g", 1, count - 1, subscription=True), to_slave=True)
+
+    async def has() -> bool:
+        answer = await client.brokers.call(slave, RequestCode.PULL_MESSAGE, header, within=10)
+        return bool(answer.header.max_offset == count)
+
+    await eventually(has, 60)
+
+
+async def test_c37_two_clients_of_one_name_get_the_same_queues_and_say_so(
+    java_cluster: JavaCluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A broker lists the name twice, and each takes itself for the first of the two; with Java's clients it is the same."""
+    group, got = unique("g"), list[tuple[int, int]]()
+    config = patient(namesrv_addr=java_cluster.address, instance_name=unique("same"))
+
+    async def listen(messages: Sequence[StoredMessage], _: object) -> None:
+        got.extend((one.queue_id, one.queue_offset) for one in messages)
+
+    async with open_client(config) as one, open_client(config) as two:
+        assert one.client_id == two.client_id
+        topic = await create_topic(one, unique("c37"))
+        async with (
+            open_push_consumer(one, group, {topic: "*"}, listen, config=FIRST) as a,
+            open_push_consumer(two, group, {topic: "*"}, listen, config=FIRST) as b,
+        ):
+            await until(lambda: _of(topic, a.assigned) == _of(topic, b.assigned) == {0, 1})
+            await send(one, topic, numbered(8))
+            await until(lambda: len(got) == 8)
+
+    assert sorted(got) == sorted([(queue, offset) for queue in (0, 1) for offset in (0, 1)] * 2)
+    assert f"2 clients are called {one.client_id}" in caplog.text
+
+
+def _of(topic: str, queues: Sequence[MessageQueue]) -> set[int]:
+    return {queue.queue_id for queue in queues if queue.topic == topic}
