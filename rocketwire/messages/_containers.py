@@ -110,13 +110,28 @@ def listing(form: Form[T], java: str = "List<{}>", *, of_map: bool = False) -> F
     return Form(java.format(form.java), read, write_all)
 
 
-def distinct(form: Form[T]) -> Form[tuple[T, ...]]:
-    """A set of ``form``: an element that comes again is dropped."""
+def distinct(
+    form: Form[T], *, identity: Callable[[T], object] | None = None
+) -> Form[tuple[T, ...]]:
+    """A set of ``form``: an element that comes again is dropped.
+
+    Args:
+        form: of the elements.
+        identity: what of an element Java compares, if not all of it; the first of those that agree
+            in it stays.
+    """
     elements = listing(form, "Set<{}>")
 
     def read(value: JsonValue) -> tuple[T, ...] | None:
         values = elements.read(value)
-        return tuple(dict.fromkeys(values)) if values else values
+        if not values:
+            return values
+        if identity is None:
+            return tuple(dict.fromkeys(values))
+        kept: dict[object, T] = {}
+        for one in values:
+            kept.setdefault(identity(one), one)
+        return tuple(kept.values())
 
     return Form(elements.java, read, elements.write)
 

@@ -123,7 +123,10 @@ class SubscriptionGroupConfig:
     retry_max_times: int = member(INT, default=16)
     retry_queue_nums: int = member(INT, default=1)
     subscription_data_set: tuple[SimpleSubscriptionData, ...] | None = member(
-        distinct(record(SimpleSubscriptionData))
+        distinct(
+            record(SimpleSubscriptionData),
+            identity=lambda one: (one.topic, one.expression_type, one.expression),
+        )
     )
     which_broker_when_consume_slowly: int = member(LONG, default=1)
 

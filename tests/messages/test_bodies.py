@@ -220,3 +220,19 @@ def test_messages_cannot_be_changed() -> None:
 def test_parsed_json_is_read_as_well() -> None:
     assert from_json(QueueData, json.loads('{"perm":6}')) == QueueData(perm=6)
     assert from_json(QueueData, None) is None
+
+
+def test_of_subscriptions_that_differ_in_their_version_only_the_first_stays() -> None:
+    """As in Java's set: the version is no part of what it compares."""
+    first = '{"expression":"a","topic":"T","version":1}'
+    again = '{"expression":"a","topic":"T","version":2}'
+    other = '{"expression":"b","topic":"T","version":2}'
+    text = f'{{"subscriptionDataSet":[{first},{again},{other}]}}'
+    config = decode_body(SubscriptionGroupConfig, text.encode())
+    empty = decode_body(SubscriptionGroupConfig, b'{"subscriptionDataSet":[]}')
+
+    assert config is not None
+    assert config.subscription_data_set is not None
+    assert [one.version for one in config.subscription_data_set] == [1, 2]
+    assert empty is not None
+    assert empty.subscription_data_set == ()
