@@ -39,7 +39,7 @@ from rocketwire.wire.utf8 import decode_utf8
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire.wire.layout import Parser
+    from rocketwire.wire.layout import Buffer, Parser
 
 
 class _Parser:
@@ -147,7 +147,7 @@ class _Parser:
     def _text(self, node: Text, var: str, end: str, path: str, scope: dict[str, str]) -> None:
         self.flush(end)
         self.out.open("try:")
-        self.out.line(f"{var} = str(buf[p:{end}], 'utf-8')")
+        self.out.line(f"{var} = text(buf[p:{end}])")
         self.out.close()
         self.out.open("except UnicodeDecodeError:")
         self.out.line(f"{var} = decode_utf8(bytes(buf[p:{end}]))")
@@ -301,8 +301,8 @@ if {total} > 0:
         if n < 0 or n > {total} or q > {end}:
             raise bad_length(buf, p, {end}, n, {path} + '.value')
         try:
-            left = str(left, 'utf-8')
-            right = str(buf[p:q], 'utf-8')
+            left = text(left)
+            right = text(buf[p:q])
         except UnicodeDecodeError:
             left = left if left.__class__ is str else decode_utf8(bytes(left))
             right = decode_utf8(bytes(buf[p:q]))
@@ -312,6 +312,14 @@ if {total} > 0:
         elif left:
             {var}[left] = right
 """
+
+
+_TEXT_READER: Final = ("    text = decode_bytes if buf.__class__ is bytes else decode_slice",)
+"""A method of bytes reads a text in half the time that ``str`` takes, which reads any buffer."""
+
+
+def _decode_slice(data: Buffer) -> str:
+    return str(data, "utf-8")
 
 
 def parser_source(node: Node) -> tuple[str, dict[str, Any]]:
@@ -324,6 +332,7 @@ def parser_source(node: Node) -> tuple[str, dict[str, Any]]:
         "    p = pos",
         "    if end is None or end > len(buf):",
         "        end = len(buf)",
+        *_TEXT_READER[: any("= text(" in line for line in parser.out.lines)],
     )
     return "\n".join((*head, *parser.out.lines, "    return value, p", "")), parser.out.names
 
@@ -335,6 +344,8 @@ def make_parser(node: Node, name: str) -> Parser[Any]:
         "bad_count": bad_count,
         "too_many": too_many,
         "bad_length": bad_length,
+        "decode_bytes": bytes.decode,
+        "decode_slice": _decode_slice,
         "decode_utf8": decode_utf8,
         "read_pieces": read_pieces,
         "refused": refused,
