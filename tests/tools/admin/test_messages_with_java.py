@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import fcntl
 import re
 import signal
+import struct
 import subprocess
-from typing import TYPE_CHECKING
+import termios
+from typing import IO, TYPE_CHECKING
 
 import pytest
 
 from tests.client.interop.messages import unique
+from tests.support.processes import wait_until
 from tests.tools.admin.processes import Done, begin, end, run
 
 if TYPE_CHECKING:
@@ -64,6 +68,12 @@ class Here:
 @pytest.fixture
 def here(java_cluster: JavaCluster, java_peer: JavaPeer) -> Here:
     return Here(java_cluster, java_peer)
+
+
+def waiting_in(pipe: IO[bytes]) -> int:
+    """Bytes that were written and not read."""
+    (number,) = struct.unpack("i", fcntl.ioctl(pipe.fileno(), termios.FIONREAD, b"\0" * 4))
+    return int(number)
 
 
 def bodies(done: Done) -> list[str]:
@@ -174,17 +184,17 @@ def test_a_consumer_ends_well_when_it_is_terminated_and_when_nobody_reads_any_mo
     here: Here,
 ) -> None:
     topic, group = here.topic("term"), unique("g")
-    sent = here.produce(topic, "--count", "50", "--size", "30")
-    assert (0, 50) == (sent.status, len(sent.lines))
+    sent = here.produce(topic, "--count", "60", "--size", "3000")
+    assert (0, 60) == (sent.status, len(sent.lines))
 
     process = here.consuming(topic, group)
     assert process.stdout is not None
-    lines = [process.stdout.readline() for _ in range(50)]
+    lines = [process.stdout.readline() for _ in range(60)]
     process.send_signal(signal.SIGTERM)
     ended = end(process)
 
     assert (0, b"", "") == ended
-    assert all(len(line) > 30 for line in lines)
+    assert all(len(line) > 3000 for line in lines)
     assert 0 == here.behind(group)
 
     process = here.consuming(topic, unique("g"))
@@ -193,6 +203,22 @@ def test_a_consumer_ends_well_when_it_is_terminated_and_when_nobody_reads_any_mo
     process.stdout.close()
     _, complaint = process.communicate(timeout=60)
     assert (0, b"") == (process.returncode, complaint)
+
+
+def test_what_nobody_has_taken_out_of_a_full_pipe_is_as_if_it_was_not_printed(here: Here) -> None:
+    topic, group = here.topic("stuck"), unique("g")
+    here.produce(topic, "--count", "60", "--size", "3000")
+
+    process = here.consuming(topic, group)
+    pipe = process.stdout
+    assert pipe is not None
+    wait_until(lambda: waiting_in(pipe) > 45_000, "the pipe is nearly full", 60)
+    process.send_signal(signal.SIGTERM)
+    process.wait(60)
+    whole = pipe.read().count(b"\n")
+
+    assert (0, 60) == (process.returncode, whole + here.behind(group))
+    assert 0 < whole < 60
 
 
 def test_filters_take_tags_or_an_expression(here: Here) -> None:
@@ -246,9 +272,10 @@ def test_encrypted_connections_carry_both(here: Here) -> None:
     topic, group = here.topic("tls"), unique("g")
 
     sent = here.produce(topic, "--tls", "--insecure", given=b"\xff\n")
-    got = end(here.consuming(topic, group, "--insecure", "--count", "1"))
+    got = end(here.consuming(topic, group, "--insecure", "--count", "2", "--timeout", "4"))
 
-    assert (0, 0) == (sent.status, got.status), (sent, got)
+    assert (0, 1) == (sent.status, got.status), (sent, got)
+    assert "1 of 2 messages came, and none for 4 s" in got.complaint
     assert (None, "/w==") == (got.lines[0]["body"], got.lines[0]["bodyBase64"])
     doubted = here.produce(topic, "--tls", given=b"x\n")
     assert (3, []) == (doubted.status, doubted.lines)

@@ -146,7 +146,7 @@ class Command:
         epilog: what ``--help`` says at its end.
         group: under which heading the list of all commands has it.
         offline: whether it connects to nobody, and takes none of the options for that.
-        streams: whether it writes lines by itself, and takes no ``--output``.
+        streams: whether it writes by itself: JSON lines, or what is no output in this sense.
     """
 
     name: str

@@ -77,23 +77,23 @@ def _add_command(
     own = parser.format_usage().removeprefix("usage: ").rstrip().replace("%", "%%")
     parser.usage = f"{own} [options]"
     taken = options_of(parser)
-    _add_common(parser, taken, output=not command.streams)
+    if not (command.streams and command.offline):
+        _add_common(parser, taken, forms=("json",) if command.streams else FORMS)
     if not command.offline:
         add_settings(parser, taken)
     parser.set_defaults(found=command)
 
 
 def _add_common(
-    parser: argparse.ArgumentParser, taken: Collection[str] = (), *, output: bool = True
+    parser: argparse.ArgumentParser, taken: Collection[str] = (), forms: Sequence[str] = FORMS
 ) -> None:
-    if output:
-        parser.add_argument(
-            *(name for name in ("-o", "--output") if name not in taken),
-            choices=FORMS,
-            default=argparse.SUPPRESS,
-            dest="output_form",
-            help="how to print (default table)",
-        )
+    parser.add_argument(
+        *(name for name in ("-o", "--output") if name not in taken),
+        choices=forms,
+        default=argparse.SUPPRESS,
+        dest="output_form",
+        help=f"how to print (default {forms[0]})",
+    )
     parser.add_argument(
         *(name for name in ("-v", "--verbose") if name not in taken),
         action="store_true",
