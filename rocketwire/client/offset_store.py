@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
 
-from rocketwire.client.queues import master_of, replica_of
+from rocketwire.client.queues import replica_of
 from rocketwire.errors import DecodeError, RocketWireError
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.offsets import OffsetSerializeWrapper
@@ -147,11 +147,12 @@ class RemoteBrokerOffsetStore(_Memory):
             BrokerError: the broker refuses it.
             BrokerNotFoundError, ChannelError: it does not answer.
         """
-        address = await master_of(self._instance, queue)
+        found = await replica_of(self._instance, queue)  # a slave's, while there is no master
         await self._instance.brokers.update_consumer_offset(
-            address, self._group, queue, offset, oneway=oneway
+            found.address, self._group, queue, offset, oneway=oneway
         )
-        self._stored[queue] = offset
+        if not found.is_slave:  # the master has to hear of it when it is back
+            self._stored[queue] = offset
 
 
 class LocalFileOffsetStore(_Memory):
