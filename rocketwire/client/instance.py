@@ -20,13 +20,13 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.broker import BrokerCalls
-from rocketwire.client.callbacks import Callbacks
 from rocketwire.client.clock import every
 from rocketwire.client.heartbeats import HeartbeatMemory, heartbeat_of, is_empty
 from rocketwire.client.local_address import local_address
 from rocketwire.client.nameserver import NameServers
 from rocketwire.client.pool import open_pool
 from rocketwire.client.routes import Routes
+from rocketwire.codes import RequestCode
 from rocketwire.errors import (
     BrokerNotFoundError,
     LocalProtocolError,
@@ -44,8 +44,20 @@ if TYPE_CHECKING:
     from rocketwire.client.routes import FoundBroker
     from rocketwire.messages.heartbeat import HeartbeatData
     from rocketwire.messages.route import TopicRouteData
+    from rocketwire.wire.command import RemotingCommand
 
 _LOG: Final = logging.getLogger("rocketwire.client")
+
+ASKED_BY_BROKERS: Final = (
+    RequestCode.CHECK_TRANSACTION_STATE,
+    RequestCode.NOTIFY_CONSUMER_IDS_CHANGED,
+    RequestCode.RESET_CONSUMER_CLIENT_OFFSET,
+    RequestCode.GET_CONSUMER_STATUS_FROM_CLIENT,
+    RequestCode.GET_CONSUMER_RUNNING_INFO,
+    RequestCode.CONSUME_MESSAGE_DIRECTLY,
+    RequestCode.PUSH_REPLY_MESSAGE_TO_CLIENT,
+)
+"""What ``Callbacks`` answers."""
 
 MAX_HEARTBEATS_AT_ONCE: Final = 32
 """Brokers that a heartbeat is sent to at the same time."""
@@ -89,7 +101,8 @@ class ClientInstance:
         self._versions: dict[str, int] = {}
         self._asking: dict[str, trio.Lock] = {}
         self._heart = trio.Event()
-        Callbacks(self).install()
+        for code in ASKED_BY_BROKERS:
+            pool.handle(code, self._first_question)
         pool.on_connected(self._connected)
 
     # ------------------------------------------------------------------ routes
@@ -312,6 +325,15 @@ class ClientInstance:
         self._memory.forget(address)
         if self.routes.name_of(address) is not None and (self.producers or self.consumers):
             self._nursery.start_soon(self.send_heartbeat, address)
+
+    async def _first_question(
+        self, address: str, request: RemotingCommand
+    ) -> RemotingCommand | None:
+        """A broker asks something for the first time; what reads it is imported now, and answers from now on."""
+        from rocketwire.client.callbacks import Callbacks
+
+        Callbacks(self).install()
+        return await self.pool.answer_to(address, request)
 
     # ------------------------------------------------------------------ tasks
 

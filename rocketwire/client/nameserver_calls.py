@@ -10,14 +10,6 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import NameServerError, TopicRouteNotFoundError
-from rocketwire.messages.kvconfig import (
-    DeleteKVConfigRequestHeader,
-    GetKVConfigRequestHeader,
-    GetKVConfigResponseHeader,
-    GetKVListByNamespaceRequestHeader,
-    KVTable,
-    PutKVConfigRequestHeader,
-)
 from rocketwire.messages.route import (
     AddWritePermOfBrokerRequestHeader,
     AddWritePermOfBrokerResponseHeader,
@@ -39,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rocketwire.client.calls import Answer
+    from rocketwire.messages.kvconfig import GetKVConfigResponseHeader, KVTable
 
 ORDER_TOPIC_CONFIG: Final = "ORDER_TOPIC_CONFIG"
 """KV namespace with the queues of ordered topics (Java: ``NamesrvUtil``)."""
@@ -172,6 +165,8 @@ class NameServerCalls:
 
     async def kv_value(self, namespace: str, key: str) -> str | None:
         """One value (code 101); None where there is none."""
+        from rocketwire.messages.kvconfig import GetKVConfigRequestHeader
+
         header = GetKVConfigRequestHeader(namespace=namespace, key=key)
         try:
             found: GetKVConfigResponseHeader = (await self.call(Code.GET_KV_CONFIG, header)).header
@@ -183,6 +178,8 @@ class NameServerCalls:
 
     async def kv_namespace(self, namespace: str) -> Mapping[str, str]:
         """Everything in one namespace (code 219); empty where there is nothing."""
+        from rocketwire.messages.kvconfig import GetKVListByNamespaceRequestHeader
+
         header = GetKVListByNamespaceRequestHeader(namespace=namespace)
         try:
             table: KVTable | None = (await self.call(Code.GET_KVLIST_BY_NAMESPACE, header)).body
@@ -194,11 +191,15 @@ class NameServerCalls:
 
     async def put_kv(self, namespace: str, key: str, value: str) -> None:
         """Store one value (code 100)."""
+        from rocketwire.messages.kvconfig import PutKVConfigRequestHeader
+
         header = PutKVConfigRequestHeader(namespace=namespace, key=key, value=value)
         await self.call(Code.PUT_KV_CONFIG, header)
 
     async def delete_kv(self, namespace: str, key: str) -> None:
         """Remove one value (code 102)."""
+        from rocketwire.messages.kvconfig import DeleteKVConfigRequestHeader
+
         header = DeleteKVConfigRequestHeader(namespace=namespace, key=key)
         await self.call(Code.DELETE_KV_CONFIG, header)
 

@@ -227,7 +227,8 @@ class ChannelPool:
         """Call ``listener(address)`` whenever a channel has been opened; it must not wait for anything."""
         self._listeners.append(listener)
 
-    async def _serve(self, address: str, request: RemotingCommand) -> RemotingCommand | None:
+    async def answer_to(self, address: str, request: RemotingCommand) -> RemotingCommand | None:
+        """What the handler of its code answers to a request of the peer at an address."""
         handler = self._handlers.get(request.code)
         if handler is not None:
             return await handler(address, request)
@@ -301,7 +302,7 @@ class ChannelPool:
                 async with over(
                     await self._connect(host, port),
                     peer=link.address,
-                    handler=partial(self._serve, link.address),
+                    handler=partial(self.answer_to, link.address),
                     idle_timeout=self._config.channel_idle_timeout,
                 ) as channel:
                     link.scope.deadline = math.inf
