@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from tests.tools.pcap.conftest import Made
 
 
-@pytest.fixture(scope="module")
-def jobs() -> Iterator[Jobs]:
-    """Three processes."""
-    made = Jobs(3, Selection())
+@pytest.fixture(scope="module", params=[2, 3, 4])
+def jobs(request: pytest.FixtureRequest) -> Iterator[Jobs]:
+    """This process and another, two others, two shares of the connections."""
+    made = Jobs(request.param, Selection())
     yield made
     made.close()
 

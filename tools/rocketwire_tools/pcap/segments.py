@@ -17,13 +17,11 @@ class Limits:
         hold_ns: nanoseconds of capture time that segments behind a hole wait for it to be filled.
         hold_bytes: bytes of them that wait, for each stream.
         hold_segments: and segments.
-        scan_bytes: contiguous bytes without a frame after which a stream is none of ours.
     """
 
     hold_ns: int = 3_000_000_000
     hold_bytes: int = 4 << 20
     hold_segments: int = 8192
-    scan_bytes: int = 33 << 20
 
 
 class Place(NamedTuple):
