@@ -32,7 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status.
     """
     arguments = parser().parse_args(argv)
-    spare_collections()
+    if argv is None:  # a process of its own
+        spare_collections()
     try:
         status: int = arguments.run(arguments)
         sys.stdout.flush()
