@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from rocketwire_tools.pcap.capture import CHUNK_SIZE
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.rows import COLUMNS
+from rocketwire_tools.pcap.split_decoding import Reach
 from rocketwire_tools.pcap.splits import Split
 from rocketwire_tools.spark.columns import columns
 from rocketwire_tools.spark.options import OptionError, Settings, read_options
@@ -32,6 +34,11 @@ from tests.support.captures.network import Packet
 
 def test_options_have_defaults_units_and_any_case() -> None:
     assert Settings(paths=("x",)) == read_options({"path": "x"})
+    assert Settings(paths=("x",)).chunk_size == CHUNK_SIZE
+    reach = Reach()
+    assert (Settings(paths=("x",)).look_behind, Settings(paths=("x",)).look_ahead) == (
+        reach.behind, reach.ahead,
+    )  # fmt: skip
     settings = read_options(
         {
             "PATHS": '["a", "b"]',

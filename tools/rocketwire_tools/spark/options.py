@@ -50,7 +50,7 @@ class Settings:
     push_filters: bool = False
     look_behind: int = 16 << 20
     look_ahead: int = 64 << 20
-    chunk_size: int = 8 << 20
+    chunk_size: int = 16 << 20
     filter_text: str | None = None
     files_per_trigger: int = 0
     last_file: str = "wait"
