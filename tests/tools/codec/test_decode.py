@@ -194,6 +194,15 @@ def test_a_bad_packet_is_refused_on_its_line_and_the_next_one_goes_on(
     assert done.lines[0] == done.lines[2]
 
 
+@pytest.mark.parametrize(
+    ("line", "offset"), [("zz", 0), ("00 0z", 1), ("0x00 00 -", 2), ("000", 1)]
+)
+def test_what_is_no_hex_is_refused_with_the_byte_where_it_stands(line: str, offset: int) -> None:
+    refusal = refused("decode", line=line)
+
+    assert (refusal["error"], refusal["offset"]) == ("DecodeError", offset)
+
+
 @pytest.mark.parametrize("line", ["0", "zz", "{}", "{", '{"hex":1}', "0x", "\ud800"])
 def test_a_line_that_is_no_hex_is_refused(line: str) -> None:
     assert refused("decode", line=line)["error"] in ("DecodeError", "TruncatedError")

@@ -140,7 +140,8 @@ def hex_member(source: dict[str, Plain], name: str) -> bytes:
 def _loose_hex(text: str) -> bytes:
     digits = _PREFIX.sub("", text)
     if strange := _NO_DIGIT.search(digits):
-        raise DecodeError(f"{strange[0]!r} is no hex digit")
+        before = "".join(digits[: strange.start()].split())
+        raise DecodeError(f"{strange[0]!r} is no hex digit", offset=len(before) // 2)
     digits = "".join(digits.split())
     if len(digits) % 2:
         raise DecodeError("an odd number of hex digits", offset=len(digits) // 2)
