@@ -1,0 +1,168 @@
+"""All of a cluster at once: ``clusterList``, ``statsAll``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.errors import ChannelError, RocketWireError
+from rocketwire_tools.admin.command import Column, Kind, Table, Value
+from rocketwire_tools.admin.operating import CLUSTER, admin_command, option
+
+if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Mapping
+
+    from rocketwire.client.admin import Admin
+    from rocketwire.messages.brokers import BrokerStatsData
+
+_GROUP: Final = "clusters and brokers"
+_NUMBER: Final = Kind.NUMBER
+
+_RATES: Final = (
+    "version", Column("inTps", _NUMBER), Column("outTps", _NUMBER), Column("pcWaitMillis", _NUMBER),
+    Column("earliestMessage", Kind.TIME), Column("diskUsed", _NUMBER), "active",
+)  # fmt: skip
+_TOTALS: Final = tuple(
+    Column(name, _NUMBER)
+    for name in ("inTotalYest", "outTotalYest", "inTotalToday", "outTotalToday")
+)
+
+
+# ---------------------------------------------------------------------------- clusters
+
+
+async def _cluster_list(admin: Admin, wanted: Namespace) -> Table:
+    info = await admin.clusters.info()
+    rows: list[tuple[Value, ...]] = []
+    failed = False
+    for cluster, names in sorted((info.cluster_addr_table or {}).items()):
+        if wanted.cluster_name not in (None, cluster):
+            continue
+        for name in sorted(one for one in names if one is not None):
+            group = (info.broker_addr_table or {}).get(name)
+            for broker_id, address in sorted(
+                ((group.broker_addrs if group else None) or {}).items()
+            ):
+                table: Mapping[str, str] = {}
+                try:
+                    table = await admin.brokers.runtime_info(address)
+                except RocketWireError:
+                    failed = True
+                told = _totals(table) if wanted.more_stats else _rates(table)
+                rows.append((cluster, name, broker_id, address, *told))
+    who = ("clusterName", "brokerName", Column("brokerId", _NUMBER), "addr")
+    columns = (*who, *(_TOTALS if wanted.more_stats else _RATES))
+    return Table(columns, rows, failed=failed or not rows)
+
+
+def _number(table: Mapping[str, str], key: str) -> float | None:
+    try:
+        return round(float(table[key].split()[0]), 4)
+    except (KeyError, IndexError, ValueError):
+        return None
+
+
+def _rates(table: Mapping[str, str]) -> tuple[Value, ...]:
+    """Version, messages per second over ten seconds, wait for the page cache, oldest message, disk, whether it is active."""
+    earliest = int(_number(table, "earliestMessageTimeStamp") or 0)
+    return (
+        table.get("brokerVersionDesc"),
+        _number(table, "putTps"),
+        _number(table, "getTransferredTps"),
+        _number(table, "pageCacheLockTimeMills"),
+        earliest if earliest > 0 else None,
+        _number(table, "commitLogDiskRatio"),
+        table.get("brokerActive"),
+    )
+
+
+def _totals(table: Mapping[str, str]) -> tuple[Value, ...]:
+    """Messages in and out of yesterday and today."""
+    found: list[Value] = []
+    for end, start in (("TodayMorning", "YesterdayMorning"), ("TodayNow", "TodayMorning")):
+        for way in ("Put", "Get"):
+            last = _number(table, f"msg{way}Total{end}")
+            first = _number(table, f"msg{way}Total{start}")
+            found.append(None if last is None or first is None else int(last - first))
+    return tuple(found)
+
+
+# ---------------------------------------------------------------------------- statistics
+
+
+def _of_a_day(data: BrokerStatsData) -> int:
+    """Messages of the last 24 hours, or of the longest time that was counted."""
+    for item in (data.stats_day, data.stats_hour, data.stats_minute):
+        if item is not None and item.sum:
+            return item.sum
+    return 0
+
+
+async def _counted(
+    admin: Admin, places: Mapping[str, str], name: str, key: str
+) -> tuple[float, int]:
+    tps, number = 0.0, 0
+    for address in places.values():
+        try:
+            data = await admin.brokers.stats(address, name, key)
+        except ChannelError:
+            raise
+        except RocketWireError:
+            continue  # nothing was counted there
+        tps += data.stats_minute.tps if data.stats_minute else 0.0
+        number += _of_a_day(data)
+    return round(tps, 2), number
+
+
+async def _stats_all(admin: Admin, wanted: Namespace) -> Table:
+    names = [wanted.topic] if wanted.topic is not None else sorted(await admin.topics.names())
+    rows: list[tuple[Value, ...]] = []
+    for topic in names:
+        if topic.startswith(("%RETRY%", "%DLQ%")) and wanted.topic is None:
+            continue
+        try:
+            places = await admin.clusters.of_topic(topic)
+            groups = await admin.topics.consumer_groups(topic)
+        except ChannelError:
+            raise
+        except RocketWireError:
+            continue  # names of clusters and brokers are topics too
+        in_tps, in_number = await _counted(admin, places, "TOPIC_PUT_NUMS", topic)
+        for group in groups or ("",):
+            out_tps, out_number, lag = None, None, 0
+            if group:
+                out_tps, out_number = await _counted(
+                    admin, places, "GROUP_GET_NUMS", f"{topic}@{group}"
+                )
+                lag = await _lag(admin, group, topic)
+            if not wanted.active_topic or in_number or out_number:
+                rows.append((topic, group or None, lag, in_tps, out_tps, in_number, out_number))
+    columns = (
+        "topic", "consumerGroup", Column("accumulation", _NUMBER), Column("inTps", _NUMBER), Column("outTps", _NUMBER),
+        Column("inMsg24Hour", _NUMBER), Column("outMsg24Hour", _NUMBER),
+    )  # fmt: skip
+    return Table(columns, rows)
+
+
+async def _lag(admin: Admin, group: str, topic: str) -> int:
+    try:
+        table = (await admin.consumers.stats(group, topic)).offset_table or {}
+    except ChannelError:
+        raise
+    except RocketWireError:
+        return 0
+    return max(sum(one.broker_offset - one.consumer_offset for one in table.values()), 0)
+
+
+COMMANDS: Final = (
+    admin_command(
+        "clusterList", "list clusters and brokers with their rates", _cluster_list, CLUSTER,
+        option("-m --moreStats", "messages of yesterday and today instead", switch=True),
+        group=_GROUP, epilog="Exit status 1 if a broker does not answer.",
+    ),
+    admin_command(
+        "statsAll", "tell rates and backlogs of all topics and groups", _stats_all,
+        option("-a --activeTopic", "only where something was sent or read today", switch=True),
+        option("-t --topic", "only this topic"), group=_GROUP,
+    ),
+)  # fmt: skip

@@ -1,0 +1,174 @@
+"""What the commands of operators have in common: options as mqadmin names them, and a connection for the length of a call.
+
+Rules of this file: a long option is there as mqadmin spells it (``--brokerAddr``) and as everybody else does (``--broker-addr``).
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+
+import trio
+
+from rocketwire.client.admin import NOW, Admin, open_admin
+from rocketwire.errors import DecodeError
+from rocketwire.messages import decode_bodies
+from rocketwire_tools.admin.command import Command, Context, Output, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Call: TypeAlias = Callable[[Admin, argparse.Namespace], Awaitable[Output]]
+"""What a command does, with a connection and its arguments."""
+
+T = TypeVar("T")
+
+_CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An option of a command.
+
+    Attributes:
+        flags: its names.
+        destination: its name among the parsed arguments.
+        settings: what ``add_argument`` takes beside.
+    """
+
+    flags: tuple[str, ...]
+    destination: str
+    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+
+
+def option(flags: str, text: str, *, switch: bool = False, **settings: Any) -> Option:
+    """An option.
+
+    Args:
+        flags: its names as mqadmin has them, the long one last: ``-b --brokerAddr``.
+        text: what it says.
+        switch: it takes no value.
+        settings: what ``add_argument`` takes beside: ``required``, ``type``, ``default``, ``choices``.
+    """
+    names = flags.split()
+    words = _CAPITAL.sub("-", names[-1]).lower()
+    if words != names[-1]:
+        names.append(words)
+    if switch:
+        settings["action"] = "store_true"
+    else:
+        settings.setdefault("metavar", words.lstrip("-").rpartition("-")[2].upper())
+    return Option(tuple(names), words.lstrip("-").replace("-", "_"), {"help": text, **settings})
+
+
+def admin_command(
+    name: str,
+    text: str,
+    call: Call,
+    *options: Option,
+    group: str,
+    one_of: Sequence[str] = (),
+    epilog: str | None = None,
+) -> Command:
+    """A command that asks with an ``Admin``.
+
+    Args:
+        name: as mqadmin has it.
+        text: one line of help.
+        call: does it.
+        options: its own.
+        group: its heading in the list of commands.
+        one_of: names of arguments of which exactly one has to be given.
+        epilog: what ``--help`` says at its end.
+    """
+
+    def add_arguments(parser: argparse.ArgumentParser) -> None:
+        for one in options:
+            parser.add_argument(*one.flags, dest=one.destination, **one.settings)
+
+    async def run(context: Context) -> Output:
+        given = [one for one in one_of if getattr(context.arguments, one) is not None]
+        if one_of and len(given) != 1:
+            wanted = ", ".join(f"--{one.replace('_', '-')}" for one in one_of)
+            raise UsageError(f"exactly one of {wanted} is needed")
+        async with open_admin(context.config, within=context.request_timeout) as admin:
+            return await call(admin, context.arguments)
+
+    return Command(
+        name=name, help=text, run=run, add_arguments=add_arguments, group=group, epilog=epilog
+    )
+
+
+# ---------------------------------------------------------------------------- types of values
+
+
+def boolean(text: str) -> bool:
+    """Read ``true`` or ``false``.
+
+    Raises:
+        argparse.ArgumentTypeError: it is neither.
+    """
+    if text.lower() not in ("true", "false"):
+        raise argparse.ArgumentTypeError(f"{text!r} is neither true nor false")
+    return text.lower() == "true"
+
+
+def moment(text: str) -> int:
+    """Read a time: ``now``, milliseconds since 1970, or ``2026-01-31#12:00:00:000`` in this machine's time zone.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none of them.
+    """
+    if text in ("now", "currentTimeMillis"):
+        return time.time_ns() // 1_000_000
+    if text == str(NOW) or (text.isascii() and text.isdecimal()):
+        return int(text)
+    try:
+        found = datetime.strptime(f"{text}000", "%Y-%m-%d#%H:%M:%S:%f").astimezone()
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is neither now, nor milliseconds, nor as 2026-01-31#12:00:00:000"
+        ) from error
+    return round(found.timestamp() * 1000)
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Read words with commas between."""
+    return tuple(one.strip() for one in text.split(",") if one.strip())
+
+
+# ---------------------------------------------------------------------------- options of many
+
+BROKER: Final = option("-b --brokerAddr", "address of a broker, host:port", metavar="ADDR")
+CLUSTER: Final = option("-c --clusterName", "name of a cluster", metavar="NAME")
+TOPIC: Final = option("-t --topic", "name of the topic", required=True)
+GROUP: Final = option("-g --groupName", "name of the consumer group", required=True, metavar="NAME")
+CONSUMER_GROUP: Final = option(
+    "-g --consumerGroup", "name of the consumer group", required=True, metavar="NAME"
+)
+ONE_OF: Final = ("broker_addr", "cluster_name")
+"""``-b`` or ``-c``."""
+
+
+async def addresses(
+    admin: Admin, wanted: argparse.Namespace, *, slaves: bool = False
+) -> tuple[str, ...]:
+    """The brokers that ``-b`` or ``-c`` mean."""
+    return await admin.clusters.targets(wanted.broker_addr, wanted.cluster_name, slaves=slaves)
+
+
+async def bodies_in(cls: type[T], filename: str) -> tuple[T, ...]:
+    """The instances of a body class in a file with a JSON array of them.
+
+    Raises:
+        UsageError: there is no such file, or it holds something else.
+    """
+    try:
+        return decode_bodies(cls, await trio.Path(filename).read_bytes()) or ()
+    except (OSError, DecodeError) as error:
+        raise UsageError(f"{filename}: {error}") from error
