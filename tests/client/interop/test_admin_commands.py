@@ -7,11 +7,13 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import trio
 
+from rocketwire.client import ClientConfig, open_client
 from rocketwire.messages import decode_body
 from rocketwire.messages.route import TopicRouteData
 from rocketwire_tools.admin.program import main
-from tests.client.interop.messages import unique
+from tests.client.interop.messages import numbered, send, unique
 from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 CLUSTER = "DefaultCluster"
+UNIQUE = "AC1100010000000000000000000000CD"
 
 
 class Ours:
@@ -56,6 +59,16 @@ def mqadmin(java_cluster: JavaCluster, java_peer: JavaPeer) -> Callable[[str], s
     return lambda line: java_peer.admin(java_cluster.address, line).out
 
 
+def store(cluster: JavaCluster, topic: str, bodies: list[bytes], *, queue_id: int) -> None:
+    """Send messages to a queue (mqadmin's ``sendMessage`` works once in a process)."""
+
+    async def send_all() -> None:
+        async with open_client(ClientConfig(namesrv_addr=cluster.address)) as client:
+            await send(client, topic, bodies, queue_id=queue_id, UNIQ_KEY=UNIQUE)
+
+    trio.run(send_all)
+
+
 def rows(output: str, *, of: str) -> list[list[str]]:
     """The words of the lines of a table that begin with a word."""
     return sorted(line.split() for line in output.splitlines() if line.startswith(of))
@@ -79,7 +92,7 @@ def test_a_topic_is_created_looked_at_and_deleted_as_by_mqadmin(
     assert decode_body(TopicRouteData, ours(f"topicRoute -t {topic}").encode()) == told
     assert ours(f"updateTopicPerm -b {address} -t {topic} -p 4")[0]["permBefore"] == 6
 
-    mqadmin(f"sendMessage -t {topic} -p hello -k key-1 -b broker-a -i 1")
+    store(java_cluster, topic, [b"hello"], queue_id=1)
     printed = rows(mqadmin(f"topicStatus -t {topic}"), of="broker-a")
     found = ours(f"topicStatus -t {topic}")
     table = [
@@ -89,7 +102,7 @@ def test_a_topic_is_created_looked_at_and_deleted_as_by_mqadmin(
     assert sorted(table) == [row[:4] for row in printed]
     assert ["broker-a", "1", "0", "1"] in table
     (message,) = ours(f"printMsg -t {topic}")
-    assert (message["body"], message["keys"]) == ("hello", "key-1")
+    assert (message["body"], message["keys"]) == ("hello", "hello")
     described = ours(f"queryMsgById -t {topic} -i {message['msgId']}")
     assert (described["body"], described["queueId"]) == ("hello", 1)
     assert ours(f"queryMsgByOffset -t {topic} -b broker-a -i 1 -o 0") == described
@@ -113,9 +126,7 @@ def test_groups_and_offsets_are_told_as_by_mqadmin(
     ours.wait_for(topic)
     for name in (group, other):
         ours(f"updateSubGroup -c {CLUSTER} -g {name} -r 5")
-    for number in range(3):
-        sent = mqadmin(f"sendMessage -t {topic} -p {number} -b broker-a -i 0")
-        assert "SEND_OK" in sent
+    store(java_cluster, topic, numbered(3), queue_id=0)
     (config,) = ours(f"getConsumerConfig -g {group}")
     assert config["retryMaxTimes"] == 5
     assert re.search(r"retryMaxTimes\s*=\s*5\b", mqadmin(f"getConsumerConfig -g {group}"))
