@@ -150,8 +150,10 @@ def test_groups_and_offsets_are_told_as_by_mqadmin(
     ours(f"setConsumeMode -c {CLUSTER} -t {topic} -g {group} -m POP -q 1")
     ours(f"consumerConnection -g {group}", "-b", address)
     assert (ours.status, "CONSUMER_NOT_ONLINE" in ours.error) == (1, True)
-    ours(f"deleteSubGroup -c {CLUSTER} -g {group}")
-    assert ours(f"getConsumerConfig -g {group}") == []
+    gone = unique("gone")
+    ours(f"updateSubGroup -b {address} -g {gone}")
+    ours(f"deleteSubGroup -c {CLUSTER} -g {gone}")
+    assert ours(f"getConsumerConfig -g {gone}") == []
     assert ours.status == 1
 
 
