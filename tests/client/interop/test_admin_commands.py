@@ -152,7 +152,7 @@ def test_groups_and_offsets_are_told_as_by_mqadmin(
     assert (ours.status, "CONSUMER_NOT_ONLINE" in ours.error) == (1, True)
     gone = unique("gone")
     ours(f"updateSubGroup -b {address} -g {gone}")
-    ours(f"deleteSubGroup -c {CLUSTER} -g {gone}")
+    ours(f"deleteSubGroup -c {CLUSTER} -g {gone} -r true")
     assert ours(f"getConsumerConfig -g {gone}") == []
     assert ours.status == 1
 
