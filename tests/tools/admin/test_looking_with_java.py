@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 
-def test_doctor_finds_a_replica_and_a_name_server_that_are_gone(
+def test_doctor_finds_nothing_wrong_with_a_cluster_that_is_well_and_a_name_server_that_is_gone(
     java_cluster: JavaCluster, java_peer: JavaPeer
 ) -> None:
     topic = unique("doctor")
