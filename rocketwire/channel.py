@@ -283,7 +283,7 @@ class Channel(trio.abc.AsyncResource):
 
     async def _receive(self) -> bytes | None:
         try:
-            return await self._inlet.receive()
+            return await self._inlet.receive(self._connection.missing)
         except (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError) as error:
             self._break("the connection was lost", error)
             return None

@@ -135,6 +135,11 @@ class Connection:
         """Requests that wait for an answer."""
         return len(self._pending)
 
+    @property
+    def missing(self) -> int:
+        """Bytes that have to come, at least, before there is another command."""
+        return self._decoder.missing
+
     # ------------------------------------------------------------------ sending
 
     def send_request(

@@ -10,6 +10,7 @@ Rules of this file:
 from __future__ import annotations
 
 import os
+import socket
 import sys
 from typing import TYPE_CHECKING, Final
 
@@ -22,6 +23,9 @@ MAX_UNSENT: Final = 1 << 20
 """Bytes that wait to be written; whoever comes then waits first."""
 
 _READ: Final = 65_536
+
+_WORTH_WAITING: Final = 4096
+"""Bytes from which on it pays to have the system wait until they are there."""
 
 
 class Outbox:
@@ -144,15 +148,20 @@ class Outbox:
 class Inlet:
     """Bytes that come in over one stream."""
 
-    __slots__ = ("_descriptor", "_stream")
+    __slots__ = ("_descriptor", "_low_water", "_stream")
 
     def __init__(self, stream: trio.abc.Stream) -> None:
         """Args: stream: where to read; nobody else may."""
         self._stream = stream
+        self._low_water = 1
         self._descriptor = descriptor_of(stream)
 
-    async def receive(self) -> bytes:
+    async def receive(self, missing: int = 1) -> bytes:
         """The next bytes; empty at the end.
+
+        Args:
+            missing: bytes without which nothing can be done.  Where they are many the system is asked to wait for them: what
+                comes in pieces otherwise costs a turn of the loop for each.
 
         Raises:
             trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError: as of the stream's ``receive_some``.
@@ -160,6 +169,10 @@ class Inlet:
         descriptor = self._descriptor
         if descriptor is None:
             return bytes(await self._stream.receive_some(_READ))
+        low_water = min(missing, _READ) if missing >= _WORTH_WAITING else 1
+        if low_water != self._low_water and isinstance(self._stream, trio.SocketStream):
+            self._low_water = low_water
+            self._stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, low_water)
         while True:
             await trio.lowlevel.wait_readable(descriptor)
             try:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import trio
+import trio.testing
 
 from rocketwire.outbox import Inlet, Outbox
 
@@ -117,3 +118,23 @@ async def test_the_writer_says_that_a_connection_is_broken_and_writes_nothing_af
                 await ended.run()
 
     assert written == [b"lost"]
+
+
+async def test_what_is_missing_comes_in_one_piece_and_an_end_before_it_is_seen() -> None:
+    async def late() -> None:
+        await trio.testing.wait_all_tasks_blocked()
+        for _ in range(4):
+            there.sendall(bytes(2000))
+            await trio.testing.wait_all_tasks_blocked(0.01)
+
+    with pair() as (stream, there):
+        async with stream, trio.open_nursery() as nursery:
+            inlet = Inlet(stream)
+            nursery.start_soon(late)
+            assert len(await inlet.receive(8000)) == 8000
+            there.sendall(b"a")
+            assert await inlet.receive(4) == b"a"
+            there.sendall(b"b")
+            there.shutdown(socket.SHUT_WR)
+            assert await inlet.receive(8000) == b"b"
+            assert await inlet.receive(7999) == b""

@@ -163,6 +163,11 @@ class CommandDecoder:
         return self._frames.buffered
 
     @property
+    def missing(self) -> int:
+        """Bytes that have to come, at least, before there is another command."""
+        return self._frames.missing
+
+    @property
     def frame_started(self) -> bool:
         """Whether the stream, if it ended here, would end inside a command."""
         return self._frames.frame_started

@@ -164,6 +164,11 @@ class _LargeBody:
         """Whether all of it has come."""
         return self.have == self._size
 
+    @property
+    def missing(self) -> int:
+        """Bytes of it that have not come."""
+        return self._size - self.have
+
     def take(self, data: Buffer) -> Buffer:
         """Takes what belongs to it; returns what follows it."""
         end = min(len(data), self._size - self.have)
@@ -239,6 +244,13 @@ class FrameDecoder:
         held = len(self._buffer) - self._start
         large = self._large
         return held if large is None else held + PREFIX_SIZE + len(large.header) + large.have
+
+    @property
+    def missing(self) -> int:
+        """Bytes that have to come, at least, before ``next_frame`` gives another frame, once it has given None."""
+        if self._large is not None:
+            return self._large.missing
+        return self._needed - (len(self._buffer) - self._start)
 
     @property
     def frame_started(self) -> bool:

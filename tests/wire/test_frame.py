@@ -211,6 +211,23 @@ def test_what_is_held_is_known() -> None:
     assert (decoder.buffered, decoder.frame_started) == (1, True)
 
 
+@pytest.mark.parametrize("size", [100, 2 * frame_module.LARGE])
+def test_what_is_missing_is_never_more_than_what_the_frame_needs(size: int) -> None:
+    decoder = FrameDecoder()
+    sent = written(RawFrame(0, b"{}", bytes(size)))
+    at = 0
+    while (frame := decoder.next_frame()) is None:
+        assert 0 < decoder.missing <= len(sent) - at
+        piece = sent[at : at + decoder.missing]
+        decoder.feed(piece)
+        at += len(piece)
+
+    assert at == len(sent)
+    assert frame.body == bytes(size)
+    assert decoder.next_frame() is None
+    assert decoder.missing == 4
+
+
 def test_header_and_body_are_bytes_of_their_own() -> None:
     decoder = FrameDecoder()
     data = bytearray(written(RawFrame(0, b"{}", b"body")))
