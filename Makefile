@@ -9,6 +9,9 @@ ARGS   ?=
 PYTEST ?=
 # Processes that run the codec's tests a second time, with construct itself.
 WORKERS ?= 2
+# Two processes share the tests: of those with Java peers, one runs those of these folders, after all tests without Java.  (More
+# processes with Java peers on two cores make each other late.  Exit status 5 is "no test was chosen".)
+BESIDE := tests/client tests/tools
 # Arguments of a benchmark: make bench BENCH="--scenario closed"
 BENCH  ?=
 # Of make fuzz: seconds for each atheris target, cases for each format beside Java
