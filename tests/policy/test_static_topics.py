@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -22,6 +23,9 @@ from rocketwire.policy.static_topics import (
     round_up,
     with_logic_offsets,
 )
+
+if TYPE_CHECKING:
+    from rocketwire.messages.static_topics import TopicQueueMappingDetail
 
 NOW = 1_700_000_000_000
 
@@ -138,3 +142,69 @@ def test_a_new_leader_begins_above_all_that_the_old_one_gave() -> None:
 )
 def test_what_is_near_a_block_goes_to_the_one_after(offset: int, rounded: int) -> None:
     assert round_up(offset, 10) == rounded
+
+
+def detail_of(
+    configs: dict[str, TopicConfigAndQueueMapping], broker: str
+) -> TopicQueueMappingDetail:
+    detail = configs[broker].mapping_detail
+    assert detail is not None
+    return detail
+
+
+def changed(
+    configs: dict[str, TopicConfigAndQueueMapping], broker: str, detail: TopicQueueMappingDetail
+) -> dict[str, TopicConfigAndQueueMapping]:
+    return {**configs, broker: replace(configs[broker], mapping_detail=detail)}
+
+
+def test_a_broker_that_is_not_sure_of_its_part_is_not_believed() -> None:
+    configs = created(2, "a", "b")
+    unsure = changed(configs, "b", replace(detail_of(configs, "b"), dirty=True))
+
+    with pytest.raises(LocalProtocolError, match="or is not sure"):
+        epoch_of("t", unsure)
+
+
+def test_two_logical_queues_cannot_be_made_of_the_same_queue() -> None:
+    configs = created(2, "a")
+    (first, _) = (detail_of(configs, "a").hosted_queues or {}).values()
+    twice = replace(detail_of(configs, "a"), hosted_queues={0: first, 1: first})
+
+    with pytest.raises(LocalProtocolError, match="share a queue"):
+        leaders("t", changed(configs, "a", twice))
+
+
+def test_each_logical_queue_needs_a_leader() -> None:
+    configs = created(2, "a")
+    hosted = detail_of(configs, "a").hosted_queues or {}
+    half = replace(detail_of(configs, "a"), hosted_queues={0: hosted[0]})
+
+    with pytest.raises(LocalProtocolError, match=r"has 2 logical queues, and leaders of \[0\]"):
+        leaders("t", changed(configs, "a", half))
+
+
+def test_a_logical_queue_has_no_offsets_before_one_is_decided_nor_without_those_of_its_queues() -> (
+    None
+):
+    configs = created(1, "a")
+    (item,) = leaders("t", configs)[0]
+    undecided = replace(
+        detail_of(configs, "a"), hosted_queues={0: (replace(item, logic_offset=-1),)}
+    )
+    queue = MessageQueue(topic="t", broker_name="a", queue_id=0)
+    physical = {queue: TopicOffset(min_offset=0, max_offset=9)}
+
+    assert logical_offsets("t", changed(configs, "a", undecided), physical) == {}
+    assert logical_offsets("t", configs, {}) == {}
+
+
+def test_a_stretch_that_has_ended_counts_no_further_than_its_end() -> None:
+    configs = created(1, "a")
+    (item,) = leaders("t", configs)[0]
+    ended = replace(detail_of(configs, "a"), hosted_queues={0: (replace(item, end_offset=5),)})
+    queue = MessageQueue(topic="t", broker_name="a", queue_id=0)
+    physical = {queue: TopicOffset(min_offset=0, max_offset=9)}
+
+    (offsets,) = logical_offsets("t", changed(configs, "a", ended), physical).values()
+    assert (offsets.min_offset, offsets.max_offset) == (0, 5)
