@@ -11,6 +11,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, Final, cast
 
+from rocketwire.wire.entries import SEVERAL, entries_reader
 from rocketwire.wire.layout import (
     Choice,
     Condition,
@@ -263,6 +264,15 @@ class _Parser:
             "value": self.out.constant(
                 "unpack", struct.Struct(f">{node.value.letter}").unpack_from
             ),
+            "read": self.out.constant(
+                "read",
+                entries_reader(
+                    struct.Struct(f">{node.key.letter}"),
+                    struct.Struct(f">{node.value.letter}"),
+                    node.limit,
+                ),
+            ),
+            "several": str(SEVERAL),
             "k": str(node.key.size),
             "v": str(node.value.size),
             "limit": str(node.limit),
@@ -279,8 +289,12 @@ if {total} > 0:
     until = p + {total}
     if until > {end}:
         raise bad_length(buf, p, {end}, {total}, {path})
-    {var} = {{}}
+    {var} = {read}(bytes(buf[p:until])) if {total} >= {several} else None
     room = {limit}
+    if {var} is None:
+        {var} = {{}}
+    else:
+        p = until
     while p < until:
         if not room:
             raise too_many({limit}, {path}, p)

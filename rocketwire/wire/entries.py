@@ -1,0 +1,64 @@
+"""Entries of ASCII text, a length before each key and each value, read with one decoding for all.
+
+Rules of this file: as in ``pieces``; the reader says yes or no, and where it says no the fused loop
+reads again, checks every length before it uses it and says what is wrong and where.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SEVERAL: Final = 48
+"""Bytes from which on there are likely so many entries that this is worth while."""
+
+EntriesReader: TypeAlias = "Callable[[bytes], dict[str, str] | None]"
+
+
+def entries_reader(key: struct.Struct, value: struct.Struct, limit: int) -> EntriesReader:
+    """Makes the reader of entries whose keys and values have such lengths before them.
+
+    Where all bytes are ASCII, those of the lengths are too, so that no length is below zero and
+    every position is behind the one before it.  A length that leads out of the entries ends at
+    another place than they do.
+
+    Args:
+        key: one number, the length of a key.
+        value: the same of a value.
+        limit: most entries.
+
+    Returns:
+        A function from the bytes of all entries to these, as ``JavaEntries`` has them; None where
+        they are not ordinary.
+    """
+    key_length, value_length = key.unpack_from, value.unpack_from
+    key_size, value_size = key.size, value.size
+    most = limit * (key_size + value_size)
+    error = struct.error
+
+    def read(region: bytes) -> dict[str, str] | None:
+        size = len(region)
+        if size > most or not region.isascii():
+            return None
+        text = region.decode()
+        found: dict[str, str] = {}
+        at = 0
+        try:
+            while at < size:
+                begin = at + key_size
+                end = begin + key_length(region, at)[0]
+                left = text[begin:end]
+                begin = end + value_size
+                at = begin + value_length(region, end)[0]
+                if left and begin < at:
+                    found[left] = text[begin:at]
+                elif left:
+                    found.pop(left, None)
+        except error:
+            return None
+        return found if at == size else None
+
+    return read
