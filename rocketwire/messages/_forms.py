@@ -249,11 +249,12 @@ NULLABLE_STRING: Final[Form[str | None]] = Form("String", _read_string, nulls=Tr
 
 
 def _read_bits(value: JsonValue) -> frozenset[int] | None:
-    if value is None or value == "":
+    text = _read_string(value)
+    if not text:
         return None
-    if not isinstance(value, str) or not _BASE64.fullmatch(value):
+    if not _BASE64.fullmatch(text):
         raise Mismatch(f"no base64 text: {kind(value)}")
-    octets = base64.b64decode(value + "=" * (-len(value) % 4))
+    octets = base64.b64decode(text + "=" * (-len(text) % 4))
     number = int.from_bytes(octets, "little")
     return frozenset(bit for bit in range(number.bit_length()) if number >> bit & 1)
 

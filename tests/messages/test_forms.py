@@ -306,6 +306,13 @@ def test_a_number_that_is_too_long_for_a_text_is_refused() -> None:
         ('"A Q I="', REFUSED),
         ('"7"', REFUSED),
         ("5", REFUSED),
+        ("51", frozenset({0, 1, 2, 5, 6, 7})),  # whatever can be a text is one first
+        ("true", frozenset({1, 2, 4, 5, 7, 8, 9, 11, 12, 13, 15, 17, 18, 19, 20, 23})),
+        ('["51"]', frozenset({0, 1, 2, 5, 6, 7})),
+        ("[null]", None),
+        ("[51]", REFUSED),
+        ("false", REFUSED),
+        ("1e3", REFUSED),
     ],
 )
 def test_a_bit_set_is_base64_from_the_low_end(text: str, expected: object) -> None:
