@@ -129,7 +129,7 @@ EXPLANATIONS: tuple[Explanation, ...] = (
     Explanation(
         "NUL in a member name",
         JSON,
-        "A raw NUL in the name of a member or of an enum's constant is part of it; Java's comparison of names does not "
+        "A NUL in the name of a member, raw or escaped, or of an enum's constant is part of it; Java's comparison of names does not "
         "see it.",
         predicates.nul_in_name,
     ),

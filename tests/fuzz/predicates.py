@@ -281,6 +281,10 @@ def nul_between(trial: Trial, found: Difference) -> bool:
     return any(b"\0" in text.rstrip(b"\0 \t\r\n\f\b") for text in outside)
 
 
+NULS = rb"(?:\0|\\u0000)*"
+"""Any number of NULs, as they are or escaped."""
+
+
 def nul_in_name(trial: Trial, found: Difference) -> bool:
     if not damaged(trial) or not found.path or isinstance(found.ours, Refusal):
         return False
@@ -288,8 +292,9 @@ def nul_in_name(trial: Trial, found: Difference) -> bool:
         return found.ours.replace("\0", "") != found.ours and isinstance(found.java, str)
     for place in found.path:
         letters = (re.escape(one.encode("utf-8", "replace")) for one in str(place))
-        name = re.compile(rb'"(\0*' + rb"\0*".join(letters) + rb'\0*)"\s*:')
-        if any(b"\0" in one for text in texts_of(trial) for one in name.findall(text)):
+        name = re.compile(b'"(%b%b%b)"\\s*:' % (NULS, NULS.join(letters), NULS))
+        found_names = [one for text in texts_of(trial) for one in name.findall(text)]
+        if any(b"\0" in one or rb"\u0000" in one for one in found_names):
             return True
     return False
 
