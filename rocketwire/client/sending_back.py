@@ -6,6 +6,7 @@ Java: ``DefaultMQPushConsumerImpl.sendMessageBack``, ``MQClientAPIImpl.consumerS
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.clock import now_millis
@@ -37,6 +38,20 @@ SEND_BACK_TIMEOUT: Final = 5.0
 """Seconds for a broker to take a message back."""
 
 
+def send_back_header(
+    group: str, message: StoredMessage, delay_level: int, max_reconsume_times: int
+) -> ConsumerSendMsgBackRequestHeader:
+    """What a broker is told of a message that is given back (code 36), whoever gives it; the levels are those of ``send_message_back``."""
+    return ConsumerSendMsgBackRequestHeader(
+        offset=message.commit_log_offset,
+        group=group,
+        delay_level=delay_level,
+        origin_msg_id=message.msg_id,
+        origin_topic=message.topic,
+        max_reconsume_times=max_reconsume_times,
+    )
+
+
 async def send_message_back(
     instance: ClientInstance,
     group: str,
@@ -59,15 +74,8 @@ async def send_message_back(
     Returns:
         Whether the message is in good hands now.
     """
-    header = ConsumerSendMsgBackRequestHeader(
-        offset=message.commit_log_offset,
-        group=group,
-        delay_level=delay_level,
-        origin_msg_id=message.msg_id,
-        origin_topic=message.topic,
-        max_reconsume_times=max_reconsume_times,
-        bname=broker_name,
-    )
+    header = send_back_header(group, message, delay_level, max_reconsume_times)
+    header = replace(header, bname=broker_name)
     try:
         address = await instance.master(broker_name, message.topic)
         await instance.brokers.call(

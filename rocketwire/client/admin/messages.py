@@ -12,6 +12,7 @@ from rocketwire.client.admin.asking import Asking, of_each
 from rocketwire.client.clock import now_millis
 from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus
 from rocketwire.client.queues import master_of, queues_of
+from rocketwire.client.sending_back import send_back_header
 from rocketwire.client.trace import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -19,7 +20,6 @@ from rocketwire.errors import BrokerError, ChannelError, DecodeError
 from rocketwire.messages import encode_header
 from rocketwire.messages import message_const as const
 from rocketwire.messages.queries import QueryMessageRequestHeader, ViewMessageRequestHeader
-from rocketwire.messages.send import ConsumerSendMsgBackRequestHeader
 from rocketwire.messages.transactions import ResumeCheckHalfMessageRequestHeader
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.trace_records import read_trace
@@ -307,14 +307,7 @@ class Messages(Asking):
         Raises:
             BrokerError: 26, the broker does not know the group; 1, the message is gone.
         """
-        header = ConsumerSendMsgBackRequestHeader(
-            offset=message.commit_log_offset,
-            group=group,
-            delay_level=delay_level,
-            origin_msg_id=message.msg_id,
-            origin_topic=message.topic,
-            max_reconsume_times=max_reconsume_times,
-        )
+        header = send_back_header(group, message, delay_level, max_reconsume_times)
         address = join_address(message.store_host.ip, message.store_host.port)
         await self.ask(address, Code.CONSUMER_SEND_MSG_BACK, header)
 
