@@ -22,6 +22,7 @@ public class ClientBench {
         Arrays.fill(body, (byte) 'x');
         DefaultMQProducer producer = new DefaultMQProducer("bench-java");
         producer.setNamesrvAddr(words[0]);
+        producer.setSendMsgTimeout(60_000);  // ours waits as long: a slow moment of the broker's is not the client's
         producer.start();
         String topic = words[1];
         if (words.length > 2) {
