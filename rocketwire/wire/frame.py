@@ -187,6 +187,10 @@ class _LargeBody:
 
     def frame(self) -> RawFrame:
         """The frame, when the body is whole."""
+        # There has to be more memory than body: ``getvalue`` then makes bytes of it, else it gives
+        # out those of the former body with other contents, and with the hash that these had.
+        self.space.seek(self._size)
+        self.space.write(b"\0")
         self.space.truncate(self._size)
         return RawFrame(self.header_type, self.header, self.space.getvalue())
 

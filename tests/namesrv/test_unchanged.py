@@ -6,6 +6,7 @@ Two servers are told the same.  One of them reads and registers everything each 
 from __future__ import annotations
 
 import json
+import zlib
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -188,6 +189,23 @@ def test_a_broker_that_leaves_while_its_body_is_read_is_registered_whole() -> No
         server.session.proceed(server.now)
 
     assert server.perms("T1") == {"b1": 6}
+
+
+def test_a_packed_body_as_long_as_the_one_before_it_is_not_taken_for_that() -> None:
+    server = Server()
+    fields = {"brokerAddr": "a:0", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
+    for counter, queues in enumerate((1, 2, 3), 1):
+        plain = zlib.decompress(
+            packed(dict.fromkeys(map(str, range(5000)), queues), counter=counter)
+        )
+        frame = request(103, fields | {"compressed": "true"}, zlib.compress(plain, 0))
+        for start in range(0, len(frame), 65_536):
+            server.session.receive(frame[start : start + 65_536], server.now)
+        while server.session.busy:
+            server.session.proceed(server.now)
+
+        (shape,) = set(server.state.table.topics.entries.values())
+        assert [each.read_queue_nums for each in shape.queues] == [queues]
 
 
 def test_a_broker_in_another_role_is_registered_whole() -> None:

@@ -304,6 +304,21 @@ def test_a_large_body_is_where_the_one_before_was_unless_somebody_has_that(
     assert space.take().getvalue() == bodies[-1]
 
 
+@pytest.mark.parametrize("size", [LARGE, 3 * LARGE])
+def test_the_hash_of_a_large_body_is_not_that_of_the_one_that_was_there_before(size: int) -> None:
+    space = BodySpace()
+    for letter in (b"a", b"b", b"c"):
+        decoder = FrameDecoder(space=space)
+        data = written(RawFrame(0, b"{}", letter * size))
+        decoder.feed(data[:-1])
+        assert decoder.next_frame() is None
+        decoder.feed(data[-1:])
+        (frame,) = taken(decoder)
+
+        assert hash(frame.body) == hash(letter * size)
+        del frame
+
+
 def test_the_memory_of_a_very_large_body_is_not_kept() -> None:
     space = BodySpace()
     for size in (MOST_SPARE, MOST_SPARE + 1):
