@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from itertools import islice
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
+from rocketwire_tools.pcap import lanes
 from rocketwire_tools.pcap.errors import CaptureError
 
 if TYPE_CHECKING:
@@ -65,11 +66,11 @@ class Format(Protocol):
 
     head_size: int
 
-    def walk(self, buffer: bytearray, start: int, end: int) -> tuple[list[int], int]:
+    def walk(self, buffer: bytearray, start: int, end: int) -> tuple[Integers, int]:
         """Find the records that are all there between two offsets, and the end of the last of them."""
         ...
 
-    def records(self, buffer: bytearray, found: list[int], base: int) -> Records:
+    def records(self, buffer: bytearray, at: Integers, base: int) -> Records:
         """Gather what is known of records; base is where in the file the buffer begins."""
         ...
 
@@ -109,18 +110,49 @@ class PcapFormat:
         self.record_header = record_header
         self.fractions = 10**9 if nanoseconds else 10**6
         self._captured = struct.Struct(f"{order}8xI").unpack_from
+        self._words = struct.Struct(f"{order}4I").unpack_from
+        self._length = np.dtype(f"{order}u4")
+        self._mark = slice(2, 4) if order == "<" else slice(0, 2)
 
-    def walk(self, buffer: bytearray, start: int, end: int) -> tuple[list[int], int]:
+    def walk(self, buffer: bytearray, start: int, end: int) -> tuple[Integers, int]:
         """See ``Format``; stops in front of a length that nothing has."""
-        found = list(islice(self._chain(buffer, start, end - self.record_header), MOST_RECORDS))
-        if not found:
+        last = end - self.record_header
+        found = self._found(buffer, start, last)
+        if not len(found):
             return found, start
-        (captured,) = self._captured(buffer, found[-1])
-        after: int = found[-1] + self.record_header + captured
-        return (found, after) if after <= end else (found[:-1], found[-1])
+        latest = int(found[-1])
+        (captured,) = self._captured(buffer, latest)
+        after: int = latest + self.record_header + captured
+        return (found, after) if after <= end else (found[:-1], latest)
+
+    def _found(self, buffer: bytearray, start: int, last: int) -> Integers:
+        """Where records begin up to an offset, if all lengths are right."""
+        found = np.zeros(0, np.int64)
+        if last - start >= lanes.FEWEST * lanes.LANE:
+            starts = lanes.guesses(
+                buffer, start, last, self._mark, partial(self._is_plausible, buffer, last)
+            )
+            if len(starts) >= lanes.FEWEST:
+                found, start = lanes.follow(
+                    buffer, starts, last, self._length, 8, self.record_header
+                )
+        rest = np.fromiter(self._chain(buffer, start, last), np.int64)
+        return np.concatenate([found, rest]) if len(rest) else found
+
+    def _is_plausible(self, buffer: bytearray, last: int, at: int) -> bool:
+        """Whether a record seems to begin there, and another one behind it."""
+        for _ in range(2):
+            seconds, fraction, captured, wire = self._words(buffer, at)
+            if fraction >= self.fractions or captured > MAX_RECORD or not seconds:
+                return False
+            if wire < captured:
+                return False
+            at += self.record_header + captured
+            if at > last:
+                break
+        return True
 
     def _chain(self, buffer: bytearray, at: int, last: int) -> Iterator[int]:
-        """Where records begin up to an offset, if all lengths are right."""
         captured, header = self._captured, self.record_header
         while at <= last:
             yield at
@@ -135,9 +167,8 @@ class PcapFormat:
             return f"a record claims {captured} bytes, {MAX_RECORD} is the limit"
         return None
 
-    def records(self, buffer: bytearray, found: list[int], base: int) -> Records:
+    def records(self, buffer: bytearray, at: Integers, base: int) -> Records:
         """See ``Format``."""
-        at = np.array(found, np.int64)
         words = rows_at(buffer, at, 16).view(f"{self.order}u4").astype(np.int64)
         return Records(
             buffer=buffer,
@@ -221,13 +252,11 @@ class CaptureReader:
     def _classic(self, classic: PcapFormat, at: int) -> Iterator[Records]:
         while True:
             found, after = classic.walk(self._buffer, at, self._size)
-            if found:
-                records = classic.records(self._buffer, found, self._base)
+            for first in range(0, len(found), MOST_RECORDS):
+                some = found[first : first + MOST_RECORDS]
+                records = classic.records(self._buffer, some, self._base)
                 records.size = self._size
                 yield records
-            if len(found) == MOST_RECORDS:
-                at = after
-                continue
             if (why := classic.refusal(self._buffer, after, self._size)) is not None:
                 raise CaptureError(self.path, self._base + after, why)
             if not self.advance(after):
