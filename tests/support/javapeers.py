@@ -37,6 +37,12 @@ OPENED_FOR_4X = tuple(
 BINARY_HEADERS = "-Drocketmq.serialize.type=ROCKETMQ"
 """JVM option: headers of everything this process sends have the binary form."""
 
+PATIENT = (
+    "-Dcom.rocketmq.remoting.client.connect.timeout=60000",
+    "-Dcom.rocketmq.remoting.client.closeSocketIfTimeout=false",
+)
+"""JVM options: a client does not take a busy machine for a dead server."""
+
 REGISTER_SECONDS = 60.0
 """Within these a broker registers: a first attempt that is skipped is made up for 10 s later, the next after 30 s."""
 
@@ -250,10 +256,11 @@ class JavaPeer:
         program: str = "Peer.java",
         pom: str = javacache.RELEASE_POM,
     ) -> None:
+        started = quick_start(version) if pom == javacache.RELEASE_POM else SHORT_LIVED
         command = java(
             version,
             program.removesuffix(".java"),
-            jvm=[*(quick_start(version) if pom == javacache.RELEASE_POM else SHORT_LIVED), *jvm],
+            jvm=[*started, *PATIENT, *jvm],
             classes=javacache.classes(version, program, pom),
             pom=pom,
         )
@@ -291,7 +298,7 @@ class JavaPeer:
     def admin(self, name_servers: str, line: str) -> AdminOutput:
         """Run one mqadmin line, given without ``-n``.
 
-        mqadmin gives everything it asks five seconds, which a busy machine can exceed: such a line is run again.
+        A line that a busy machine did not answer in time is run again.
         """
         output = self._admin(name_servers, line)
         for _ in range(ADMIN_ATTEMPTS - 1):
@@ -318,10 +325,15 @@ class JavaPeer:
         wait_until(is_complete, f"clusterList prints {' and '.join(versions)}", 60)
         return table
 
-    def send(self, name_servers: str, topic: str, group: str, keys: range) -> None:
-        """Send one message for each key with the group's producer; raises unless every one was stored."""
+    def send(
+        self, name_servers: str, topic: str, group: str, keys: range, *, again: int = 2
+    ) -> None:
+        """Send one message for each key with the group's producer; raises unless every one was stored.
+
+        A message whose connection breaks is sent ``again`` so many times at most, and then may be stored twice.
+        """
         sent, failure = self.call(
-            *("send", name_servers, topic, group, keys.start, len(keys)), seconds=120
+            *("send", name_servers, topic, group, keys.start, len(keys), again), seconds=120
         )
         if int(sent) != len(keys):
             raise PeerFailedError(f"{sent} of {len(keys)} messages were stored: {failure}")

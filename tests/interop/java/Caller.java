@@ -49,9 +49,9 @@ public class Caller {
             request.addExtField(field[0], field[1]);
         }
         if (words[2].equals("oneway")) {
-            client.invokeOneway(words[0], request, 3000);
+            client.invokeOneway(words[0], request, 60_000);
             return "sent";
         }
-        return String.valueOf(client.invokeSync(words[0], request, 3000).getCode());
+        return String.valueOf(client.invokeSync(words[0], request, 60_000).getCode());
     }
 }

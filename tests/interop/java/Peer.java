@@ -3,6 +3,7 @@ import java.io.ByteArrayOutputStream;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
 import java.io.PrintWriter;
+import java.lang.reflect.Field;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -11,6 +12,8 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import org.apache.rocketmq.client.ClientConfig;
 import org.apache.rocketmq.client.consumer.AllocateMessageQueueStrategy;
 import org.apache.rocketmq.client.consumer.DefaultMQPullConsumer;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
@@ -22,6 +25,8 @@ import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragely;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueAveragelyByCircle;
 import org.apache.rocketmq.client.consumer.rebalance.AllocateMessageQueueConsistentHash;
+import org.apache.rocketmq.client.impl.MQClientManager;
+import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.client.producer.SendStatus;
@@ -40,8 +45,8 @@ import org.apache.rocketmq.tools.command.MQAdminStartup;
  * Every word of an answer is base64 of UTF-8, so that tables with line ends fit.  End of stdin ends the process.
  *
  *   admin NAMESRV LINE           run one mqadmin line              -> what it printed to stdout, to stderr
- *   send NAMESRV TOPIC GROUP FIRST COUNT                           -> number sent, text of the first failure
- *        keys are FIRST, FIRST+1 ...; the group's producer stays open until "close"
+ *   send NAMESRV TOPIC GROUP FIRST COUNT AGAIN                     -> number sent, text of the first failure
+ *        keys are FIRST, FIRST+1 ...; the group's producer stays open until "close"; one that fails is sent AGAIN times more
  *   oneway NAMESRV TOPIC GROUP KEY                                 -> nothing
  *   consume NAMESRV TOPIC GROUP  start a push consumer             -> nothing
  *   join NAMESRV TOPIC GROUP NAME STRATEGY  start a push consumer that is one of several of its group (NAME from now on);
@@ -56,8 +61,13 @@ import org.apache.rocketmq.tools.command.MQAdminStartup;
  *   loaded GROUP COUNT MILLIS    wait until so many of them were stored               -> number stored
  *   unload GROUP                 stop that             -> keys stored, joined by spaces; what each other one met, by lines
  *   close GROUP                  shut the group's producer or consumer down
+ *
+ * Java gives most things three seconds, mqadmin five, and then closes the connection, which makes a producer send again and a
+ * consumer read again.  A machine under load exceeds these, so that all clients here have PATIENCE.
  */
 public class Peer {
+    private static final int PATIENCE = 60_000;
+
     private final Map<String, DefaultMQProducer> producers = new HashMap<>();
     private final Map<String, DefaultMQPushConsumer> consumers = new HashMap<>();
     private final Map<String, List<String>> deliveries = new HashMap<>();
@@ -67,6 +77,7 @@ public class Peer {
         PrintStream answers = System.out;
         System.setOut(System.err);
         startHurrying();
+        bePatient();
         Peer peer = new Peer();
         BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = requests.readLine(); line != null; line = requests.readLine()) {
@@ -115,6 +126,43 @@ public class Peer {
         hurrying.start();
     }
 
+    /** Give the clients that mqadmin makes, which nobody else can configure, our patience as they are noted in Java's own tables. */
+    private static void bePatient() throws ReflectiveOperationException {
+        field(MQClientManager.class, "factoryTable").set(MQClientManager.getInstance(), new Noted<MQClientInstance>() {
+            @Override
+            void prepare(MQClientInstance client) throws ReflectiveOperationException {
+                ((ClientConfig) field(MQClientInstance.class, "clientConfig").get(client)).setMqClientApiTimeout(PATIENCE);
+                field(MQClientInstance.class, "adminExtTable").set(client, new Noted<Object>() {
+                    @Override
+                    void prepare(Object admin) throws ReflectiveOperationException {
+                        field(admin.getClass(), "timeoutMillis").set(admin, (long) PATIENCE);
+                    }
+                });
+            }
+        });
+    }
+
+    private static Field field(Class<?> owner, String name) throws NoSuchFieldException {
+        Field field = owner.getDeclaredField(name);
+        field.setAccessible(true);
+        return field;
+    }
+
+    /** A table that prepares what it is given. */
+    private abstract static class Noted<V> extends ConcurrentHashMap<String, V> {
+        abstract void prepare(V value) throws ReflectiveOperationException;
+
+        @Override
+        public V putIfAbsent(String name, V value) {
+            try {
+                prepare(value);
+            } catch (ReflectiveOperationException unknown) {
+                throw new IllegalStateException(unknown);
+            }
+            return super.putIfAbsent(name, value);
+        }
+    }
+
     /** Every message of a topic, as Java's client reads it: id, offset id, queue, offset, topic, body in base64, then the properties. */
     @SuppressWarnings("deprecation")
     private static List<String> read(String nameServers, String topic) throws Exception {
@@ -157,7 +205,9 @@ public class Peer {
             case "admin":
                 return admin(words[0], words[1]);
             case "send":
-                return send(producer(words[0], words[2]), words[1], Integer.parseInt(words[3]), Integer.parseInt(words[4]));
+                DefaultMQProducer sender = producer(words[0], words[2]);
+                sender.setRetryTimesWhenSendFailed(Integer.parseInt(words[5]));
+                return send(sender, words[1], Integer.parseInt(words[3]), Integer.parseInt(words[4]));
             case "oneway":
                 producer(words[0], words[2]).sendOneway(message(words[1], words[3]));
                 return List.of();
@@ -221,6 +271,7 @@ public class Peer {
         fresh.setInstanceName(group);
         fresh.setPollNameServerInterval(1000);
         fresh.setHeartbeatBrokerInterval(1000);
+        fresh.setSendMsgTimeout(PATIENCE);
         fresh.start();
         producers.put(group, fresh);
         return fresh;
