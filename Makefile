@@ -12,6 +12,8 @@ WORKERS ?= 2
 # Two processes share the tests: of those with Java peers, one runs those of these folders, after all tests without Java.  (More
 # processes with Java peers on two cores make each other late.  Exit status 5 is "no test was chosen".)
 BESIDE := tests/client tests/tools
+# What failed and what was tried again, of all processes that run tests.
+SUMMARY := $(CURDIR)/.cache/tests-summary.txt
 # Arguments of a benchmark: make bench BENCH="--scenario closed"
 BENCH  ?=
 # Of make fuzz: seconds for each atheris target, cases for each format beside Java
@@ -43,12 +45,13 @@ run: $(VENV)/.installed-run
 
 test: lint
 	$(BIN)/coverage erase
-	@mkdir -p .cache; export COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml; \
+	@mkdir -p .cache; rm -f $(SUMMARY); export COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml ROCKETWIRE_TEST_SUMMARY=$(SUMMARY); \
 	passed() { [ $$1 -eq 0 ] || [ $$1 -eq 5 ]; }; \
 	{ $(BIN)/python -m pytest -m "not java" $(PYTEST); plain=$$?; $(BIN)/python -m pytest -m java $(PYTEST) $(BESIDE); java=$$?; \
 	  passed $$plain && passed $$java; } > .cache/tests-beside.log 2>&1 & beside=$$!; \
 	$(BIN)/python -m pytest -m java $(PYTEST) $(addprefix --ignore=,$(BESIDE)); java=$$?; \
 	wait $$beside; beside=$$?; cat .cache/tests-beside.log; \
+	[ ! -e $(SUMMARY) ] || { echo "== failed, or tried again, in all of it:"; cat $(SUMMARY); }; \
 	passed $$java && passed $$beside
 	$(BIN)/coverage combine --quiet
 	ROCKETWIRE_CONSTRUCT=interpreted $(BIN)/python -m pytest -q -n $(WORKERS) -m "not java and not slow" tests/wire tests/messages

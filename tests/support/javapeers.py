@@ -267,16 +267,18 @@ class JavaPeer:
         home = {"ROCKETMQ_HOME": "."}
         self._child = Child("peer", command, prepare(folder), environment=home, piped=True)
         self._unread = b""
+        self._owed = 0
 
     def line(self, request: str, seconds: float = 60.0) -> str:
-        """Send one line and return the line that answers it."""
+        """Send one line and return the line that answers it, not one that came too late for an earlier request."""
         stdin, stdout = self._child.process.stdin, self._child.process.stdout
         if stdin is None or stdout is None:
             raise PeerFailedError("the peer has no pipes")
         stdin.write(request.encode() + b"\n")
         stdin.flush()
         deadline = time.monotonic() + seconds
-        while b"\n" not in self._unread:
+        self._owed += 1
+        while self._unread.count(b"\n") < self._owed:
             ready, _, _ = select.select([stdout], [], [], max(0.0, deadline - time.monotonic()))
             piece = os.read(stdout.fileno(), 65536) if ready else b""
             if not piece:
@@ -284,8 +286,9 @@ class JavaPeer:
                     f"no answer to {request[:80]!r}: {self._child.output[-2000:]}"
                 )
             self._unread += piece
-        answer, _, self._unread = self._unread.partition(b"\n")
-        return answer.decode()
+        *answers, self._unread = self._unread.split(b"\n")
+        self._owed = 0
+        return answers[-1].decode()
 
     def call(self, *words: object, seconds: float = 60.0) -> list[str]:
         """Send a request of ``Peer.java`` and return the words of its answer."""

@@ -293,10 +293,15 @@ public class Peer {
                     failure = result.toString();
                 }
             } catch (Exception refused) {
-                failure = failure.isEmpty() ? refused.toString() : failure;
+                failure = failure.isEmpty() ? text(refused) : failure;
             }
         }
         return List.of(String.valueOf(sent), failure);
+    }
+
+    /** An exception and what it was caused by. */
+    private static String text(Throwable failure) {
+        return failure + (failure.getCause() == null ? "" : " caused by " + text(failure.getCause()));
     }
 
     private static AllocateMessageQueueStrategy strategy(String name) {
@@ -451,7 +456,7 @@ public class Peer {
                 SendResult result = producer.send(message);
                 failure = result.getSendStatus() == SendStatus.SEND_OK ? null : result.toString();
             } catch (Exception refused) {
-                failure = refused.toString();
+                failure = text(refused);
             }
             synchronized (this) {
                 if (failure == null) {
