@@ -13,11 +13,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from rocketwire.errors import RocketWireError
+from rocketwire.errors import FrameTooLargeError, HeaderTooLargeError, RocketWireError
 from rocketwire_namesrv.occurrences import Level, Occurrence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from rocketwire.errors import DecodeError
 
 __all__ = [
     "ConnectionTooSlow",
@@ -85,6 +87,18 @@ class FrameRefused(LimitExceeded):
     """A frame is too large; the log has its line already, with what its bytes look like."""
 
     level = Level.DEBUG
+
+    @classmethod
+    def of(cls, error: DecodeError) -> tuple[FrameRefused, ...]:
+        """What a frame was refused for, if it was its size."""
+        if isinstance(error, FrameTooLargeError):
+            limit, what = Limit.FRAME_LENGTH, "frame"
+        elif isinstance(error, HeaderTooLargeError):
+            limit, what = Limit.HEADER_LENGTH, "header"
+        else:
+            return ()
+        text = f"a {what} of {error.declared} bytes"
+        return (cls(limit=limit, allowed=error.limit, what=text),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,10 +7,10 @@ answered.
 
 Rules of this file: this task never waits for anything but that epoll, and lets others run after a
 millisecond and the sockets that were ready then.  It does what can be done at once, and the first
-steps of a large registration, which often are all; everything else (a file
-that has to be written, the rest of such a registration, TLS, a PROXY header) is handed to an ordinary task
-with the code of the portable driver, and the socket is out of the epoll meanwhile.  A connection is
-not read from while answers to it are unsent.
+steps of a large registration, which often are all; everything else (a file that has to be written,
+the rest of such a registration, TLS, a PROXY header) is handed to an ordinary task with the code of
+the portable driver, and the socket is out of the epoll meanwhile.  The bytes of a large body are
+received where they will stay.  A connection is not read from while answers to it are unsent.
 
 Java: ``NettyRemotingServer``, whose selector threads do the same.
 """
@@ -98,11 +98,12 @@ class Link(Served):
 
     Attributes:
         begun: whether its first bytes were those of a frame.
+        filling: whether the next bytes have a place of their own (``Session.room``).
         scope: of the task that serves it at the moment; None while the reactor does.
         unsent: what is left of the last answers.
     """
 
-    __slots__ = ("_reactor", "begun", "scope", "stream", "unsent")
+    __slots__ = ("_reactor", "begun", "filling", "scope", "stream", "unsent")
 
     stream: SocketStream
 
@@ -117,6 +118,7 @@ class Link(Served):
         super().__init__(stream, session, peer, idle_limit)
         self._reactor = reactor
         self.begun = False
+        self.filling = False
         self.scope: trio.CancelScope | None = None
         self.unsent: memoryview | None = None
 
@@ -223,6 +225,9 @@ class Reactor:
         if event & select.EPOLLOUT or link.unsent is not None:
             self._flush(link, now)
             return
+        if link.filling:
+            self._receive_body(link, now)
+            return
         try:
             data = link.stream.socket.recv(READ_SIZE)
         except BlockingIOError:
@@ -253,8 +258,27 @@ class Reactor:
                 self._hand_over(link, data)
                 return
             link.begun = True
-        outcome = link.session.receive(data, now)
+        self._received(link, data, link.session.receive(data, now), now)
+
+    def _receive_body(self, link: Link, now: float) -> None:
+        """Receive what has come of a large body, where it belongs."""
+        try:
+            with link.session.room() as room:
+                count = link.stream.socket.recv_into(room)
+        except BlockingIOError:
+            return
+        except OSError as error:
+            link.close(f"broken: {error}")
+            return
+        if count:
+            self._received(link, b"", link.session.received(count, now), now)
+        else:
+            link.finish("closed by the peer")
+
+    def _received(self, link: Link, data: bytes, outcome: Outcome, now: float) -> None:
+        """Do what comes of bytes received."""
         link.note_progress(data, outcome, now)
+        link.filling = link.session.filling
         if outcome == NOTHING and link.session.stepping:
             outcome = self._host.begin_steps(link) or outcome
         if outcome.persist_kv or outcome.persist_config or link.session.busy:

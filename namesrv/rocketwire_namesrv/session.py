@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import LanguageCode, ResponseCode, SerializeType
-from rocketwire.errors import DecodeError, FrameTooLargeError, HeaderTooLargeError
+from rocketwire.errors import DecodeError
 from rocketwire.flags import CommandFlag
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
@@ -249,6 +249,22 @@ class Session:
         self._decoder.feed(data)
         return self._handle_all(work, now)
 
+    @property
+    def filling(self) -> bool:
+        """Whether the next bytes are those of a large body, which has its place."""
+        return self._decoder is not None and self._decoder.filling
+
+    def room(self) -> memoryview:
+        """Where the next bytes belong while it is ``filling``; to be released, and ``received``
+        called, before anything else."""
+        return memoryview(bytearray()) if self._decoder is None else self._decoder.room()
+
+    def received(self, count: int, now: float) -> Outcome:
+        """Goes on like ``receive`` with so many bytes, which are where ``room`` said."""
+        if self._decoder is not None:
+            self._decoder.filled(count)
+        return self._handle_all(_Work(), now)
+
     def proceed(self, now: float) -> Outcome:
         """Goes on where ``receive`` or ``proceed`` paused; one step, if it is in the midst of a
         request.
@@ -309,7 +325,7 @@ class Session:
                 command = self._decoder.next_command()
             except DecodeError as error:
                 close = _without_frames(error)
-                work.happened += _refused_frames(error)
+                work.happened += FrameRefused.of(error)
                 break
             if command is None:
                 if not self._decoder.frame_started:
@@ -482,15 +498,3 @@ def _without_frames(error: DecodeError) -> DecodeError:
 
 def _or_unlimited(limit: int) -> int:
     return limit if limit > 0 else _UNLIMITED
-
-
-def _refused_frames(error: DecodeError) -> tuple[Occurrence, ...]:
-    """What a frame was refused for, if it was its size."""
-    if isinstance(error, FrameTooLargeError):
-        limit, what = Limit.FRAME_LENGTH, "frame"
-    elif isinstance(error, HeaderTooLargeError):
-        limit, what = Limit.HEADER_LENGTH, "header"
-    else:
-        return ()
-    text = f"a {what} of {error.declared} bytes"
-    return (FrameRefused(limit=limit, allowed=error.limit, what=text),)

@@ -176,6 +176,19 @@ class CommandDecoder:
         """Takes more of the stream."""
         self._frames.feed(data)
 
+    @property
+    def filling(self) -> bool:
+        """Whether the next bytes have a place where they can be put (``room``)."""
+        return self._frames.filling
+
+    def room(self) -> memoryview:
+        """Where the next bytes belong while it is ``filling`` (``FrameDecoder.room``)."""
+        return self._frames.room()
+
+    def filled(self, count: int) -> None:
+        """Takes over what has been put there."""
+        self._frames.filled(count)
+
     def next_command(self) -> RemotingCommand | None:
         """Returns the next command, or None if more bytes are needed for it.
 

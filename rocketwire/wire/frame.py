@@ -156,7 +156,6 @@ class _LargeBody:
         self.space = space
         self._size = size
         self._reserved = space.seek(0, SEEK_END)
-        space.seek(0)
         self.take(begun)
 
     @property
@@ -173,17 +172,27 @@ class _LargeBody:
         """Takes what belongs to it; returns what follows it."""
         end = min(len(data), self._size - self.have)
         needed = self.have + end
+        self._reserve(needed)
+        self.space.seek(self.have)
+        with memoryview(data) as view:
+            self.space.write(view[:end])
+        self.have = needed
+        return data[end:]
+
+    def room(self) -> memoryview:
+        """Where the next of its bytes belong, at least one if it is not whole; to be released."""
+        self._reserve(min(self.have + 1, self._size))
+        with self.space.getbuffer() as whole:
+            return whole[self.have : min(self._reserved, self._size)]
+
+    def _reserve(self, needed: int) -> None:
+        """Makes sure that there is memory for so many bytes of it."""
         if needed > self._reserved:
             self._reserved = self._size  # halved, so that it is never enlarged by little
             while self._reserved >> 1 >= needed:
                 self._reserved >>= 1
             self.space.seek(self._reserved - 1)
             self.space.write(b"\0")
-            self.space.seek(self.have)
-        with memoryview(data) as view:
-            self.space.write(view[:end])
-        self.have = needed
-        return data[end:]
 
     def frame(self) -> RawFrame:
         """The frame, when the body is whole."""
@@ -279,6 +288,21 @@ class FrameDecoder:
             self._buffer = bytearray(memoryview(self._buffer)[self._start :])
             self._buffer += data
         self._start = 0
+
+    @property
+    def filling(self) -> bool:
+        """Whether the next bytes of the stream are those of a large body, which has its place."""
+        return self._large is not None and not self._large.is_whole
+
+    def room(self) -> memoryview:
+        """Where the next bytes belong while it is ``filling``, for who can receive them there; none
+        at other times.  It is to be released, and ``filled`` called, before anything else."""
+        return memoryview(bytearray()) if self._large is None else self._large.room()
+
+    def filled(self, count: int) -> None:
+        """Takes over what has been put where ``room`` said, from its beginning on."""
+        if self._large is not None:
+            self._large.have += count
 
     def next_frame(self) -> RawFrame | None:
         """Returns the next frame, or None if more bytes are needed for it.

@@ -191,7 +191,29 @@ def test_a_broker_that_leaves_while_its_body_is_read_is_registered_whole() -> No
     assert server.perms("T1") == {"b1": 6}
 
 
-def test_a_packed_body_as_long_as_the_one_before_it_is_not_taken_for_that() -> None:
+def sent_in_parts(server: Server, data: bytes, *, there: bool) -> None:
+    """Sends a large body as a socket gives it; ``there``: to where it belongs."""
+    session = server.session
+    session.receive(data[:1000], server.now)
+    for at in range(1000, len(data), 50_000):
+        part = data[at : at + 50_000]
+        while there and part:
+            assert session.filling
+            with session.room() as room:
+                count = min(len(part), len(room))
+                room[:count] = part[:count]
+            session.received(count, server.now)
+            part = part[count:]
+        session.receive(part, server.now)
+    while session.busy:
+        session.proceed(server.now)
+    assert not session.filling
+    assert len(session.room()) == 0
+    session.received(0, server.now)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_packed_body_as_long_as_the_one_before_it_is_not_taken_for_that(*, there: bool) -> None:
     server = Server()
     fields = {"brokerAddr": "a:0", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
     for counter, queues in enumerate((1, 2, 3), 1):
@@ -199,10 +221,7 @@ def test_a_packed_body_as_long_as_the_one_before_it_is_not_taken_for_that() -> N
             packed(dict.fromkeys(map(str, range(5000)), queues), counter=counter)
         )
         frame = request(103, fields | {"compressed": "true"}, zlib.compress(plain, 0))
-        for start in range(0, len(frame), 65_536):
-            server.session.receive(frame[start : start + 65_536], server.now)
-        while server.session.busy:
-            server.session.proceed(server.now)
+        sent_in_parts(server, frame, there=there)
 
         (shape,) = set(server.state.table.topics.entries.values())
         assert [each.read_queue_nums for each in shape.queues] == [queues]
