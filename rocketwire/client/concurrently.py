@@ -5,7 +5,7 @@ Rules of this file:
 * A message leaves its queue's window when it was handled, or when it is in good hands elsewhere (sent back).  Only then may
   the offset move on; a handler that is cancelled leaves its messages in the window, and they come back.
 * Workers take from one heap of work.  A handler that never waits is run by one worker without a turn of the scheduler for
-  each message; one that waits lets the others go on.
+  each message, and what it has handled leaves the window in one go; one that waits lets the others go on.
 
 Java: ``ConsumeMessageConcurrentlyService``.
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 import logging
 from collections import deque
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -24,6 +25,7 @@ from rocketwire.client.consuming import (
     ConsumeConcurrentlyContext,
     ConsumeConcurrentlyStatus,
 )
+from rocketwire.client.runs import Hand, Run, telling
 from rocketwire.client.sending_back import send_message_back
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_const import RETRY_TOPIC
@@ -50,6 +52,8 @@ MAX_EXPIRED_AT_ONCE: Final = 16
 
 EXPIRED_DELAY_LEVEL: Final = 3
 """Delay level of a message whose handler does not end: 10 seconds."""
+
+_LATER: Final = ConsumeConcurrentlyStatus.RECONSUME_LATER
 
 _TURN: Final = 64
 """Batches that one worker handles before it lets others have a turn."""
@@ -100,8 +104,7 @@ class ConcurrentConsumption:
         self._offsets = offsets
         self._stats = stats
         self._nursery = nursery
-        self._work: deque[tuple[MessageQueue, ProcessQueue[StoredMessage], Sequence[StoredMessage]]]
-        self._work = deque()
+        self._work: deque[Run] = deque()
         self._idle = trio.lowlevel.ParkingLot()
         self._waking = False
         self._active: dict[int, ProcessQueue[StoredMessage]] = {}
@@ -124,13 +127,13 @@ class ConcurrentConsumption:
         messages: Sequence[StoredMessage],
     ) -> None:
         """Messages have come, and are in the window already."""
-        size = self._config.consume_message_batch_max_size
-        for at in range(0, len(messages), size):
-            self._work.append((queue, process, messages[at : at + size]))
+        self._work.append(Run(queue, process, messages))
         self._wake()
 
     async def settle(self, seconds: float) -> None:
         """Wait until no handler runs, or that long; work that has not begun is dropped."""
+        for run in self._work:
+            run.drop()
         self._work.clear()
         with trio.move_on_after(seconds):
             while self._active:
@@ -152,70 +155,82 @@ class ConcurrentConsumption:
     # ------------------------------------------------------------------ workers
 
     def _wake(self) -> None:
-        """Have one more worker look for work; it wakes the next one if there is still some."""
+        """Have one more worker look for work; it wakes the next one if it has to wait and there is still some."""
         if self._work and self._idle and not self._waking:
             self._waking = True
             self._idle.unpark()
 
     async def _worker(self, number: int) -> None:
         turn = 0
-        now = trio.current_time()
         while True:
             while not self._work:
                 await self._idle.park()
                 self._waking = False
-                now = trio.current_time()
-            queue, process, messages = self._work.popleft()
-            if self._work and not self._waking:
-                self._wake()
-            if process.dropped or process.retiring:
-                continue
-            self._active[number] = process
+            run = self._work[0]
+            hand = Hand(run, trio.current_time())
+            self._active[number] = run.process
             try:
-                now = await self._consume(queue, process, messages, now)
+                turn += await telling(self._handle(hand, _TURN - turn), partial(self._waits, hand))
             finally:
+                self._settle(hand)
                 del self._active[number]
                 if self._settling:
                     self._settling.unpark_all()
-            turn += 1
-            if turn % _TURN == 0:
+            if turn >= _TURN:
+                turn = 0
                 await trio.lowlevel.checkpoint()
-                now = trio.current_time()
 
-    async def _consume(
-        self,
-        queue: MessageQueue,
-        process: ProcessQueue[StoredMessage],
-        messages: Sequence[StoredMessage],
-        started: float,
-    ) -> float:
-        """Have messages handled from now on, ``started``; returns when they were."""
-        process.mark_started(messages, now=started)
-        context = ConsumeConcurrentlyContext(message_queue=queue)
-        topic = queue.topic or ""
-        given = messages
-        if topic.startswith(RETRY_PREFIX):
-            given = [with_real_topic(message, self._group) for message in messages]
-        try:
-            status = await self.listener(given, context)
-        except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it
-            _LOG.exception("%s: a handler failed on message %s", self._group, given[0].msg_id)
-            status = ConsumeConcurrentlyStatus.RECONSUME_LATER
+    async def _handle(self, hand: Hand, most: int) -> int:
+        """Has the messages of a run handled that nobody else takes meanwhile, so many batches at most; returns how many."""
+        run, size = hand.run, self._config.consume_message_batch_max_size
+        queue, messages, done = run.queue, run.messages, hand.done
+        is_retry = (queue.topic or "").startswith(RETRY_PREFIX)
+        handled = 0
+        while handled < most and run.is_open:
+            at = run.at
+            run.at = at + size
+            hand.now = given = batch = messages[at : at + size]
+            if is_retry:
+                given = [with_real_topic(message, self._group) for message in batch]
+            context = ConsumeConcurrentlyContext(message_queue=queue)
+            try:
+                status = await self.listener(given, context)
+            except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it
+                _LOG.exception("%s: a handler failed on message %s", self._group, given[0].msg_id)
+                status = _LATER
+            hand.now = ()
+            handled += 1
+            if status is _LATER or context.ack_index is not None:
+                await self._handled_in_part(hand, batch, status, context)
+            else:
+                done += batch
+        self._forget_ended()
+        return handled
+
+    def _forget_ended(self) -> None:
+        work = self._work
+        while work and not work[0].is_open:
+            work.popleft()
+
+    def _waits(self, hand: Hand) -> None:
+        """The worker is about to let others run: they have to know what was done, and may take the rest."""
+        self._settle(hand)
+        if hand.now:
+            hand.run.process.mark_started(hand.now, now=hand.since)
+            hand.now = ()
+        self._forget_ended()
+        self._wake()
+
+    def _settle(self, hand: Hand) -> None:
+        """What was handled leaves the window."""
         now = trio.current_time()
-        good = len(messages)
-        if status is ConsumeConcurrentlyStatus.RECONSUME_LATER:
-            good = 0
-        elif context.ack_index is not None:
-            good = min(max(context.ack_index + 1, 0), good)
-        if good:
-            self._stats.consumed(topic, good, now - started, now)
-        done = messages
-        if good < len(messages):
-            self._stats.failed(topic, len(messages) - good, now)
-            done = await self._given_back(queue, process, messages, good, context)
-            now = trio.current_time()
-        self._commit(queue, process, done, now)
-        return now
+        done = hand.done
+        if done:
+            queue = hand.run.queue
+            self._stats.consumed(queue.topic or "", len(done), now - hand.since, now)
+            self._commit(queue, hand.run.process, done, now)
+            done.clear()
+        hand.since = now
 
     def _commit(
         self,
@@ -230,23 +245,43 @@ class ConcurrentConsumption:
 
     # ------------------------------------------------------------------ messages that were not handled
 
+    async def _handled_in_part(
+        self,
+        hand: Hand,
+        batch: Sequence[StoredMessage],
+        status: ConsumeConcurrentlyStatus | None,
+        context: ConsumeConcurrentlyContext,
+    ) -> None:
+        """Some messages of a batch, or all, have to come back later."""
+        run = hand.run
+        last = context.ack_index
+        good = 0 if status is _LATER else len(batch) if last is None else last + 1
+        good = min(max(good, 0), len(batch))
+        hand.done += batch[:good]
+        if good == len(batch):
+            return
+        self._settle(hand)
+        self._stats.failed(run.queue.topic or "", len(batch) - good, hand.since)
+        gone = await self._given_back(run.queue, run.process, batch[good:], context)
+        hand.since = trio.current_time()
+        self._commit(run.queue, run.process, gone, hand.since)
+
     async def _given_back(
         self,
         queue: MessageQueue,
         process: ProcessQueue[StoredMessage],
         messages: Sequence[StoredMessage],
-        good: int,
         context: ConsumeConcurrentlyContext,
     ) -> Sequence[StoredMessage]:
-        """Sends back all but the first so many; returns what may leave the window."""
+        """Sends back messages; returns what may leave the window."""
         if self._config.message_model is MessageModel.BROADCASTING:
-            for message in messages[good:]:
+            for message in messages:
                 _LOG.warning(
                     "%s: message %s was not handled and is dropped", self._group, message.msg_id
                 )
             return messages
         left: list[StoredMessage] = []
-        for message in messages[good:]:
+        for message in messages:
             level = context.delay_level_when_next_consume
             if not await self.send_back(queue, message, level):
                 left.append(message)

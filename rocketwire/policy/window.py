@@ -256,12 +256,14 @@ class ProcessQueue(Generic[M]):
         held = self._messages
         if not held:
             return None
+        started = self._started
         for message in messages:
             offset = message.queue_offset
-            self._started.pop(offset, None)
             gone = held.pop(offset, None)
             if gone is not None:
                 self._size -= len(gone.body or b"")
+            if started:
+                started.pop(offset, None)
         order = self._order
         while order:
             if order[0] in held:

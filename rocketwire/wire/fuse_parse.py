@@ -1,7 +1,7 @@
 """Layout -> source of a parser: flat, a bounds check before each read, fixed fields in one go.
 
 A parser is ``parse(buf, pos=0, end=None) -> (value, position after it)``.  Slices have the buffer's
-own type.  It raises ``TruncatedError`` when a declared length or a fixed field passes ``end``,
+own type, or are bytes where they have one of two fixed sizes.  It raises ``TruncatedError`` when a declared length or a fixed field passes ``end``,
 ``LimitExceededError`` when a count cannot fit, ``DecodeError`` for everything else that is wrong,
 each with the field's path and the position; nothing else, whatever the bytes.
 """
@@ -9,7 +9,7 @@ each with the field's path and the position; nothing else, whatever the bytes.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from rocketwire.wire.entries import SEVERAL, entries_reader
 from rocketwire.wire.layout import (
@@ -38,17 +38,46 @@ from rocketwire.wire.source import Source
 from rocketwire.wire.utf8 import decode_utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from rocketwire.wire.layout import Buffer, Parser
 
 
+class _Field(NamedTuple):
+    """A fixed field of a run."""
+
+    letter: str
+    var: str
+    path: str
+
+
+class _Either(NamedTuple):
+    """Bytes in a run, one size or another; the size where the condition is false is the usual one."""
+
+    condition: str
+    yes: int
+    no: int
+    var: str
+    path: str
+
+
+class _Check(NamedTuple):
+    """What has to be true of the fields before it."""
+
+    condition: str
+    place: str
+
+
 class _Parser:
-    """Emits the body.  ``p`` is the position; fixed fields wait in a run, as in the builder."""
+    """Emits the body.  ``p`` is the position; fixed fields wait in a run, as in the builder.
+
+    So does what usually has a fixed size: then the usual case is tried first, in one go, and whatever else it is goes step by
+    step, which finds all that is wrong.
+    """
 
     def __init__(self) -> None:
         self.out = Source()
-        self._run: list[tuple[str, str, str]] = []  # format, variable, path
+        self._run: list[_Field | _Either | _Check] = []
         self._after: list[str] = []  # lines that complete variables of the run
         self._emitters: dict[type[Any], Callable[..., None]] = {
             Fixed: self._fixed,
@@ -74,41 +103,97 @@ class _Parser:
 
     def flush(self, end: str) -> None:
         """Emits the waiting run: one check, one ``unpack_from``."""
-        if not self._run:
+        run, after = self._run, self._after
+        self._run, self._after = [], []
+        usual = any(isinstance(step, _Either) for step in run) and not after
+        if usual:
+            self._usual(run, end)
+        fields: list[_Field] = []
+        for step in run:
+            if isinstance(step, _Field):
+                fields.append(step)
+                continue
+            self._fields(fields, end)
+            fields = []
+            if isinstance(step, _Check):
+                self._checked(step, end)
+            else:
+                self._either(step, end)
+        self._fields(fields, end)
+        if usual:
+            self.out.close()
+        for line in after:
+            self.out.line(line)
+
+    def _usual(self, run: Sequence[_Field | _Either | _Check], end: str) -> None:
+        """Emits the attempt to read all of a run at once; what follows is for when that failed."""
+        letters, names, conditions = "", "", list[str]()
+        for step in run:
+            if isinstance(step, _Check):
+                conditions.append(step.condition)
+                continue
+            letters += step.letter if isinstance(step, _Field) else f"{step.no}s"
+            names += f"{step.var}, "
+            if isinstance(step, _Either):
+                conditions.append(f"not {step.condition}")
+        packed = struct.Struct(">" + letters)
+        unpack = self.out.constant("unpack", packed.unpack_from)
+        usual = self.out.fresh("usual")
+        self.out.line(f"{usual} = False")
+        self.out.open(f"if p + {packed.size} <= {end}:")
+        self.out.line(f"{names}= {unpack}(buf, p)")
+        self.out.line(f"{usual} = {' and '.join(conditions)}")
+        self.out.close()
+        self.out.open(f"if {usual}:")
+        self.out.line(f"p += {packed.size}")
+        self.out.close()
+        self.out.open("else:")
+
+    def _fields(self, fields: Sequence[_Field], end: str) -> None:
+        if not fields:
             return
-        packed = struct.Struct(">" + "".join(letter for letter, _, _ in self._run))
+        packed = struct.Struct(">" + "".join(letter for letter, _, _ in fields))
         reach, steps = 0, list[tuple[str, int]]()
-        for letter, _, path in self._run:
+        for letter, _, path in fields:
             reach += struct.calcsize(">" + letter)
             steps.append((path, reach))
-        names = "".join(f"{var}, " for _, var, _ in self._run)
-        unpack = self.out.constant("unpack", packed.unpack_from)
         self.out.open(f"if p + {packed.size} > {end}:")
         self.out.line(f"raise short(buf, p, {end}, {self.out.constant('steps', tuple(steps))})")
         self.out.close()
         if packed.format == ">B":
-            self.out.line(f"{self._run[0][1]} = buf[p]")
+            self.out.line(f"{fields[0].var} = buf[p]")
+        elif packed.format == ">b":
+            self.out.line(f"{fields[0].var} = (buf[p] ^ 128) - 128")
         else:
+            names = "".join(f"{var}, " for _, var, _ in fields)
+            unpack = self.out.constant("unpack", packed.unpack_from)
             self.out.line(f"{names}= {unpack}(buf, p)")
         self.out.line(f"p += {packed.size}")
-        for line in self._after:
-            self.out.line(line)
-        self._run, self._after = [], []
+
+    def _checked(self, check: _Check, end: str) -> None:
+        self.out.open(f"if not {check.condition}:")
+        self.out.line(f"raise refused(buf, p, {end}, 'a value that cannot be', {check.place!r})")
+        self.out.close()
+
+    def _either(self, either: _Either, end: str) -> None:
+        length = self.out.fresh("length")
+        self.out.line(f"{length} = {either.yes} if {either.condition} else {either.no}")
+        self._slice(either.var, self._take(either.var, length, end, either.path, signed=False))
 
     def _fixed(self, node: Fixed, var: str, end: str, path: str, scope: dict[str, str]) -> None:
-        self._run.append((node.letter, var, path))
+        self._run.append(_Field(node.letter, var, path))
 
     def _unsigned24(
         self, node: Unsigned24, var: str, end: str, path: str, scope: dict[str, str]
     ) -> None:
         high = self.out.fresh("high")
-        self._run += [("B", high, path), ("H", var, path)]
+        self._run += [_Field("B", high, path), _Field("H", var, path)]
         self._after.append(f"{var} |= {high} << 16")
 
     def _constant(
         self, node: Constant, var: str, end: str, path: str, scope: dict[str, str]
     ) -> None:
-        self._run.append((f"{len(node.value)}s", var, path))
+        self._run.append(_Field(f"{len(node.value)}s", var, path))
         place = f"p - {len(node.value)}"
         self._after.append(f"if {var} != {node.value!r}:")
         self._after.append(f"    raise refused(buf, {place}, {end}, 'not the constant', {path!r})")
@@ -208,13 +293,12 @@ class _Parser:
         self.out.close()
 
     def _choice(self, node: Choice, var: str, end: str, path: str, scope: dict[str, str]) -> None:
-        self.flush(end)
         condition = node.condition.source.format_map(scope)
         match node:
             case Choice(then=Raw(length=int() as yes), otherwise=Raw(length=int() as no)):
-                either = Expression(f"({yes} if {condition} else {no})", frozenset())
-                self._raw(Raw(either), var, end, path, {})
+                self._run.append(_Either(condition, yes, no, var, path))
             case _:
+                self.flush(end)
                 self._branch(f"if {condition}:", node.then, var, end, path, scope)
                 self._branch("else:", node.otherwise, var, end, path, scope)
 
@@ -229,12 +313,9 @@ class _Parser:
     def _condition(
         self, node: Condition, var: str, end: str, path: str, scope: dict[str, str]
     ) -> None:
-        self.flush(end)
         field = min(node.expression.names)
         place = f"{path}.{field}" if path else field
-        self.out.open(f"if not {node.expression.source.format_map(scope)}:")
-        self.out.line(f"raise refused(buf, p, {end}, 'a value that cannot be', {place!r})")
-        self.out.close()
+        self._run.append(_Check(node.expression.source.format_map(scope), place))
 
     def _end(self, node: End, var: str, end: str, path: str, scope: dict[str, str]) -> None:
         self.flush(end)
