@@ -20,7 +20,6 @@ from rocketwire.wire.layout import (
     Derived,
     End,
     Entries,
-    Expression,
     Fixed,
     Node,
     Raw,

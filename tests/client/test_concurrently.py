@@ -1,0 +1,240 @@
+"""Handlers of messages whose order does not count: what leaves the window when, and who handles what."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import pytest
+import trio
+
+from rocketwire.client.concurrently import ConcurrentConsumption
+from rocketwire.client.consumer_stats import ConsumerStats
+from rocketwire.client.consuming import (
+    ConsumeConcurrentlyContext,
+    ConsumeConcurrentlyStatus,
+    PushConsumerConfig,
+)
+from rocketwire.messages.enums import MessageModel
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.window import ProcessQueue
+from rocketwire.tasks import background
+from rocketwire.wire.stored import StoredMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.offset_store import OffsetStore
+
+    Listener = Callable[
+        [Sequence[StoredMessage], ConsumeConcurrentlyContext],
+        Awaitable[ConsumeConcurrentlyStatus | None],
+    ]
+
+QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=0)
+
+
+class Offsets:
+    """Remembers what it is told."""
+
+    def __init__(self) -> None:
+        self.told: list[int] = []
+
+    def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
+        assert queue is QUEUE
+        assert increase_only
+        self.told.append(offset)
+
+
+class Consumption:
+    """A consumption with one window."""
+
+    def __init__(self, nursery: trio.Nursery, listener: Listener, **settings: object) -> None:
+        self.offsets = Offsets()
+        self.stats = ConsumerStats()
+        self.window = ProcessQueue[StoredMessage](now=trio.current_time())
+        self.all = ConcurrentConsumption(
+            cast("ClientInstance", None),
+            "g",
+            PushConsumerConfig(**settings),  # type: ignore[arg-type]
+            listener,
+            cast("OffsetStore", self.offsets),
+            self.stats,
+            nursery,
+        )
+        self.all.start()
+
+    def bring(self, *offsets: int) -> None:
+        messages = [StoredMessage(topic="T", queue_offset=at, body=b"x") for at in offsets]
+        self.window.put(messages)
+        self.all.submit(QUEUE, self.window, messages)
+
+
+async def test_messages_of_handlers_that_never_wait_leave_the_window_together(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    seen: list[int] = []
+
+    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+        seen.extend(message.queue_offset for message in messages)
+
+    async with background() as nursery:
+        consumption = Consumption(nursery, listener)
+        consumption.bring(*range(32))
+        consumption.bring(*range(32, 100))
+        await trio.testing.wait_all_tasks_blocked()
+        assert seen == list(range(100))
+        assert consumption.window.count == consumption.window.size == 0
+        assert consumption.offsets.told[-1] == 100
+        assert len(consumption.offsets.told) < 10
+        assert consumption.stats.status("T", trio.current_time()).consume_oktps == 100 / 60
+
+
+async def test_whoever_looks_while_a_handler_waits_sees_what_was_handled_before(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+        if messages[0].queue_offset == 3:
+            await trio.sleep_forever()
+
+    async with background() as nursery:
+        consumption = Consumption(nursery, listener, consume_thread_max=1)
+        consumption.bring(0, 1, 2, 3, 4)
+        await trio.testing.wait_all_tasks_blocked()
+        assert consumption.offsets.told == [3]
+        assert consumption.window.count == 2
+        await trio.sleep(11)
+        stuck = consumption.window.oldest_expired(now=trio.current_time(), timeout=10)
+        assert stuck is not None
+        assert stuck.queue_offset == 3
+
+
+async def test_a_handler_that_waits_lets_the_others_have_the_rest(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    seen: list[int] = []
+    most, running = 0, 0
+
+    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+        nonlocal most, running
+        running += 1
+        most = max(most, running)
+        await trio.sleep(1)
+        seen.append(messages[0].queue_offset)
+        running -= 1
+
+    async with background() as nursery:
+        consumption = Consumption(nursery, listener, consume_thread_max=4)
+        started = trio.current_time()
+        consumption.bring(*range(12))
+        await trio.sleep(3.5)
+        assert most == 4
+        assert sorted(seen) == list(range(12))
+        assert consumption.offsets.told[-1] == 12
+        assert trio.current_time() - started < 4
+
+
+async def test_batches_are_as_large_as_was_said_and_may_be_handled_in_part(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    seen: list[list[int]] = []
+
+    async def listener(
+        messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
+    ) -> None:
+        seen.append([message.queue_offset for message in messages])
+        context.ack_index = 0
+
+    async with background() as nursery:
+        consumption = Consumption(
+            nursery,
+            listener,
+            consume_message_batch_max_size=2,
+            message_model=MessageModel.BROADCASTING,
+        )
+        consumption.bring(0, 1, 2, 3, 4)
+        await trio.testing.wait_all_tasks_blocked()
+        assert seen == [[0, 1], [2, 3], [4]]
+        assert consumption.offsets.told[-1] == 5
+        status = consumption.stats.status("T", trio.current_time())
+        assert (status.consume_oktps, status.consume_failed_msgs) == (3 / 60, 2)
+
+
+async def test_what_nobody_takes_back_stays_in_the_window_and_is_handled_again(
+    autojump_clock: trio.testing.MockClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tries: list[tuple[int, int]] = []
+
+    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+        message = messages[0]
+        tries.append((message.queue_offset, message.reconsume_times))
+        if message.queue_offset == 1 and not message.reconsume_times:
+            raise ValueError("not today")
+
+    async def nobody(*_: object, **__: object) -> bool:
+        await trio.lowlevel.checkpoint()
+        return False
+
+    monkeypatch.setattr(ConcurrentConsumption, "send_back", nobody)
+    async with background() as nursery:
+        consumption = Consumption(nursery, listener)
+        consumption.bring(0, 1, 2)
+        await trio.testing.wait_all_tasks_blocked()
+        assert tries == [(0, 0), (1, 0), (2, 0)]
+        assert consumption.offsets.told[-1] == 1
+        await trio.sleep(6)
+        assert tries[-1] == (1, 1)
+        assert consumption.offsets.told[-1] == 3
+
+
+async def test_of_a_queue_that_is_given_up_nothing_more_is_begun(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    seen: list[int] = []
+
+    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+        seen.append(messages[0].queue_offset)
+        await trio.sleep(2)
+
+    async with background() as nursery:
+        consumption = Consumption(nursery, listener, consume_thread_max=2)
+        consumption.bring(*range(9))
+        await trio.testing.wait_all_tasks_blocked()
+        consumption.window.retiring = True
+        assert not await consumption.all.settle_queue(QUEUE, consumption.window, 1)
+        assert await consumption.all.settle_queue(QUEUE, consumption.window, 9)
+        assert seen == [0, 1]
+        assert consumption.offsets.told[-1] == 2
+
+
+async def test_at_the_end_what_runs_may_end_and_what_has_not_begun_does_not_begin(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    seen: list[int] = []
+
+    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+        seen.append(messages[0].queue_offset)
+        await trio.sleep(2)
+
+    async with background() as nursery:
+        consumption = Consumption(nursery, listener, consume_thread_max=2)
+        consumption.bring(*range(9))
+        await trio.testing.wait_all_tasks_blocked()
+        await consumption.all.settle(5)
+        assert seen == [0, 1]
+        assert consumption.offsets.told[-1] == 2
+
+
+async def test_messages_of_a_handler_that_is_cancelled_stay_in_the_window(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+        if messages[0].queue_offset == 2:
+            await trio.sleep_forever()
+
+    async with background() as nursery:
+        consumption = Consumption(nursery, listener)
+        consumption.bring(0, 1, 2, 3)
+        await trio.testing.wait_all_tasks_blocked()
+    assert consumption.offsets.told[-1] == 2
+    assert consumption.window.first_offset == 2
