@@ -30,3 +30,19 @@ def drafting(cls: type[T]) -> Callable[..., T]:
         return cast("T", one)
 
     return made
+
+
+def later(cls: type[Any], name: str, read: Callable[[bytes], object]) -> None:
+    """Have a field of a dataclass with slots read when it is first asked for: where it is filled with bytes, ``read`` makes of
+    them what it is."""
+    slot = cls.__dict__[name]
+    get, put = slot.__get__, slot.__set__
+
+    def value(one: object) -> object:
+        held = get(one)
+        if held.__class__ is bytes:
+            held = read(held)
+            put(one, held)
+        return held
+
+    setattr(cls, name, property(value, put))

@@ -248,35 +248,38 @@ MAGIC_V1: Final = 0xDAA320A7
 MAGIC_V2: Final = 0xDAA320AB
 """With this magic number the topic length has two bytes (Java: ``MessageVersion``)."""
 
-STORED_MESSAGE: Final[Any] = Prefixed(
-    Int32sb,
-    Struct(
-        "magic" / Int32ub,
-        Check((this.magic == MAGIC_V1) | (this.magic == MAGIC_V2)),
-        "body_crc" / Int32sb,
-        "queue_id" / Int32sb,
-        "flag" / Int32sb,
-        "queue_offset" / Int64sb,
-        "physical_offset" / Int64sb,
-        "sys_flag" / Int32sb,
-        "born_timestamp" / Int64sb,
-        "born_address" / IfThenElse(this.sys_flag & 0x10, Bytes(16), Bytes(4)),
-        "born_port" / Int32sb,
-        "store_timestamp" / Int64sb,
-        "store_address" / IfThenElse(this.sys_flag & 0x20, Bytes(16), Bytes(4)),
-        "store_port" / Int32sb,
-        "reconsume_times" / Int32sb,
-        "prepared_transaction_offset" / Int64sb,
-        "body" / OptionalPrefixed(Int32sb, GreedyBytes),
-        "topic"
-        / IfThenElse(
-            this.magic == MAGIC_V2, Prefixed(Int16sb, JavaText()), Prefixed(Int8sb, JavaText())
+
+def _stored_message(text: Any) -> Any:
+    return Prefixed(
+        Int32sb,
+        Struct(
+            "magic" / Int32ub,
+            Check((this.magic == MAGIC_V1) | (this.magic == MAGIC_V2)),
+            "body_crc" / Int32sb,
+            "queue_id" / Int32sb,
+            "flag" / Int32sb,
+            "queue_offset" / Int64sb,
+            "physical_offset" / Int64sb,
+            "sys_flag" / Int32sb,
+            "born_timestamp" / Int64sb,
+            "born_address" / IfThenElse(this.sys_flag & 0x10, Bytes(16), Bytes(4)),
+            "born_port" / Int32sb,
+            "store_timestamp" / Int64sb,
+            "store_address" / IfThenElse(this.sys_flag & 0x20, Bytes(16), Bytes(4)),
+            "store_port" / Int32sb,
+            "reconsume_times" / Int32sb,
+            "prepared_transaction_offset" / Int64sb,
+            "body" / OptionalPrefixed(Int32sb, GreedyBytes),
+            "topic"
+            / IfThenElse(this.magic == MAGIC_V2, Prefixed(Int16sb, text), Prefixed(Int8sb, text)),
+            "properties" / OptionalPrefixed(Int16sb, text),
+            Terminated,
         ),
-        "properties" / OptionalPrefixed(Int16sb, JavaText()),
-        Terminated,
-    ),
-    includelength=True,
-)
+        includelength=True,
+    )
+
+
+STORED_MESSAGE: Final[Any] = _stored_message(JavaText())
 """A message as brokers keep it and hand it out (Java: ``MessageDecoder``).
 
 Java does not hold the size against the fields; here they must agree.
@@ -290,8 +293,22 @@ StoredFields = tuple[
 ]
 """The fields of ``STORED_MESSAGE`` without the size; body and properties are None where empty."""
 
+STORED_MESSAGE_RAW: Final[Any] = _stored_message(GreedyBytes)
+"""The same, its topic and its properties as bytes: that topic is mostly known, those are seldom asked for."""
+
+RawStoredFields = tuple[
+    *tuple[int, int, int, int, int, int, int, int],
+    *tuple[bytes, int, int],
+    *tuple[bytes, int, int, int],
+    *tuple[bytes | None, bytes, bytes | None],
+]
+"""As ``StoredFields``."""
+
 parse_stored: Final[Parser[StoredFields]] = _parser(STORED_MESSAGE, "STORED_MESSAGE")
 """One stored message; more may follow it."""
+
+parse_raw_stored: Final[Parser[RawStoredFields]] = _parser(STORED_MESSAGE_RAW, "STORED_MESSAGE_RAW")
+"""The same with texts as bytes."""
 
 _build_stored = _builder(STORED_MESSAGE, "STORED_MESSAGE")
 

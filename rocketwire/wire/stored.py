@@ -9,6 +9,7 @@ Rules of this file:
   before and drops the rest without a word; ``strict=False`` does the same.
 * Beyond that, what Java accepts is accepted, except that the size of a message has to be that of
   its fields, which Java never compares.  A body or properties of length zero or less are not there.
+* Properties are read when somebody asks for them: whoever filters, or looks at them; until then the message keeps their bytes.
 * An inflated body loses the compressed bit of ``sys_flag`` and keeps the bits of the type.
 * Every number of things is limited, inflated bytes above all (``StoredLimits``).
 
@@ -25,17 +26,16 @@ from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.batch import decode_batch, locate, require
 from rocketwire.wire.body_compression import compress_body, compression_type, decompress_body
 from rocketwire.wire.checksum import crc32
-from rocketwire.wire.drafts import drafting
-from rocketwire.wire.grammar import MAGIC_V1, MAGIC_V2, build_stored, parse_stored
+from rocketwire.wire.drafts import draft_of, later
+from rocketwire.wire.grammar import MAGIC_V1, MAGIC_V2, build_stored, parse_raw_stored
 from rocketwire.wire.host import MAX_PORT, Host
 from rocketwire.wire.ids import create_offset_message_id
 from rocketwire.wire.properties import UNIQUE_KEY, WAIT, decode_properties, encode_properties
-from rocketwire.wire.utf8 import encode_utf8
+from rocketwire.wire.utf8 import decode_utf8, encode_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.wire.grammar import StoredFields
 
 MAX_TOPIC_LENGTH_V1: Final = 127
 """Bytes of a topic that the first layout can hold; brokers write the second one for longer ones."""
@@ -45,6 +45,8 @@ _INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRA
 _BORN_V6: Final = int(MessageSysFlag.BORNHOST_V6)
 _STORE_V6: Final = int(MessageSysFlag.STOREHOSTADDRESS_V6)
 _MAPPED_PREFIX: Final = bytes(10) + b"\xff\xff"
+_SMALLEST_PROPERTY: Final = 3
+"""Bytes of a name, a separator and a value."""
 _NO_HOST: Final = Host(bytes(4), 0)
 
 
@@ -252,67 +254,62 @@ class _Reader:
         self._check_crc = check_crc
         self._inflated_left = limits.max_inflated
         self._properties_left = limits.max_properties
-        self._born = self._store = _NO_HOST
+        # bytes that cannot hold too many are looked into when somebody asks
+        self._counts = len(data) // _SMALLEST_PROPERTY > limits.max_properties
+        self._last: tuple[object, ...] = (None,) * 5
+        self._shared = ("", _NO_HOST, _NO_HOST)
 
     def messages(self, *, strict: bool) -> tuple[StoredMessage, ...]:
         data, limit = self._data, self._limits.max_messages
         found: list[StoredMessage] = []
-        at = 0
-        while at < len(data):
+        at, end = 0, len(data)
+        while at < end:
             if len(found) >= limit:
                 require(False, "messages", limit, at)
             try:
-                values, end = parse_stored(data, at)
-                found.append(self._message(values, end - at))
+                at = self._next(at, found)
             except DecodeError as error:
                 if not strict and not isinstance(error, LimitExceededError):
                     break
                 locate(error, len(found), at)
                 raise
-            at = end
         return tuple(found)
 
-    def _message(self, values: StoredFields, size: int) -> StoredMessage:
+    def _next(self, at: int, found: list[StoredMessage]) -> int:
+        """Adds the message at a position; returns where it ends."""
         (
-            _,
-            body_crc,
-            queue_id,
-            flag,
-            queue_offset,
-            commit_log_offset,
-            sys_flag,
-            born_timestamp,
-            born_address,
-            born_port,
-            store_timestamp,
-            store_address,
-            store_port,
-            reconsume_times,
-            prepared_transaction_offset,
-            body,
-            topic,
-            text,
-        ) = values
-        if body is not None:
-            if self._check_crc and crc32(body) != body_crc:
-                raise DecodeError(f"checksum {crc32(body)} instead of {body_crc}", path="body")
-            if self._decompress and sys_flag & _COMPRESSED:
-                body = self._inflated(body, sys_flag)
-                sys_flag &= ~_COMPRESSED
-        properties = None
-        if text is not None:
-            properties = decode_properties(text)
-            self._properties_left -= len(properties)
-            if self._properties_left < 0:
-                require(False, "properties", self._limits.max_properties, None)
-        # messages that lie together often have both hosts in common
-        born_host = self._born
-        if born_host[1] != born_port or born_host[0] != born_address:
-            born_host = self._born = _host(born_address, born_port, "born_host")
-        store_host = self._store
-        if store_host[1] != store_port or store_host[0] != store_address:
-            store_host = self._store = _host(store_address, store_port, "store_host")
-        return _frozen(
+            (
+                _,
+                body_crc,
+                queue_id,
+                flag,
+                queue_offset,
+                commit_log_offset,
+                sys_flag,
+                born_timestamp,
+                born_address,
+                born_port,
+                store_timestamp,
+                store_address,
+                store_port,
+                reconsume_times,
+                prepared_transaction_offset,
+                body,
+                raw_topic,
+                properties,
+            ),
+            end,
+        ) = parse_raw_stored(self._data, at)
+        if body is not None and (sys_flag & _COMPRESSED or self._check_crc):
+            body, sys_flag = self._opened(body, body_crc, sys_flag)
+        if self._counts and properties is not None:
+            self._count(properties)
+        # messages that lie together mostly have these in common
+        last = (raw_topic, born_address, born_port, store_address, store_port)
+        if last != self._last:
+            self._share(last)
+        topic, born_host, store_host = self._shared
+        message = _draft(
             topic,
             body,
             flag,
@@ -320,7 +317,7 @@ class _Reader:
             queue_id,
             queue_offset,
             commit_log_offset,
-            size,
+            end - at,
             sys_flag,
             body_crc,
             born_timestamp,
@@ -330,6 +327,31 @@ class _Reader:
             reconsume_times,
             prepared_transaction_offset,
         )
+        message.__class__ = StoredMessage
+        found.append(message)
+        return end
+
+    def _share(self, last: tuple[bytes, bytes, int, bytes, int]) -> None:
+        raw_topic, born_address, born_port, store_address, store_port = last
+        self._shared = (
+            decode_utf8(raw_topic),
+            _host(born_address, born_port, "born_host"),
+            _host(store_address, store_port, "store_host"),
+        )
+        self._last = last
+
+    def _count(self, properties: bytes) -> None:
+        self._properties_left -= len(_properties(properties))
+        if self._properties_left < 0:
+            require(False, "properties", self._limits.max_properties, None)
+
+    def _opened(self, body: bytes, body_crc: int, sys_flag: int) -> tuple[bytes, int]:
+        """A body as it was before it was stored, and the bits that are still true of it."""
+        if self._check_crc and crc32(body) != body_crc:
+            raise DecodeError(f"checksum {crc32(body)} instead of {body_crc}", path="body")
+        if self._decompress and sys_flag & _COMPRESSED:
+            return self._inflated(body, sys_flag), sys_flag & ~_COMPRESSED
+        return body, sys_flag
 
     def _inflated(self, body: bytes, sys_flag: int) -> bytes:
         kind = compression_type(sys_flag)
@@ -349,7 +371,12 @@ def _host(address: bytes, port: int, path: str) -> Host:
     return Host.of(address, port)
 
 
-_frozen: Final = drafting(StoredMessage)
+def _properties(raw: bytes) -> dict[str, str]:
+    return decode_properties(decode_utf8(raw))
+
+
+_draft: Final = draft_of(StoredMessage)
+later(StoredMessage, "properties", _properties)
 
 
 # ---------------------------------------------------------------------------- writing

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-import pytest
 import trio
 
 from rocketwire.client.concurrently import ConcurrentConsumption
@@ -22,6 +21,8 @@ from rocketwire.wire.stored import StoredMessage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+
+    import pytest
 
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.offset_store import OffsetStore

@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import FrozenInstanceError
+import pickle
+from copy import copy, deepcopy
+from dataclasses import FrozenInstanceError, dataclass, replace
+from functools import partial
 
 import pytest
 
 from rocketwire.wire.command import RemotingCommand
-from rocketwire.wire.drafts import drafting
+from rocketwire.wire.drafts import draft_of, drafting, later
+from rocketwire.wire.stored import (
+    StoredMessage,
+    decode_stored_messages,
+    encode_stored_message,
+)
 
 
 def test_a_drafted_value_is_an_equal_and_frozen_one_of_its_class() -> None:
@@ -31,3 +39,44 @@ def test_a_drafted_value_is_an_equal_and_frozen_one_of_its_class() -> None:
 def test_a_value_too_few_is_refused() -> None:
     with pytest.raises(TypeError):
         drafting(RemotingCommand)(7)
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """Something with a text that is read late."""
+
+    number: int
+    text: str | None
+
+
+def test_what_is_read_later_is_read_once_and_only_where_it_was_left_unread() -> None:
+    read: list[bytes] = []
+
+    def text(raw: bytes) -> str:
+        read.append(raw)
+        return raw.decode()
+
+    later(Noted, "text", text)
+    made = draft_of(Noted)(1, b"abc")
+    made.__class__ = Noted
+    assert not read
+    assert made == Noted(1, "abc") == replace(made)
+    assert (made.text, read) == ("abc", [b"abc"])
+    assert Noted(2, None).text is None
+    with pytest.raises(FrozenInstanceError):
+        made.text = "x"
+
+
+def test_a_message_whose_properties_nobody_asked_for_yet_is_like_any_other() -> None:
+    message = StoredMessage(topic="T", body=b"x", properties={"a": "b"}, store_size=97)
+    read = partial(decode_stored_messages, encode_stored_message(message))
+    pickled = pickle.loads(pickle.dumps(read()))  # noqa: S301 - our own bytes
+    for (other,) in (read(), pickled, copy(read()), deepcopy(read())):
+        assert other == message
+    assert repr(read()[0]) == repr(message)
+    assert replace(read()[0], flag=7) == replace(message, flag=7)
+    assert encode_stored_message(read()[0]) == encode_stored_message(message)
+    (one,) = read()
+    assert one.properties is one.properties
+    with pytest.raises(FrozenInstanceError):
+        one.properties = None  # type: ignore[misc]

@@ -12,6 +12,7 @@ from rocketwire.errors import CodecError, DecodeError, EncodeError, TruncatedErr
 from rocketwire.wire import grammar
 from rocketwire.wire.fuse import compile_builder, compile_parser
 from rocketwire.wire.interpret import interpret_builder, interpret_parser
+from rocketwire.wire.utf8 import encode_utf8
 
 if TYPE_CHECKING:
     from rocketwire.wire.layout import Buffer, Builder, Parser
@@ -48,6 +49,13 @@ def stored(draw: st.DrawFn) -> tuple[tuple[Any, ...]]:
     )
 
 
+def raw_stored(draw: st.DrawFn) -> tuple[tuple[Any, ...]]:
+    """The same with its texts as bytes."""
+    ((*values, topic, properties),) = stored(draw)
+    raw = None if properties is None else encode_utf8(properties)
+    return ((*values, encode_utf8(topic), raw),)
+
+
 class Layout(NamedTuple):
     """What runs a declaration, both ways; ``arguments`` are those of the builder."""
 
@@ -81,6 +89,7 @@ LAYOUTS = {
         grammar.REGISTER_BODY_WITH_MAPPINGS, st.tuples(small, items, small, items)
     ),
     "STORED_MESSAGE": both(grammar.STORED_MESSAGE, st.composite(stored)()),
+    "STORED_MESSAGE_RAW": both(grammar.STORED_MESSAGE_RAW, st.composite(raw_stored)()),
     "BATCH": both(grammar.BATCH, st.tuples(st.lists(st.tuples(int32, small, texts), max_size=3))),
 }
 
