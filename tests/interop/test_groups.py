@@ -28,6 +28,8 @@ pytestmark = pytest.mark.java
 
 WRITE = 2
 TOPIC = "Replicated"
+LIVELY = {"registerNameServerPeriod": 10_000, "brokerNotActiveTimeoutMillis": 60_000}
+"""They are back soon, and are not taken for dead when a busy machine lets them wait for the usual ten seconds."""
 
 
 class View(NamedTuple):
@@ -68,7 +70,7 @@ def test_a_slave_acts_for_its_killed_master_and_gives_way_to_it(
         "enableSlaveActingMaster": "true",
         "totalReplicas": 2,
         "slaveReadEnable": "true",
-        "registerNameServerPeriod": 10_000,
+        **LIVELY,
     }
     as_slave = {**group, "brokerRole": "SLAVE", "brokerId": 1}
     master = JavaBroker(tmp_path / "master", [server.address], group, version=MIDDLE)
@@ -83,24 +85,24 @@ def test_a_slave_acts_for_its_killed_master_and_gives_way_to_it(
             broker.wait_registered(server.port)
         peer.admin(server.address, f"updateTopic -b {master.address} -t {TOPIC} -r 2 -w 2")
         whole = View({"0": master.address, "1": slave.address}, writable=True)
-        wait_until(partial(shows, whole), "the route of both", 30)
+        wait_until(partial(shows, whole), "the route of both")
         peer.send(server.address, TOPIC, "group-producers", range(20))
-        wait_until(partial(names, slaves_topics, TOPIC), "the slave knows the topic", 60)
+        wait_until(partial(names, slaves_topics, TOPIC), "the slave knows the topic")
         ends = stored(peer, server.address, master)
-        wait_until(lambda: stored(peer, server.address, slave) == ends, "replication", 20)
+        wait_until(lambda: stored(peer, server.address, slave) == ends, "replication")
 
         master.kill()
         acting = View({"0": slave.address}, writable=False)
-        wait_until(partial(shows, acting), "the slave acts as master", 30)
+        wait_until(partial(shows, acting), "the slave acts as master")
         peer.consume(server.address, TOPIC, "group-consumers")
-        from_slave = sorted(set(peer.received("group-consumers", 20, 40)), key=int)
+        from_slave = sorted(set(peer.received("group-consumers", 20)), key=int)
         with pytest.raises(PeerFailedError):
             peer.send(server.address, TOPIC, "late-producers", range(1))
 
         master.start()
-        wait_until(partial(shows, whole), "the master is back", 60)
+        wait_until(partial(shows, whole), "the master is back")
         peer.send(server.address, TOPIC, "new-producers", range(20, 40))
-        everything = sorted(set(peer.received("group-consumers", 40, 40)), key=int)
+        everything = sorted(set(peer.received("group-consumers", 40)), key=int)
         for clients in ("group-producers", "late-producers", "new-producers", "group-consumers"):
             peer.close(clients)
 
@@ -118,7 +120,7 @@ def test_a_slave_that_a_controller_elects_is_the_master_of_the_route(
             "enableControllerMode": "true",
             "controllerAddr": controller.address,
             "brokerId": -1,
-            "registerNameServerPeriod": 10_000,
+            **LIVELY,
         }
         brokers = [JavaBroker(tmp_path / name, [server.address], options) for name in "ab"]
 
@@ -133,17 +135,17 @@ def test_a_slave_that_a_controller_elects_is_the_master_of_the_route(
             for broker in brokers:
                 broker.wait_registered(server.port)
             peer.admin(server.address, f"updateTopic -c DefaultCluster -t {TOPIC} -r 2 -w 2")
-            wait_until(shows_one_of_two, "the route of master and slave", 60)
+            wait_until(shows_one_of_two, "the route of master and slave")
             route = view(server.port)
             assert route is not None
             (master,) = (broker for broker in brokers if broker.address == route.members["0"])
             (other,) = (broker for broker in brokers if broker is not master)
             peer.send(server.address, TOPIC, "elected-producers", range(20))
             ends = stored(peer, server.address, master)
-            wait_until(lambda: stored(peer, server.address, other) == ends, "replication", 30)
+            wait_until(lambda: stored(peer, server.address, other) == ends, "replication")
 
             master.kill()
-            wait_until(shows_the_other_alone, "the other one is elected", 60)
+            wait_until(shows_the_other_alone, "the other one is elected")
             # a new one: the first still knows the old route for up to a second
             peer.send(server.address, TOPIC, "elected-producers-2", range(20, 40))
             peer.consume(server.address, TOPIC, "elected-consumers")

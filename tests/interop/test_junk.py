@@ -37,9 +37,9 @@ def test_junk_closes_its_own_connection_with_one_line_in_the_log_and_no_broker_n
     what: str, cluster: Cluster
 ) -> None:
     port, broker = cluster.server.port, cluster.broker.address
-    with socket.create_connection((LOOPBACK, port), 5) as before:
+    with socket.create_connection((LOOPBACK, port), 60) as before:
         log_before = cluster.server.log
-        with socket.create_connection((LOOPBACK, port), 5) as stream:
+        with socket.create_connection((LOOPBACK, port), 60) as stream:
             stream.sendall(JUNK[what])
             host, own_port = stream.getsockname()
             answer = stream.recv(1)
@@ -56,7 +56,7 @@ def test_junk_closes_its_own_connection_with_one_line_in_the_log_and_no_broker_n
             new = cluster.server.log[len(log_before) :]
             return [line for line in new.splitlines() if own in line]
 
-        wait_until(lambda: bool(lines()), "a line in the log", 5)
+        wait_until(lambda: bool(lines()), "a line in the log")
         (line,) = lines()
         assert " WARN " in line
         assert LOOKS_LIKE[what] in line

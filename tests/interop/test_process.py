@@ -22,7 +22,7 @@ pytestmark = pytest.mark.java
 
 CONSOLE = ("-Drmq.logback.configurationFile=rmq.namesrv.logback.xml",)
 """Log as the launcher of an installation has it, from which -p prints."""
-SECONDS = 60
+SECONDS = 300
 
 
 class Ended(NamedTuple):

@@ -39,7 +39,7 @@ def make_topic(topic: str, cluster: Cluster, peer: JavaPeer) -> None:
     """Have a new topic at the broker; a proxy remembers for a while that there is none, so it is not asked before."""
     server, broker = cluster.server, cluster.broker
     peer.admin(server.address, f"updateTopic -c DefaultCluster -t {topic} -r 2 -w 2")
-    wait_until(lambda: rawcall.routes_to(server.port, topic, broker.address), "its route", 10)
+    wait_until(lambda: rawcall.routes_to(server.port, topic, broker.address), "its route")
 
 
 def test_clients_of_the_grpc_protocol_send_and_receive_through_a_proxy(
@@ -48,8 +48,9 @@ def test_clients_of_the_grpc_protocol_send_and_receive_through_a_proxy(
     make_topic("ByGrpc", cluster, peer)
 
     with GrpcPeer(tmp_path_factory.mktemp("grpc")) as client:
-        client.call("send", proxy.grpc_address, "ByGrpc", 0, 20)
-        keys = client.call("receive", proxy.grpc_address, "ByGrpc", "grpc-consumers", 20, 60_000)
+        client.call("send", proxy.grpc_address, "ByGrpc", 0, 20, seconds=300)
+        words = (proxy.grpc_address, "ByGrpc", "grpc-consumers", 20, 180_000)
+        keys = client.call("receive", *words, seconds=300)
 
     assert sorted(set(keys), key=int) == ALL_KEYS
 

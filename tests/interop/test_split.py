@@ -64,7 +64,7 @@ def test_the_topics_of_a_broker_that_splits_its_registration_appear_together(
         broker = JavaBroker(tmp_path / "broker", [tap.address], split)
         with ThreadPoolExecutor(1) as pool:
             starting = pool.submit(broker.start)
-            wait_until(topics_are_there, "topics", 60)
+            wait_until(topics_are_there, "topics")
             starting.result()
         try:
             broker.wait_registered(server.port)

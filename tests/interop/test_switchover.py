@@ -114,7 +114,7 @@ class Story:
         for broker in self.brokers:
             broker.wait_registered(self.server.port)
             routed = partial(rawcall.routes_to, self.server.port, topic, broker.address)
-            wait_until(routed, f"{topic} is routed to {broker.name}", 40)
+            wait_until(routed, f"{topic} is routed to {broker.name}")
 
     def begin(self) -> None:
         """Put what has to survive into the KV table, and start the work that never pauses."""
@@ -145,7 +145,7 @@ class Story:
             own = f"{topic}-{release.replace('.', '')}"
             peer.admin(address, f"updateTopic -b {broker.address} -t {own} -r 2 -w 2")
             routed = partial(rawcall.routes_to, port, own, broker.address)
-            wait_until(routed, f"{own} is routed", 30)
+            wait_until(routed, f"{own} is routed")
             peer.send(address, own, f"{own}-producers", range(20))
             peer.consume(address, own, f"{own}-consumers")
             keys = set(peer.received(f"{own}-consumers", 20))
@@ -175,7 +175,7 @@ class Story:
         for release, peer in self.peers.items():
             group = consumers(release)
             with contextlib.suppress(PeerFailedError):  # the test says what is missing
-                wait_until(partial(has_all, peer, group, stored), "all messages", 60)
+                wait_until(partial(has_all, peer, group, stored), "all messages")
             self.account.received[release] = peer.received(group, 0)
             peer.close(producers(release))
             peer.close(group)

@@ -35,7 +35,7 @@ def send_and_receive(
     binary, whatever the name server.
     """
     peer.admin(name_servers, f"updateTopic -b {broker.address} -t {topic} -r 2 -w 2")
-    wait_until(lambda: rawcall.routes_to(port, topic, broker.address), f"route of {topic}", 30)
+    wait_until(lambda: rawcall.routes_to(port, topic, broker.address), f"route of {topic}")
     peer.send(name_servers, topic, f"{topic}-producers", range(50))
     peer.consume(name_servers, topic, f"{topic}-consumers")
     keys = peer.received(f"{topic}-consumers", 50)
@@ -116,7 +116,7 @@ def test_two_name_servers_know_master_and_slave_and_one_of_them_is_enough(
         peer.send(both, "Doubly", "doubly-producers", range(25))
         first.kill()
         peer.admin(second.address, "updateTopic -c DefaultCluster -t Later -r 2 -w 2")
-        wait_until(lambda: can_send(peer, both, "Later", "doubly-producers"), "a new route", 30)
+        wait_until(lambda: can_send(peer, both, "Later", "doubly-producers"), "a new route")
         peer.send(both, "Doubly", "doubly-producers", range(25, 50))
         keys = peer.received("doubly-consumers", 50)
         peer.close("doubly-consumers")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 STEPS = 150
-LATE_SECONDS = 5.0
+LATE_SECONDS = 60.0
 """Within which Java has done what it does after it has answered: unregister brokers."""
 
 

@@ -12,6 +12,7 @@ import hashlib
 import os
 import select
 import shutil
+import signal
 import time
 from typing import TYPE_CHECKING, NamedTuple, Self
 
@@ -43,7 +44,7 @@ PATIENT = (
 )
 """JVM options: a client does not take a busy machine for a dead server."""
 
-REGISTER_SECONDS = 60.0
+REGISTER_SECONDS = 180.0
 """Within these a broker registers: a first attempt that is skipped is made up for 10 s later, the next after 30 s."""
 
 
@@ -211,6 +212,23 @@ class JavaBroker:
         if self._child is not None:
             self._child.stop(seconds)
 
+    def ask_to_end(self) -> None:
+        """SIGTERM alone; it goes on ending, and ``kill`` has to follow."""
+        self._send(signal.SIGTERM)
+
+    def freeze(self) -> None:
+        """SIGSTOP: it does nothing until ``thaw``; its connections stay."""
+        self._send(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """End what ``freeze`` began."""
+        self._send(signal.SIGCONT)
+
+    def _send(self, number: int) -> None:
+        if self._child is None:
+            raise PeerFailedError(f"{self.name} was never started")
+        self._child.signal(number)
+
     def kill(self) -> None:
         """SIGKILL: its connections close and nobody is told."""
         if self._child is not None:
@@ -269,7 +287,7 @@ class JavaPeer:
         self._unread = b""
         self._owed = 0
 
-    def line(self, request: str, seconds: float = 60.0) -> str:
+    def line(self, request: str, seconds: float = 180.0) -> str:
         """Send one line and return the line that answers it, not one that came too late for an earlier request."""
         stdin, stdout = self._child.process.stdin, self._child.process.stdout
         if stdin is None or stdout is None:
@@ -290,7 +308,7 @@ class JavaPeer:
         self._owed = 0
         return answers[-1].decode()
 
-    def call(self, *words: object, seconds: float = 60.0) -> list[str]:
+    def call(self, *words: object, seconds: float = 180.0) -> list[str]:
         """Send a request of ``Peer.java`` and return the words of its answer."""
         outcome, *encoded = self.line("\t".join(map(str, words)), seconds).split("\t")
         answer = [base64.b64decode(word).decode() for word in encoded]
@@ -311,7 +329,7 @@ class JavaPeer:
         return output
 
     def _admin(self, name_servers: str, line: str) -> AdminOutput:
-        return AdminOutput(*self.call("admin", name_servers, line, seconds=120))
+        return AdminOutput(*self.call("admin", name_servers, line, seconds=300))
 
     def cluster_table(self, name_servers: str, *versions: str) -> str:
         """Run clusterList until it prints the versions of all these brokers.
@@ -325,7 +343,7 @@ class JavaPeer:
             table = self.admin(name_servers, "clusterList").out
             return all(version in table for version in versions)
 
-        wait_until(is_complete, f"clusterList prints {' and '.join(versions)}", 60)
+        wait_until(is_complete, f"clusterList prints {' and '.join(versions)}")
         return table
 
     def send(
@@ -336,7 +354,7 @@ class JavaPeer:
         A message whose connection breaks is sent ``again`` so many times at most, and then may be stored twice.
         """
         sent, failure = self.call(
-            *("send", name_servers, topic, group, keys.start, len(keys), again), seconds=120
+            *("send", name_servers, topic, group, keys.start, len(keys), again), seconds=300
         )
         if int(sent) != len(keys):
             raise PeerFailedError(f"{sent} of {len(keys)} messages were stored: {failure}")
@@ -356,7 +374,7 @@ class JavaPeer:
         parts = [word.rpartition("/") for word in self.call("queues", name)]
         return {(broker, int(number)) for broker, _, number in parts}
 
-    def received(self, group: str, count: int, seconds: float = 90.0) -> list[str]:
+    def received(self, group: str, count: int, seconds: float = 180.0) -> list[str]:
         """Return the keys of all deliveries to the group, after ``count`` different ones or when time is up."""
         return self.call("received", group, count, int(seconds * 1000), seconds=seconds + 30)
 
@@ -367,7 +385,7 @@ class JavaPeer:
         """
         self.call("load", name_servers, topic, group, gap)
 
-    def loaded(self, group: str, more: int, seconds: float = 60.0) -> int:
+    def loaded(self, group: str, more: int, seconds: float = 180.0) -> int:
         """Wait until ``more`` messages were stored from now on; returns how many there are in all."""
         before = int(self.call("loaded", group, 0, 0)[0])
         wanted = before + more

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 LOOPBACK = "127.0.0.1"
 POLL_SECONDS = 0.05
-START_SECONDS = 120.0
-"""For anything to get ready; a JVM on a busy machine has been seen to take a minute."""
+START_SECONDS = 300.0
+"""For anything to get ready; a JVM on a busy machine has been seen to take a minute, and CI's may be three times slower."""
 
 _ALL_PORTS = range(12_000, 28_000)
 _PORTS_OF_A_WORKER = 2_000
@@ -136,13 +136,14 @@ class Child:
 
         return wait_until(holds, f"{self.name}: {what}", seconds)
 
-    def _signal(self, number: int) -> None:
+    def signal(self, number: int) -> None:
+        """Send a signal to its group; nothing happens where it has ended."""
         with contextlib.suppress(ProcessLookupError):
             os.killpg(self.process.pid, number)
 
     def kill(self) -> None:
         """End it without notice (SIGKILL to its group)."""
-        self._signal(signal.SIGKILL)
+        self.signal(signal.SIGKILL)
         self.process.wait()
         for pipe in (self.process.stdin, self.process.stdout):
             if pipe is not None:
@@ -150,13 +151,13 @@ class Child:
                     pipe.close()
         _running.discard(self)
 
-    def stop(self, seconds: float = 5.0) -> int | None:
+    def stop(self, seconds: float = 60.0) -> int | None:
         """Ask it to end (SIGTERM) and kill it after ``seconds``.
 
         Returns:
             Its exit status; None when it had to be killed.
         """
-        self._signal(signal.SIGTERM)
+        self.signal(signal.SIGTERM)
         try:
             status = self.process.wait(seconds)
         except subprocess.TimeoutExpired:

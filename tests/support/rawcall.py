@@ -65,7 +65,7 @@ def ask(
     ext_fields: dict[str, str] | None = None,
     body: bytes = b"",
     *,
-    seconds: float = 5.0,
+    seconds: float = 60.0,
 ) -> Answer:
     """Send one request on a connection of its own to a server on this machine, and return the answer."""
     with socket.create_connection(("127.0.0.1", port), seconds) as stream:

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 import trio
 
 from rocketwire.client import (
-    ClientConfig,
     ConsumeOrderlyStatus,
     LocalTransactionState,
     Message,
@@ -27,6 +26,7 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.messages.enums import ConsumeFromWhere
+from tests.client.interop.patience import PATIENCE, patient
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -77,7 +77,7 @@ async def noting(
 async def note(name_server: str, topic: str, *groups: str) -> None:
     """Consume for ever."""
     async with (
-        open_client(ClientConfig(namesrv_addr=name_server)) as client,
+        open_client(patient(namesrv_addr=name_server)) as client,
         AsyncExitStack() as all_,
     ):
         for at in range(0, len(groups), 3):
@@ -95,8 +95,8 @@ async def half(name_server: str, topic: str, group: str, body: str) -> None:
         await trio.sleep_forever()
         raise AssertionError
 
-    async with open_producer(ClientConfig(namesrv_addr=name_server), group) as producer:
-        await producer.send_in_transaction(Message(topic, body.encode()), execute, within=30)
+    async with open_producer(patient(namesrv_addr=name_server), group) as producer:
+        await producer.send_in_transaction(Message(topic, body.encode()), execute, within=PATIENCE)
 
 
 if __name__ == "__main__":

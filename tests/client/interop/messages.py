@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import itertools
 import time
+from functools import partial
 from typing import TYPE_CHECKING
 
 import trio
 
 from rocketwire.codes import RequestCode
+from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import SendMessageRequestHeaderV2, SendMessageResponseHeader
 from rocketwire.messages.topics import CreateTopicRequestHeader
 from rocketwire.wire.properties import encode_properties
+from tests.client.interop.patience import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -54,7 +57,7 @@ async def create_topic(
     if address is None:
         await client.refresh_route("TBW102")
         address = await client.master(broker)
-    await client.brokers.call(address, RequestCode.UPDATE_AND_CREATE_TOPIC, header, within=10)
+    await client.brokers.call(address, RequestCode.UPDATE_AND_CREATE_TOPIC, header, within=PATIENCE)
 
     async def is_known() -> bool:
         found = (await client.name_servers.route(topic)).queue_datas or ()
@@ -75,7 +78,10 @@ async def send(
     address: str | None = None,
     **properties: str,
 ) -> list[SendMessageResponseHeader]:
-    """Send messages, one after the other, round the four queues or to one of them; ``KEYS`` is the body's text."""
+    """Send messages, one after the other, round the four queues or to one of them, and wait until they can be read.
+
+    ``KEYS`` is the body's text.
+    """
     if address is None:
         await client.route(topic)
         address = await client.master(broker)
@@ -99,10 +105,18 @@ async def send(
             broker_name=broker,
         )
         answer = await client.brokers.call(
-            address, RequestCode.SEND_MESSAGE_V2, header, body, within=20
+            address, RequestCode.SEND_MESSAGE_V2, header, body, within=PATIENCE
         )
         answers.append(answer.header)
+    ends = {answer.queue_id or 0: answer.queue_offset or 0 for answer in answers}
+    for number, last in ends.items():  # a broker answers before it has put a message into its queue
+        queue = MessageQueue(topic=topic, broker_name=broker, queue_id=number)
+        await eventually(partial(_reaches, client, address, queue, last))
     return answers
+
+
+async def _reaches(client: ClientInstance, address: str, queue: MessageQueue, last: int) -> bool:
+    return await client.brokers.max_offset(address, queue) > last
 
 
 def numbered(count: int, first: int = 0) -> list[bytes]:
@@ -110,19 +124,22 @@ def numbered(count: int, first: int = 0) -> list[bytes]:
     return [b"%d" % number for number in range(first, first + count)]
 
 
-async def eventually(condition: Callable[[], Awaitable[bool]], seconds: float = 40.0) -> None:
-    """Ask a real peer again and again until something holds."""
-    with trio.fail_after(seconds):
+async def eventually(condition: Callable[[], Awaitable[bool]], seconds: float = 120.0) -> None:
+    """Ask a real peer again and again until something holds; failing, tell what it met last."""
+    met: Exception | None = None
+    with trio.move_on_after(seconds):
         while True:
             try:
                 if await condition():
                     return
-            except Exception:  # noqa: BLE001, S110 - not yet
-                pass
+                met = None
+            except Exception as error:  # noqa: BLE001 - not yet
+                met = error
             await trio.sleep(0.1)
+    raise AssertionError(f"not within {seconds:g} s: {condition!r}, {met!r}") from met
 
 
-async def until(condition: Callable[[], bool], seconds: float = 40.0) -> None:
+async def until(condition: Callable[[], bool], seconds: float = 120.0) -> None:
     """As ``eventually``, of something that is known here."""
     with trio.fail_after(seconds):
         while not condition():

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from rocketwire.client import ClientConfig
+from rocketwire.client import ClientConfig, ProducerConfig
 
-PATIENCE = 60.0
-"""Seconds for a call that Java's limits give three."""
+PATIENCE = 120.0
+"""Seconds for a call that Java's limits give three, and for anything that a real server has to come to by itself."""
 
 
 def patient(**settings: Any) -> ClientConfig:
     """A client's settings with limits that a busy machine keeps."""
     limits: dict[str, Any] = {"mq_client_api_timeout": PATIENCE, "connect_timeout": PATIENCE}
     return ClientConfig(**{**limits, **settings})
+
+
+def patient_producer(**settings: Any) -> ProducerConfig:
+    """A producer's settings, of which the same is true."""
+    return ProducerConfig(**{"send_msg_timeout": PATIENCE, **settings})

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire.client import ClientConfig
 from rocketwire.client.admin import NOW, Admin, open_admin
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ClusterNotFoundError, TopicRouteNotFoundError
@@ -17,7 +16,7 @@ from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.topic_config import TopicConfig
 from tests.client.interop.messages import create_topic, eventually, numbered, send, unique
-from tests.client.interop.patience import PATIENCE
+from tests.client.interop.patience import PATIENCE, patient
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -32,7 +31,7 @@ CLUSTER = "DefaultCluster"
 
 @pytest.fixture
 async def admin(java_cluster: JavaCluster) -> AsyncGenerator[Admin]:
-    async with open_admin(ClientConfig(namesrv_addr=java_cluster.address), within=PATIENCE) as made:
+    async with open_admin(patient(namesrv_addr=java_cluster.address), within=PATIENCE) as made:
         yield made
 
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
-from rocketwire.client import ClientConfig, open_client
+from rocketwire.client import open_client
 from rocketwire.messages import decode_body
 from rocketwire.messages.route import TopicRouteData
 from rocketwire_tools.admin.program import main
 from tests.client.interop.messages import numbered, send, unique
+from tests.client.interop.patience import patient
 from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
@@ -39,14 +40,14 @@ class Ours:
 
     def __call__(self, line: str, *more: str) -> Any:
         """What a command answers as JSON; keeps its exit status and what it said on stderr."""
-        connection = ["-n", self._name_server, "--request-timeout", "60", "--output", "json"]
+        connection = ["-n", self._name_server, "--request-timeout", "120", "--output", "json"]
         self.status = main([*line.split(), *more, *connection])
         out, self.error = self._captured.readouterr()
         return json.loads(out) if out else None
 
     def wait_for(self, topic: str) -> None:
         """Wait until the name server knows a topic."""
-        wait_until(lambda: self(f"topicRoute -t {topic}") is not None, f"a route of {topic}", 40)
+        wait_until(lambda: self(f"topicRoute -t {topic}") is not None, f"a route of {topic}")
 
 
 @pytest.fixture
@@ -63,7 +64,7 @@ def store(cluster: JavaCluster, topic: str, bodies: list[bytes], *, queue_id: in
     """Send messages to a queue (mqadmin's ``sendMessage`` works once in a process)."""
 
     async def send_all() -> None:
-        async with open_client(ClientConfig(namesrv_addr=cluster.address)) as client:
+        async with open_client(patient(namesrv_addr=cluster.address)) as client:
             await send(client, topic, bodies, queue_id=queue_id, UNIQ_KEY=UNIQUE)
 
     trio.run(send_all)
@@ -80,12 +81,12 @@ def test_a_topic_is_created_looked_at_and_deleted_as_by_mqadmin(
     topic, address = unique("cmd"), java_cluster.master.address
     created = ours(f"updateTopic -c {CLUSTER} -t {topic} -r 3 -w 2 -o true -a +message.type=FIFO")
     assert created == [{"topic": topic, "brokerAddr": address}]
+    ours.wait_for(topic)
     assert ours(f"updateOrderConf -t {topic} -m get")["orderConf"] == "broker-a:2"
     assert {"topic": topic} in ours("topicList")
     assert topic in mqadmin("topicList").split()
     assert ours(f"topicClusterList -t {topic}") == [{"clusterName": CLUSTER}]
 
-    ours.wait_for(topic)
     (route,) = ours(f"topicRoute -t {topic} -l")
     assert (route["readQueueNums"], route["writeQueueNums"], route["perm"]) == (3, 2, 6)
     told = decode_body(TopicRouteData, mqadmin(f"topicRoute -t {topic}").encode())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire.client import ClientConfig, open_client
+from rocketwire.client import open_client
 from rocketwire.client.consuming import (
     ConsumeConcurrentlyContext,
     ConsumeOrderlyContext,
@@ -22,6 +22,7 @@ from rocketwire.policy.allocation import (
     AllocateMessageQueueConsistentHash,
 )
 from tests.client.interop.messages import create_topic, eventually, numbered, send, unique, until
+from tests.client.interop.patience import patient
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -68,7 +69,7 @@ async def test_c13_c14_c15_a_java_member_and_ours_share_all_queues_whoever_joins
     config = PushConsumerConfig(consume_from_where=FIRST, allocate_message_queue_strategy=strategy)
     group, name = unique("g"), unique("java")
     everything = {("broker-a", number) for number in range(8)}
-    async with open_client(ClientConfig(namesrv_addr=java_cluster.address)) as client:
+    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
         topic = await create_topic(client, unique("c13"), queues=8)
         async with open_push_consumer(
             client, group, {topic: "*"}, listen, config=config
@@ -86,15 +87,18 @@ async def test_c13_c14_c15_a_java_member_and_ours_share_all_queues_whoever_joins
                     and held(consumer) != everything
                 )
 
-            await eventually(is_shared, 60)
+            await eventually(is_shared)
             for number in range(8):
                 await send(client, topic, numbered(2, 2 * number), queue_id=number)
             await until(lambda: len(keys) >= 2 * len(held(consumer)))
             await trio.to_thread.run_sync(java_peer.close, name)
             await until(lambda: held(consumer) == everything)
-            java = await trio.to_thread.run_sync(java_peer.received, name, 1, 1.0)
 
-    assert keys | {key.encode() for key in java} == set(numbered(16))
+            async def has_everything() -> bool:
+                java = await trio.to_thread.run_sync(java_peer.received, name, 0)
+                return keys | {key.encode() for key in java} == set(numbered(16))
+
+            await eventually(has_everything)
 
 
 class Orderly:
@@ -125,7 +129,7 @@ async def test_c19_a_locked_queue_has_one_owner_and_goes_on_in_order_with_the_ne
 ) -> None:
     group, first, second = unique("g"), Orderly(), Orderly()
     config = PushConsumerConfig(consume_from_where=FIRST)
-    address = ClientConfig(namesrv_addr=java_cluster.address)
+    address = patient(namesrv_addr=java_cluster.address)
     async with open_client(address) as one, open_client(address) as two:
         topic = await create_topic(one, unique("c19"), queues=1)
         await send(one, topic, numbered(20), queue_id=0)
@@ -156,7 +160,7 @@ async def test_c20_a_message_that_fails_blocks_its_queue_until_it_is_handled(
     java_cluster: JavaCluster,
 ) -> None:
     listener = Orderly({b"1": 2})
-    async with open_client(ClientConfig(namesrv_addr=java_cluster.address)) as client:
+    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
         topic = await create_topic(client, unique("c20"), queues=1)
         await send(client, topic, numbered(3), queue_id=0)
         async with open_push_consumer(
@@ -176,7 +180,7 @@ async def test_c21_a_message_that_failed_too_often_goes_to_the_dead_letters_and_
 ) -> None:
     listener, group = Orderly({b"0": 99}), unique("g")
     config = PushConsumerConfig(consume_from_where=FIRST, max_reconsume_times=2)
-    async with open_client(ClientConfig(namesrv_addr=java_cluster.address)) as client:
+    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
         topic = await create_topic(client, unique("c21"), queues=1)
         await send(client, topic, numbered(2), queue_id=0)
         async with open_push_consumer(

@@ -12,7 +12,7 @@ from rocketwire.client import Message, open_client, open_producer
 from rocketwire.codes import RequestCode
 from tests.client.interop.member import noting
 from tests.client.interop.messages import create_topic, eventually, unique
-from tests.client.interop.patience import patient
+from tests.client.interop.patience import PATIENCE, patient, patient_producer
 from tests.support.javapeers import JavaPeer
 from tests.support.ourprograms import OurProgram
 
@@ -74,7 +74,7 @@ class World:
     async def send(self, producer: Producer) -> None:
         """Send until cancelled, to all queues in turn."""
         while True:
-            result = await producer.send(Message(self.topic, b"x"), within=60)
+            result = await producer.send(Message(self.topic, b"x"), within=PATIENCE)
             self.sent.add((result.message_queue.queue_id, result.queue_offset))
             await trio.sleep(0.01)
 
@@ -84,7 +84,7 @@ class World:
         for client_id in await self.client.brokers.consumer_ids(self.broker, group):
             fields = {"consumerGroup": group, "clientId": client_id}
             told = await self.client.brokers.call(
-                self.broker, RequestCode.GET_CONSUMER_RUNNING_INFO, fields, within=10
+                self.broker, RequestCode.GET_CONSUMER_RUNNING_INFO, fields, within=PATIENCE
             )
             queues = [q.queue_id for q in told.body.mq_table or () if q.topic == self.topic]
             owned.append(queues)
@@ -101,7 +101,7 @@ class World:
                     return False
             return True
 
-        await eventually(is_shared, 90)
+        await eventually(is_shared, 180)
 
     async def until_all_is_consumed(self) -> None:
         """Wait until every message that was sent is noted in both groups."""
@@ -112,7 +112,7 @@ class World:
                 for group in self.groups
             )
 
-        await eventually(is_consumed, 60)
+        await eventually(is_consumed)
 
 
 def check_duplicates(noted: list[Noted]) -> None:
@@ -156,7 +156,7 @@ async def test_every_queue_has_one_owner_and_nothing_is_lost_when_members_join_l
             ) as dying,
         ):
             async with (
-                open_producer(operator, unique("p")) as producer,
+                open_producer(operator, unique("p"), patient_producer()) as producer,
                 noting(client, topic, groups[0].name, MODES[0], groups[0].file("ours")),
                 noting(client, topic, groups[1].name, MODES[1], groups[1].file("ours")),
                 trio.open_nursery() as nursery,

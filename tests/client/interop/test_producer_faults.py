@@ -12,7 +12,6 @@ import trio
 from rocketwire.client import (
     LocalTransactionState,
     Message,
-    ProducerConfig,
     create_reply,
     open_client,
     open_producer,
@@ -28,7 +27,7 @@ from rocketwire.messages import message_const as const
 from rocketwire.wire.stored import StoredMessage
 from tests.client.interop.member import FIRST
 from tests.client.interop.messages import create_topic, eventually, send, unique, until
-from tests.client.interop.patience import patient
+from tests.client.interop.patience import PATIENCE, patient, patient_producer
 from tests.support.javacluster import BROKER, ROOM
 from tests.support.javapeers import JavaBroker, JavaNameServer
 from tests.support.ourprograms import OurProgram
@@ -69,15 +68,18 @@ async def test_p05_p24_a_broker_creates_no_topic_and_gives_nothing_back_if_it_sh
 ) -> None:
     server, broker = strict
     config = patient(namesrv_addr=server.address)
-    async with open_client(config) as client, open_producer(client, "p") as producer:
+    async with (
+        open_client(config) as client,
+        open_producer(client, "p", patient_producer()) as producer,
+    ):
         with pytest.raises(TopicRouteNotFoundError):
-            await producer.send(Message("P05", b"x"), within=30)
+            await producer.send(Message("P05", b"x"), within=PATIENCE)
         topic = await create_topic(client, unique("p24"), address=broker.address)
         with pytest.raises(BrokerError) as unknown:
             await send(client, "P05-raw", [b"x"], address=broker.address)
-        timed = await producer.send(Message(topic, b"x", delay_seconds=60), within=30)
+        timed = await producer.send(Message(topic, b"x", delay_seconds=60), within=PATIENCE)
         with pytest.raises(BrokerError) as refused:
-            await producer.recall(topic, timed.recall_handle or "", within=30)
+            await producer.recall(topic, timed.recall_handle or "", within=PATIENCE)
 
     assert unknown.value.code == 17
     assert refused.value.code == 16
@@ -88,8 +90,8 @@ async def test_a12_a_broker_that_is_busy_says_so_and_the_message_is_stored_all_t
 ) -> None:
     server, broker = strict
     busy: list[int] = []
-    often = ProducerConfig(retry_times_when_send_failed=500)
-    once = ProducerConfig(retry_times_when_send_failed=0)
+    often = patient_producer(retry_times_when_send_failed=500)
+    once = patient_producer(retry_times_when_send_failed=0)
     async with (
         open_client(patient(namesrv_addr=server.address)) as client,
         open_producer(client, "patient", often) as patient_one,
@@ -100,12 +102,12 @@ async def test_a12_a_broker_that_is_busy_says_so_and_the_message_is_stored_all_t
 
         async def hasty(body: bytes) -> None:
             try:
-                await hasty_one.send(Message(topic, body), within=30)
+                await hasty_one.send(Message(topic, body), within=PATIENCE)
             except BrokerError as error:
                 busy.append(int(error.code))
 
         async def steady(body: bytes) -> None:
-            await patient_one.send(Message(topic, body), within=60)
+            await patient_one.send(Message(topic, body), within=PATIENCE)
             stored.append(body)
 
         async with trio.open_nursery() as nursery:
@@ -153,18 +155,18 @@ async def test_a13_a_full_disk_ends_a_send_after_as_many_tries_as_it_may_have(
     failures: list[SendFailedError] = []
     async with (
         open_client(patient(namesrv_addr=java_cluster.address)) as client,
-        open_producer(client, "p") as producer,
+        open_producer(client, "p", patient_producer()) as producer,
     ):
         topic = await create_topic(client, unique("a13"), broker=full.name, address=full.address)
 
         async def is_full() -> bool:
             try:
-                await producer.send(Message(topic, b"x"), within=30)
+                await producer.send(Message(topic, b"x"), within=PATIENCE)
             except SendFailedError as error:
                 failures.append(error)
             return bool(failures)
 
-        await eventually(is_full, 100)
+        await eventually(is_full, 300)
 
     assert failures[0].brokers == (full.name,) * 3
     assert isinstance(failures[0].__cause__, BrokerError)
@@ -190,11 +192,11 @@ async def test_p26_a_transaction_whose_producer_died_is_ended_by_another_of_its_
             assert await trio.to_thread.run_sync(dying.line) == "half"
             dying.kill()
         async with (
-            open_producer(client, group, check=check) as producer,
+            open_producer(client, group, patient_producer(), check=check) as producer,
             open_push_consumer(client, unique("g"), {topic: "*"}, listen, config=FIRST),
         ):
-            await producer.send(Message(topic, b"plain"), within=30)  # tells its broker of it
-            await until(lambda: set(got) == {b"plain", b"held"}, 60)
+            await producer.send(Message(topic, b"plain"), within=PATIENCE)  # tells its broker of it
+            await until(lambda: set(got) == {b"plain", b"held"})
 
     assert asked[:1] == [b"held"]
 
@@ -206,18 +208,18 @@ async def test_p27_requests_are_answered_from_python_to_java_and_back(
     in_thread = trio.to_thread.run_sync
     async with (
         open_client(patient(namesrv_addr=address)) as client,
-        open_producer(client, unique("p")) as producer,
+        open_producer(client, unique("p"), patient_producer()) as producer,
     ):
 
         async def answer(messages: Sequence[StoredMessage], _: object) -> None:
             for one in messages:
-                await producer.send(create_reply(one, b"re: " + (one.body or b"")), within=30)
+                await producer.send(create_reply(one, b"re: " + (one.body or b"")), within=PATIENCE)
 
         await create_topic(client, here)
         await create_topic(client, there)
         group = unique("java-replies")
         await in_thread(java_peer.call, "reply", address, there, group)
-        reply = await producer.request(Message(there, b"who?"), within=60)
+        reply = await producer.request(Message(there, b"who?"), within=PATIENCE)
         async with open_push_consumer(client, unique("g"), {here: "*"}, answer, config=FIRST):
             asked = await in_thread(
                 java_peer.call, "request", address, here, unique("java-asks"), "what?", 60_000
@@ -242,13 +244,13 @@ async def test_p28_a_reply_to_somebody_without_a_heartbeat_is_refused(
             const.TTL: "3000",
         },
     )
-    config = ProducerConfig(retry_times_when_send_failed=0)
+    config = patient_producer(retry_times_when_send_failed=0)
     async with (
         open_client(patient(namesrv_addr=java_cluster.address)) as client,
         open_producer(client, unique("p"), config) as producer,
     ):
         with pytest.raises(BrokerError) as refused:
-            await producer.send(create_reply(asked, b"hello?"), within=30)
+            await producer.send(create_reply(asked, b"hello?"), within=PATIENCE)
 
     assert refused.value.code == 1
 
@@ -269,7 +271,10 @@ async def test_p29_p30_c17_sends_go_where_they_may_and_messages_come_back_though
         await go_on.wait()
         raise ValueError("not now")
 
-    async with open_client(config) as client, open_producer(client, unique("p")) as producer:
+    async with (
+        open_client(config) as client,
+        open_producer(client, unique("p"), patient_producer()) as producer,
+    ):
         topic = unique("p29")
         for name, address in (("broker-a", None), (second.name, second.address)):
             await create_topic(client, topic, broker=name, address=address)
@@ -300,5 +305,5 @@ async def test_p29_p30_c17_sends_go_where_they_may_and_messages_come_back_though
             second.kill()
             assert await brokers_of(8) == {"broker-a"}  # three seconds for each
             go_on.set()
-            with trio.fail_after(60):
+            with trio.fail_after(120):
                 await again.wait()

@@ -15,7 +15,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.subscription import subscription_data
 from tests.client.interop.member import FIRST
 from tests.client.interop.messages import create_topic, eventually, numbered, send, unique, until
-from tests.client.interop.patience import patient
+from tests.client.interop.patience import PATIENCE, patient
 from tests.client.members import Consumer
 
 if TYPE_CHECKING:
@@ -51,9 +51,9 @@ async def test_c10_a_newer_subscription_is_refused_until_the_broker_has_heard_of
         client.add_consumer(Consumer(group, (topic,)))  # tells version 1
         await client.send_heartbeats()
         calls = PullCalls(client)
-        known = await calls.pull(pull_of(topic, group, 1), within=30)
+        known = await calls.pull(pull_of(topic, group, 1), within=PATIENCE)
         with pytest.raises(BrokerError) as newer:
-            await calls.pull(pull_of(topic, group, 2), within=30)
+            await calls.pull(pull_of(topic, group, 2), within=PATIENCE)
 
     assert known.status is PullStatus.FOUND
     assert newer.value.code == ResponseCode.SUBSCRIPTION_NOT_LATEST
@@ -91,7 +91,7 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
         try:
             while offset < 64:
                 pull = pull_of(topic, unique("g"), 1, offset, subscription=True)
-                result = await calls.pull(pull, within=30)
+                result = await calls.pull(pull, within=PATIENCE)
                 offset = result.next_begin_offset
                 bodies += [message.body or b"" for message in result.messages]
         finally:
@@ -106,10 +106,10 @@ async def _until_the_slave_has(client: ClientInstance, slave: str, topic: str, c
     header = pull_header(pull_of(topic, "g", 1, count - 1, subscription=True), to_slave=True)
 
     async def has() -> bool:
-        answer = await client.brokers.call(slave, RequestCode.PULL_MESSAGE, header, within=10)
+        answer = await client.brokers.call(slave, RequestCode.PULL_MESSAGE, header, within=PATIENCE)
         return bool(answer.header.max_offset == count)
 
-    await eventually(has, 60)
+    await eventually(has)
 
 
 async def test_c37_two_clients_of_one_name_get_the_same_queues_and_say_so(
@@ -131,7 +131,7 @@ async def test_c37_two_clients_of_one_name_get_the_same_queues_and_say_so(
         ):
             await until(lambda: _of(topic, a.assigned) == _of(topic, b.assigned) == {0, 1})
             await send(one, topic, numbered(8))
-            await until(lambda: len(got) == 8)
+            await until(lambda: len(got) >= 8)
 
     assert sorted(got) == sorted([(queue, offset) for queue in (0, 1) for offset in (0, 1)] * 2)
     assert f"2 clients are called {one.client_id}" in caplog.text

@@ -53,7 +53,7 @@ public class GrpcPeer {
 
     private static List<String> perform(String verb, String[] words) throws Exception {
         ClientConfiguration at = ClientConfiguration.newBuilder().setEndpoints(words[0]).enableSsl(false)
-            .setRequestTimeout(Duration.ofSeconds(30)).build();
+            .setRequestTimeout(Duration.ofSeconds(120)).build();
         switch (verb) {
             case "send":
                 return send(at, words[1], Integer.parseInt(words[2]), Integer.parseInt(words[3]));

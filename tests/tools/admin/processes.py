@@ -13,7 +13,7 @@ from tests.tools.admin.running import VARIABLES
 if TYPE_CHECKING:
     from pathlib import Path
 
-SECONDS = 60
+SECONDS = 300
 BEGUN: list[subprocess.Popen[bytes]] = []
 """Processes of the running test."""
 

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
+PATIENT = ("--request-timeout", "120")
+
 
 def test_doctor_finds_nothing_wrong_with_a_cluster_that_is_well_and_a_name_server_that_is_gone(
     java_cluster: JavaCluster, java_peer: JavaPeer
@@ -27,7 +29,7 @@ def test_doctor_finds_nothing_wrong_with_a_cluster_that_is_well_and_a_name_serve
     )
     nobody = f"127.0.0.1:{free_ports()}"
 
-    words = ("doctor", "-o", "json", "-t", topic)
+    words = ("doctor", "-o", "json", "-t", topic, *PATIENT)
     well = run(*words, "-n", java_cluster.address)
     ill = run(*words, "-n", f"{java_cluster.address};{nobody}")
 
@@ -57,7 +59,7 @@ def test_diff_of_a_server_and_itself_is_nothing_and_of_one_that_is_gone_is_an_er
 ) -> None:
     here = java_cluster.address
 
-    same = run("diff", here, here, "-o", "json")
+    same = run("diff", here, here, "-o", "json", *PATIENT)
     gone = run("diff", here, f"127.0.0.1:{free_ports()}")
 
     assert (0, [], "") == (same.status, same.rows, same.complaint)

@@ -14,7 +14,7 @@ import pytest
 
 from tests.client.interop.messages import unique
 from tests.support.processes import wait_until
-from tests.tools.admin.processes import Done, begin, end, run
+from tests.tools.admin.processes import SECONDS, Done, begin, end, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -36,8 +36,8 @@ class Here:
         self.peer = peer
 
     @property
-    def servers(self) -> tuple[str, str]:
-        return ("-n", self.cluster.address)
+    def servers(self) -> tuple[str, ...]:
+        return ("-n", self.cluster.address, "--request-timeout", "120")
 
     def topic(self, word: str, queues: int = 4) -> str:
         name = unique(word)
@@ -109,7 +109,7 @@ def test_java_reads_what_produce_sends_in_every_way(here: Here) -> None:
         way: (one.status, len(one.lines), one.complaint) for way, one in done.items()
     }
     wanted = set(ways) - {"rolled-back"}
-    received = here.peer.received(group, len(wanted), 30)
+    received = here.peer.received(group, len(wanted))
     here.peer.close(group)
     assert wanted == set(received)
     plain = done["plain"].lines[0]
@@ -167,7 +167,7 @@ def test_each_kind_of_consumer_prints_what_java_has_sent_and_commits_what_it_pri
     assert left >= 13  # Java's producer sends again what a busy broker answers late
     assert dict.fromkeys(behind, left) == behind
 
-    rest = each(("", "--pop", "--pull"), "--count", str(left), "--timeout", "30")
+    rest = each(("", "--pop", "--pull"), "--count", str(left), "--timeout", "120")
     for mode in rest:
         assert (0, "") == (rest[mode].status, rest[mode].complaint), mode
         both = bodies(first[mode]) + bodies(rest[mode])
@@ -201,7 +201,7 @@ def test_a_consumer_ends_well_when_it_is_terminated_and_when_nobody_reads_any_mo
     assert process.stdout is not None
     assert process.stdout.readline()
     process.stdout.close()
-    _, complaint = process.communicate(timeout=60)
+    _, complaint = process.communicate(timeout=SECONDS)
     assert (0, b"") == (process.returncode, complaint)
 
 
@@ -212,9 +212,9 @@ def test_what_nobody_has_taken_out_of_a_full_pipe_is_as_if_it_was_not_printed(he
     process = here.consuming(topic, group)
     pipe = process.stdout
     assert pipe is not None
-    wait_until(lambda: waiting_in(pipe) > 45_000, "the pipe is nearly full", 60)
+    wait_until(lambda: waiting_in(pipe) > 45_000, "the pipe is nearly full")
     process.send_signal(signal.SIGTERM)
-    process.wait(60)
+    process.wait(SECONDS)
     whole = pipe.read().count(b"\n")
 
     assert (0, 60) == (process.returncode, whole + here.behind(group))
@@ -272,10 +272,10 @@ def test_encrypted_connections_carry_both(here: Here) -> None:
     topic, group = here.topic("tls"), unique("g")
 
     sent = here.produce(topic, "--tls", "--insecure", given=b"\xff\n")
-    got = end(here.consuming(topic, group, "--insecure", "--count", "2", "--timeout", "4"))
+    got = end(here.consuming(topic, group, "--insecure", "--count", "2", "--timeout", "10"))
 
     assert (0, 1) == (sent.status, got.status), (sent, got)
-    assert "1 of 2 messages came, and none for 4 s" in got.complaint
+    assert "1 of 2 messages came, and none for 10 s" in got.complaint
     assert (None, "/w==") == (got.lines[0]["body"], got.lines[0]["bodyBase64"])
     doubted = here.produce(topic, "--tls", given=b"x\n")
     assert (3, []) == (doubted.status, doubted.lines)

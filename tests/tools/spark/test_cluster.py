@@ -81,7 +81,7 @@ def test_the_recipe_for_clusters_brings_the_package_to_the_executors(tmp_path: P
         env=environment,
         capture_output=True,
         text=True,
-        timeout=240,
+        timeout=600,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
