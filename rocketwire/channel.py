@@ -2,7 +2,8 @@
 
 Rules of this file:
 
-* One task reads, and it never waits for anybody: answers go to their waiters, requests of the peer to tasks of their own.
+* Who reads never waits for anybody: answers go to their waiters, requests of the peer to tasks of their own.  That is one task,
+  or in its place the only one who waits for an answer (``rocketwire.inlet``).
 * One task writes, of whole frames all that were put meanwhile (``rocketwire.outbox``).  A send that is cancelled before its turn
   is as if it had not been made; later its frame goes out all the same.
 * Cancelling a caller leaves nothing behind: its number waits no longer, and an answer that still comes is dropped.
@@ -16,6 +17,7 @@ Java: ``NettyRemotingAbstract``, ``NettyRemotingClient``.
 from __future__ import annotations
 
 import logging
+import math
 import ssl
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -42,7 +44,8 @@ from rocketwire.events import (
     RequestTimedOut,
     ResponseReceived,
 )
-from rocketwire.outbox import MAX_UNSENT, Inlet, Outbox
+from rocketwire.inlet import Inlet
+from rocketwire.outbox import MAX_UNSENT, Outbox
 from rocketwire.tasks import background
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
@@ -55,6 +58,9 @@ _LOG: Final = logging.getLogger("rocketwire.channel")
 MAX_SERVED: Final = 256
 """Requests of the peer that are worked on at once; more are answered with ``SYSTEM_BUSY``."""
 
+_LOST: Final = (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError)
+"""What a stream raises that can no longer be used."""
+
 Handler: TypeAlias = Callable[[RemotingCommand], Awaitable[RemotingCommand | None]]
 """Answers a request of the peer; None for no answer.  One-way requests come here too, and nothing is answered to them."""
 
@@ -64,20 +70,24 @@ class _Waiter:
 
     __slots__ = ("error", "response", "task")
 
-    def __init__(self, task: trio.lowlevel.Task) -> None:
-        self.task = task
+    def __init__(self) -> None:
+        self.task: trio.lowlevel.Task | None = None  # unless it reads itself
         self.response: RemotingCommand | None = None
         self.error: ChannelError | None = None
 
-    def wake(self) -> None:
+    def wake(self, inlet: Inlet) -> None:
         """Let the waiter go on; called once, by whoever took it out of those that wait."""
-        trio.lowlevel.reschedule(self.task)
+        if self.task is not None:
+            trio.lowlevel.reschedule(self.task)
+        else:
+            inlet.interrupt()
 
 
 class Channel(trio.abc.AsyncResource):
     """One connection; made by ``open_channel`` or, over any stream, by ``over``.
 
     Attributes:
+        is_open: whether requests can still be sent.
         peer: who is on the other side, for messages.
         heard_at: when something last came from there, time of trio's clock; when it was made, before that.
     """
@@ -107,7 +117,9 @@ class Channel(trio.abc.AsyncResource):
             idle_timeout: seconds without any byte after which it is closed; None for never.
         """
         self.peer = peer
-        self.heard_at = trio.current_time()
+        self.is_open = True
+        self._now = trio.lowlevel.current_clock().current_time
+        self.heard_at = self._now()
         self._stream = stream
         self._nursery = nursery
         self._handler = handler
@@ -116,6 +128,7 @@ class Channel(trio.abc.AsyncResource):
         self._outbox = Outbox(stream)
         self._inlet = Inlet(stream)
         self._alarm = trio.CancelScope()
+        self._alarm_at = math.inf
         self._waiters: dict[int, _Waiter] = {}
         self._answered = 0  # by what was read last, until the next request: so many may send now
         self._error: ChannelError | None = None
@@ -128,11 +141,6 @@ class Channel(trio.abc.AsyncResource):
         )
 
     @property
-    def is_open(self) -> bool:
-        """Whether requests can still be sent."""
-        return self._error is None
-
-    @property
     def in_flight(self) -> int:
         """Requests of ours that wait for an answer."""
         return self._connection.in_flight
@@ -140,13 +148,14 @@ class Channel(trio.abc.AsyncResource):
     # ------------------------------------------------------------------ asking
 
     async def request(
-        self, command: RemotingCommand, *, deadline: float | None = None
+        self, command: RemotingCommand, *, deadline: float | None = None, now: float | None = None
     ) -> RemotingCommand:
         """Send a request and wait for its answer, whatever its code.
 
         Args:
             command: what to ask; it gets a number of its own.
             deadline: time of trio's clock after which nobody waits any longer; None to wait as long as it takes.
+            now: the time of trio's clock, from whoever has just looked.
 
         Raises:
             ChannelClosedError: closed by this side.
@@ -162,22 +171,20 @@ class Channel(trio.abc.AsyncResource):
         await trio.lowlevel.checkpoint_if_cancelled()  # whoever sends waits afterwards
         if self._outbox.unsent > MAX_UNSENT:
             await self._room_by(deadline, command.code)
-        now = trio.current_time()
-        opaque, data = self._connection.send_request(command, now=now, deadline=deadline)
-        if deadline is not None and deadline < self._alarm.deadline:
-            self._alarm.deadline = deadline
-        waiter = _Waiter(trio.lowlevel.current_task())
+            now = None
+        sent_at = self._now() if now is None else now
+        opaque, data = self._connection.send_request(command, now=sent_at, deadline=deadline)
+        if deadline is not None and deadline < self._alarm_at:
+            self._alarm_at = self._alarm.deadline = deadline
+        waiter = _Waiter()
         alone = not self._waiters or self._answered == 1
         self._answered = 0
         self._waiters[opaque] = waiter
         self._outbox.put(data, at_once=alone)
-
-        def abort(_: object) -> trio.lowlevel.Abort:
-            self._waiters.pop(opaque, None)
-            self._connection.forget(opaque)
-            return trio.lowlevel.Abort.SUCCEEDED
-
-        await trio.lowlevel.wait_task_rescheduled(abort)
+        if self._inlet.is_free:
+            await self._read_for(waiter, opaque)
+        else:
+            await self._wait_for(waiter, opaque)
         if waiter.response is None:
             raise waiter.error or self._ended()
         return waiter.response
@@ -209,6 +216,35 @@ class Channel(trio.abc.AsyncResource):
 
     # ------------------------------------------------------------------ inside
 
+    async def _wait_for(self, waiter: _Waiter, opaque: int) -> None:
+        """Wait until whoever reads has the answer to a request, or something else has settled it."""
+
+        def abort(_: object) -> trio.lowlevel.Abort:
+            self._forget(opaque)
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        waiter.task = trio.lowlevel.current_task()
+        await trio.lowlevel.wait_task_rescheduled(abort)
+
+    async def _read_for(self, waiter: _Waiter, opaque: int) -> None:
+        """As ``_wait_for``, but reading, for all others too."""
+        inlet = self._inlet
+        inlet.take()
+        try:
+            while waiter.response is None and opaque in self._waiters:
+                try:
+                    self._received(await inlet.receive(self._connection.missing))
+                except _LOST as error:
+                    self._break("the connection was lost", error)
+        finally:
+            if opaque in self._waiters:
+                self._forget(opaque)
+            inlet.give_back(recall=bool(self._waiters))
+
+    def _forget(self, opaque: int) -> None:
+        self._waiters.pop(opaque, None)
+        self._connection.forget(opaque)
+
     def _require_open(self) -> None:
         if self._error is not None:
             raise self._ended()
@@ -223,7 +259,7 @@ class Channel(trio.abc.AsyncResource):
     async def _room_by(self, deadline: float | None, code: int) -> None:
         """Wait until more may be put, for a peer that takes nothing until the deadline."""
         started = trio.current_time()
-        with trio.CancelScope(deadline=float("inf") if deadline is None else deadline) as scope:
+        with trio.CancelScope(deadline=math.inf if deadline is None else deadline) as scope:
             await self._outbox.room(self._is_open)
         if scope.cancelled_caught:
             raise RequestTimeoutError(self.peer, code, trio.current_time() - started)
@@ -249,44 +285,48 @@ class Channel(trio.abc.AsyncResource):
         if self._error is not None:
             return
         self._error = error
+        self.is_open = False
         self._connection.close()
         for waiter in self._waiters.values():
-            waiter.wake()
+            waiter.wake(self._inlet)
         self._waiters.clear()
         self._outbox.over()
+        self._inlet.over()
         self._over.set()
         self._nursery.cancel_scope.cancel()
 
     async def read(self) -> None:
         """Receive until the connection ends; a task that ``over`` starts."""
         while self._error is None:
-            data = await self._receive()
-            if data is not None and self._error is None:
-                self.heard_at = now = trio.current_time()
-                self._happened(self._connection.receive(data, now=now))
+            await self._inlet.my_turn()
+            try:
+                self._received(await self._inlet.receive(self._connection.missing))
+            except _LOST as error:
+                self._break("the connection was lost", error)
+            lone = self._answered == 1 and not self._waiters
+            self._inlet.lone_reads = self._inlet.lone_reads + 1 if lone else 0
 
     async def write(self) -> None:
         """Send what is put until the connection ends; a task that ``over`` starts."""
         try:
             await self._outbox.run()
-        except (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError) as error:
+        except _LOST as error:
             self._break("could not send", error)
 
     async def watch(self) -> None:
         """Keep deadlines until the connection ends; a task that ``over`` starts."""
         while self._error is None:
             deadline = self._connection.next_deadline()
-            self._alarm = trio.CancelScope(deadline=float("inf") if deadline is None else deadline)
+            self._alarm_at = math.inf if deadline is None else deadline
+            self._alarm = trio.CancelScope(deadline=self._alarm_at)
             with self._alarm:
                 await trio.sleep_forever()
             self._happened(self._connection.handle_deadline(trio.current_time()))
 
-    async def _receive(self) -> bytes | None:
-        try:
-            return await self._inlet.receive(self._connection.missing)
-        except (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError) as error:
-            self._break("the connection was lost", error)
-            return None
+    def _received(self, data: bytes | None) -> None:
+        if data is not None and self._error is None:
+            self.heard_at = now = self._now()
+            self._happened(self._connection.receive(data, now=now))
 
     def _happened(self, events: tuple[Event, ...]) -> None:
         self._answered = len(events)
@@ -294,11 +334,11 @@ class Channel(trio.abc.AsyncResource):
             if isinstance(event, ResponseReceived):
                 waiter = self._waiters.pop(event.opaque)
                 waiter.response = event.response
-                waiter.wake()
+                waiter.wake(self._inlet)
             elif isinstance(event, RequestTimedOut):
                 waiter = self._waiters.pop(event.opaque)
                 waiter.error = RequestTimeoutError(self.peer, event.request_code, event.elapsed)
-                waiter.wake()
+                waiter.wake(self._inlet)
             elif isinstance(event, RequestReceived):
                 self._nursery.start_soon(self._serve, event.request)
             else:

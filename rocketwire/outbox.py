@@ -4,28 +4,23 @@ Rules of this file:
 
 * What was put goes out, in order, whatever becomes of whoever put it; so no frame is ever cut by a cancelled sender.
 * A sender that is alone writes at once, without a task of its own; what several put in one turn of the loop goes out in one piece.
-* Over TCP bytes are read and written with the descriptor itself: a stream's own methods cost two turns of the loop each.
+* Over TCP bytes are written with the descriptor itself: a stream's own methods cost two turns of the loop each.
 """
 
 from __future__ import annotations
 
 import os
-import socket
-import sys
 from typing import TYPE_CHECKING, Final
 
 import trio
+
+from rocketwire.inlet import descriptor_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 MAX_UNSENT: Final = 1 << 20
 """Bytes that wait to be written; whoever comes then waits first."""
-
-_READ: Final = 65_536
-
-_WORTH_WAITING: Final = 4096
-"""Bytes from which on it pays to have the system wait until they are there."""
 
 
 class Outbox:
@@ -132,9 +127,16 @@ class Outbox:
             try:
                 left = left[os.write(descriptor, left) :]
             except BlockingIOError:
-                await trio.lowlevel.wait_writable(descriptor)
+                await self._writable(descriptor)
             except OSError as error:
                 raise trio.BrokenResourceError(str(error)) from error
+
+    async def _writable(self, descriptor: int) -> None:
+        try:
+            await trio.lowlevel.wait_writable(descriptor)
+        except trio.ClosedResourceError:
+            if self._over:  # else who reads was interrupted, which trio does to both directions
+                raise
 
     async def _something(self) -> None:
         def abort(_: object) -> trio.lowlevel.Abort:
@@ -143,48 +145,3 @@ class Outbox:
 
         self._idle = trio.lowlevel.current_task()
         await trio.lowlevel.wait_task_rescheduled(abort)
-
-
-class Inlet:
-    """Bytes that come in over one stream."""
-
-    __slots__ = ("_descriptor", "_low_water", "_stream")
-
-    def __init__(self, stream: trio.abc.Stream) -> None:
-        """Args: stream: where to read; nobody else may."""
-        self._stream = stream
-        self._low_water = 1
-        self._descriptor = descriptor_of(stream)
-
-    async def receive(self, missing: int = 1) -> bytes:
-        """The next bytes; empty at the end.
-
-        Args:
-            missing: bytes without which nothing can be done.  Where they are many the system is asked to wait for them: what
-                comes in pieces otherwise costs a turn of the loop for each.
-
-        Raises:
-            trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError: as of the stream's ``receive_some``.
-        """
-        descriptor = self._descriptor
-        if descriptor is None:
-            return bytes(await self._stream.receive_some(_READ))
-        low_water = min(missing, _READ) if missing >= _WORTH_WAITING else 1
-        if low_water != self._low_water and isinstance(self._stream, trio.SocketStream):
-            self._low_water = low_water
-            self._stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, low_water)
-        while True:
-            await trio.lowlevel.wait_readable(descriptor)
-            try:
-                return os.read(descriptor, _READ)
-            except BlockingIOError:
-                continue
-            except OSError as error:
-                raise trio.BrokenResourceError(str(error)) from error
-
-
-def descriptor_of(stream: trio.abc.Stream) -> int | None:
-    """The descriptor of a plain TCP stream where bytes can be read and written with it; None for every other stream."""
-    if isinstance(stream, trio.SocketStream) and sys.platform != "win32":
-        return stream.socket.fileno()
-    return None

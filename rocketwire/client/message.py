@@ -96,8 +96,6 @@ class Message:
     def timer_properties(self) -> dict[str, str]:
         """The properties of an arbitrary delay."""
         found: dict[str, str] = {}
-        if self.delay_seconds is self.delay_millis is self.deliver_millis is None:
-            return found
         for name, value in (
             (const.TIMER_DELAY_SEC, self.delay_seconds),
             (const.TIMER_DELAY_MS, self.delay_millis),
@@ -121,7 +119,8 @@ class Message:
             found[const.KEYS] = self.joined_keys
         if self.delay_level:
             found[const.DELAY] = str(self.delay_level)
-        found |= self.timer_properties()
+        if not self.delay_seconds is self.delay_millis is self.deliver_millis is None:
+            found |= self.timer_properties()
         if self.sharding_key:
             found[const.SHARDING_KEY] = _clean(const.SHARDING_KEY, self.sharding_key)
         for name, value in self.properties.items():

@@ -157,17 +157,22 @@ class ChannelPool:
     async def request_by(
         self, address: str, command: RemotingCommand, *, started: float, deadline: float
     ) -> RemotingCommand:
-        """As ``request``, from now on until a deadline, both times of trio's clock."""
+        """As ``request``, from ``started``, which is now, until a deadline; both are times of trio's clock."""
         if self._common or self._config.credentials is not None:
             command = self.prepared(command)
         link: _Link | None = None
         try:
-            link = self._open_link(address) or await self._link_by(address, deadline)
-            response = await self._ask(link, command, deadline)
+            now = started
+            link = self._links.get(address)
+            channel = None if link is None else link.channel
+            if link is None or channel is None or not channel.is_open or self._closed:
+                link = await self._link_by(address, deadline)
+                now = trio.current_time()
+            response = await self._ask(link, command, deadline, now)
             if response.code == _GO_AWAY and self._config.reconnect_for_go_away:
                 self._retire(link)
                 link = await self._link_by(address, deadline)
-                response = await self._ask(link, command, deadline)
+                response = await self._ask(link, command, deadline, trio.current_time())
         except RequestTimeoutError as error:
             now = trio.current_time()
             if link is not None and max(link.heard_at, started) + SILENCE <= now:
@@ -247,24 +252,19 @@ class ChannelPool:
         """Expect a certificate of ``hostname`` at an address that a look-up of that name gave."""
         self._hostnames[address] = hostname
 
-    async def _ask(self, link: _Link, command: RemotingCommand, deadline: float) -> RemotingCommand:
+    async def _ask(
+        self, link: _Link, command: RemotingCommand, deadline: float, now: float
+    ) -> RemotingCommand:
         channel = link.channel
         if channel is None:
             raise ConnectFailedError(f"{link.address}: not connected")
         link.users += 1
         try:
-            return await channel.request(command, deadline=deadline)
+            return await channel.request(command, deadline=deadline, now=now)
         finally:
             link.users -= 1
             if link.retired:
                 self.released(link)
-
-    def _open_link(self, address: str) -> _Link | None:
-        """The channel to the address if it is open already; what nearly every request finds."""
-        link = self._links.get(address)
-        if link is None or link.channel is None or not link.is_usable or self._closed:
-            return None
-        return link
 
     async def _link_by(self, address: str, deadline: float) -> _Link:
         """The channel to the address, open before the deadline."""

@@ -200,13 +200,9 @@ class Producer(ProducerMember):
         check_message(
             message.topic, message.body, message.properties, max_size=self.config.max_message_size
         )
-        return outgoing(
-            message,
-            self._keys.next_key(),
-            now_millis(),
-            self.config,
-            self.instance.config.namespace,
-        )
+        born = now_millis()
+        key = self._keys.next_key(born)
+        return outgoing(message, key, born, self.config, self.instance.config.namespace)
 
     # ------------------------------------------------------------------ several messages
 

@@ -5,7 +5,7 @@ Java: ``DefaultMQProducerImpl`` (``topicPublishInfoTable``, ``tryToFindTopicPubl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
@@ -41,6 +41,10 @@ if TYPE_CHECKING:
     from rocketwire.messages.route import TopicRouteData
 
 
+_FAILURES: Final = (BrokerError, ChannelError, BrokerNotFoundError)
+"""What another try may help against."""
+
+
 class _Try(NamedTuple):
     """How a try ended: with a result, or with an error and what follows from it."""
 
@@ -73,6 +77,11 @@ class Publishing:
         self._chance = chance
         self._targets: dict[str, Target] = {}
         self._wanted: dict[str, None] = {}
+        self._is_plain = not (
+            config.send_latency_enable
+            or config.retry_another_broker_when_not_store_ok
+            or config.send_msg_max_timeout_per_request is not None
+        )
         self.faults = FaultStrategy(
             enabled=config.send_latency_enable, detecting=config.start_detector_enable
         )
@@ -148,21 +157,30 @@ class Publishing:
             RequestTimeoutError: the only try took too long.
             TopicRouteNotFoundError, ClientError, ChannelError: no queue is known, see ``target``.
         """
-        deadline = trio.current_time() + within
+        now = trio.current_time()
+        deadline = now + within
         name = wire_topic(self._instance.config, topic)
-        target = self._targets.get(name) or await self.target(name)
+        target = self._targets.get(name)
+        if target is None:
+            target = await self.target(name)
+            now = trio.current_time()
+        if self._is_plain:
+            queue = target.rotation.next_queue()
+            try:
+                return await self.exchange(topic, target, queue, message, deadline, now)
+            except _FAILURES as error:
+                last = self._failed(queue, error, now)
+            asked = [queue.broker_name or ""]
+        else:
+            asked, last = [], _Try(None, None, again=True)
         most = tries(CommunicationMode.SYNC, self._config.retry_times_when_send_failed)
-        asked: list[str] = []
-        last: _Try | None = None
-        while len(asked) < most and (not asked or trio.current_time() < deadline):
+        while last.again and len(asked) < most and (not asked or trio.current_time() < deadline):
             if asked:
                 target = self._targets.get(name) or target
             queue = self._next_queue(target, asked)
             asked.append(queue.broker_name or "")
             ends = self._end_of_try(deadline, last=len(asked) == most)
             last = await self._try(topic, target, queue, message, ends)
-            if not last.again:
-                break
         return self._outcome(topic, last, asked)
 
     def _next_queue(self, target: Target, asked: list[str]) -> MessageQueue:
@@ -180,35 +198,36 @@ class Publishing:
         return min(deadline, trio.current_time() + longest)
 
     @staticmethod
-    def _outcome(topic: str, last: _Try | None, asked: list[str]) -> SendResult:
-        if last is not None and last.result is not None:
+    def _outcome(topic: str, last: _Try, asked: list[str]) -> SendResult:
+        if last.result is not None:
             return last.result
-        error = None if last is None else last.error
-        if error is not None and (len(asked) == 1 or not (last and last.again)):
+        error = last.error
+        if error is not None and (len(asked) == 1 or not last.again):
             raise error
         raise SendFailedError(topic, tuple(asked)) from error
 
     async def _try(
         self, topic: str, target: Target, queue: MessageQueue, message: Outgoing, deadline: float
     ) -> _Try:
-        started = trio.current_time() if self.faults.enabled else 0.0
-        failure, code = Failure.CLIENT, None
-        error: RocketWireError
+        started = trio.current_time()
         try:
-            result = await self.exchange(topic, target, queue, message, deadline)
-        except BrokerError as refused:
-            failure, code, error = Failure.BROKER, int(refused.code), refused
-        except ChannelError as lost:
-            failure, error = Failure.TRANSPORT, lost
-        except BrokerNotFoundError as unknown:
-            error = unknown
-        else:
-            self._note(queue, started, isolate=False, reachable=True)
-            again = tries_again_when_stored(
-                result.status,
-                retry_another_broker=self._config.retry_another_broker_when_not_store_ok,
-            )
-            return _Try(result, None, again)
+            result = await self.exchange(topic, target, queue, message, deadline, started)
+        except _FAILURES as error:
+            return self._failed(queue, error, started)
+        self._note(queue, started, isolate=False, reachable=True)
+        again = tries_again_when_stored(
+            result.status,
+            retry_another_broker=self._config.retry_another_broker_when_not_store_ok,
+        )
+        return _Try(result, None, again)
+
+    def _failed(self, queue: MessageQueue, error: RocketWireError, started: float) -> _Try:
+        """What follows from an error."""
+        failure, code = Failure.CLIENT, None
+        if isinstance(error, BrokerError):
+            failure, code = Failure.BROKER, int(error.code)
+        elif isinstance(error, ChannelError):
+            failure = Failure.TRANSPORT
         verdict = judge(
             CommunicationMode.SYNC,
             failure,
@@ -226,7 +245,13 @@ class Publishing:
             self.faults.update(name, now - started, isolate=isolate, reachable=reachable, now=now)
 
     async def exchange(
-        self, topic: str, target: Target, queue: MessageQueue, message: Outgoing, deadline: float
+        self,
+        topic: str,
+        target: Target,
+        queue: MessageQueue,
+        message: Outgoing,
+        deadline: float,
+        now: float | None = None,
     ) -> SendResult:
         """One try.
 
@@ -236,6 +261,7 @@ class Publishing:
             queue: one of its queues.
             message: ready.
             deadline: when to give up, time of trio's clock.
+            now: the time of that clock, from whoever has just looked.
 
         Raises:
             BrokerError: refused.
@@ -243,12 +269,16 @@ class Publishing:
             ChannelError: no answer.
         """
         instance = self._instance
-        fields = target.fields(queue, self._group, self._config, instance.config.unit_mode)
-        address = instance.routes.master(fields["n"]) or await self._master(target, fields["n"])
-        if instance.config.vip_channel_enabled:
+        client = instance.config
+        fields = target.fields(queue, self._group, self._config, client.unit_mode)
+        address = instance.routes.master(fields["n"])
+        if address is None:
+            address, now = await self._master(target, fields["n"]), None
+        if client.vip_channel_enabled:
             address = vip_address(address)
-        command = message.command(fields, instance.config, self._config)
-        now = trio.current_time()
+        command = message.command(fields, client, self._config)
+        if now is None:
+            now = trio.current_time()
         if now >= deadline:
             raise RequestTimeoutError(address, message.code, 0.0)
         response = await instance.pool.request_by(address, command, started=now, deadline=deadline)

@@ -42,9 +42,14 @@ class UniqueKeys:
             address=address, process_id=process_id, constant=constant, month_start=0
         )
 
-    def next_key(self) -> str:
-        """The next key."""
-        now = self._millis()
+    def next_key(self, now: int | None = None) -> str:
+        """The next key.
+
+        Args:
+            now: milliseconds since 1970, from whoever has just looked at the clock.
+        """
+        if now is None:
+            now = self._millis()
         if now >= self._month_end:
             self._sequence.month_start, self._month_end = month_of(now)
         return self._sequence.next_key(now)

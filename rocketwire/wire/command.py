@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rocketwire.wire.fields import Language
-    from rocketwire.wire.frame import BodySpace
 
 _RESPONSE = int(
     CommandFlag.RESPONSE
@@ -140,54 +139,10 @@ def encode_as(command: RemotingCommand, opaque: int, flag: int) -> bytes:
     return frame
 
 
-class CommandDecoder:
-    """Turns a stream of bytes into commands: ``FrameDecoder``, whose arguments these are, then the
-    headers."""
+class CommandDecoder(FrameDecoder):
+    """Turns a stream of bytes into commands: ``FrameDecoder``, then the headers."""
 
-    __slots__ = ("_frames",)
-
-    def __init__(
-        self,
-        *,
-        max_frame_length: int = MAX_FRAME_LENGTH,
-        max_header_length: int = MAX_FRAME_LENGTH,
-        space: BodySpace | None = None,
-    ) -> None:
-        self._frames = FrameDecoder(
-            max_frame_length=max_frame_length, max_header_length=max_header_length, space=space
-        )
-
-    @property
-    def buffered(self) -> int:
-        """Bytes held: fed, and not yet part of a command that was handed out."""
-        return self._frames.buffered
-
-    @property
-    def missing(self) -> int:
-        """Bytes that have to come, at least, before there is another command."""
-        return self._frames.missing
-
-    @property
-    def frame_started(self) -> bool:
-        """Whether the stream, if it ended here, would end inside a command."""
-        return self._frames.frame_started
-
-    def feed(self, data: bytes | bytearray | memoryview) -> None:
-        """Takes more of the stream."""
-        self._frames.feed(data)
-
-    @property
-    def filling(self) -> bool:
-        """Whether the next bytes have a place where they can be put (``room``)."""
-        return self._frames.filling
-
-    def room(self) -> memoryview:
-        """Where the next bytes belong while it is ``filling`` (``FrameDecoder.room``)."""
-        return self._frames.room()
-
-    def filled(self, count: int) -> None:
-        """Takes over what has been put there."""
-        self._frames.filled(count)
+    __slots__ = ()
 
     def next_command(self) -> RemotingCommand | None:
         """Returns the next command, or None if more bytes are needed for it.
@@ -197,5 +152,5 @@ class CommandDecoder:
                 raises again; after a bad header the next frame would follow, but every Java peer
                 closes the connection here.
         """
-        frame = self._frames.next_frame()
+        frame = self.next_frame()
         return None if frame is None else decode_frame(frame)

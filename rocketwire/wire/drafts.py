@@ -6,7 +6,7 @@ shape that is not frozen is filled, and then becomes one of the frozen class.
 
 from __future__ import annotations
 
-from dataclasses import fields, make_dataclass
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
@@ -17,19 +17,28 @@ T = TypeVar("T")
 
 def draft_of(cls: type[Any]) -> Any:
     """A class of the same shape as a frozen dataclass with slots, whose instances can be filled and become those of the other."""
-    return make_dataclass("Draft", [each.name for each in fields(cls)], slots=True)
+    names = [each.name for each in fields(cls)]
+    filling = [f"    one_.{name} = {name}" for name in names]
+    fill = _function([f"def fill(one_, {', '.join(names)}):", *filling], cls)
+    return type("Draft", (), {"__slots__": tuple(names), "__init__": fill})
 
 
 def drafting(cls: type[T]) -> Callable[..., T]:
     """A function that makes instances of a frozen dataclass with slots from all its values, in the order of its fields."""
-    draft = draft_of(cls)
+    names = [each.name for each in fields(cast("type[Any]", cls))]
+    filling = [f"    one_.{name} = {name}" for name in names]
+    head = [f"def made({', '.join(names)}):", "    one_ = new_(draft_)"]
+    tail = ["    one_.__class__ = cls_", "    return one_"]
+    made = _function([*head, *filling, *tail], cls, new_=object.__new__, draft_=draft_of(cls))
+    return cast("Callable[..., T]", made)
 
-    def made(*values: object) -> T:
-        one = draft(*values)
-        one.__class__ = cls
-        return cast("T", one)
 
-    return made
+def _function(lines: list[str], cls: type[Any], **names: object) -> object:
+    """The only function of some lines, which may use ``cls_`` and these names."""
+    found: dict[str, Any] = {}
+    code = compile("\n".join((*lines, "")), f"<draft of {cls.__name__}>", "exec")
+    exec(code, {"cls_": cls, **names}, found)  # noqa: S102  # source is ours
+    return found.popitem()[1]
 
 
 def later(cls: type[Any], name: str, read: Callable[[bytes], object]) -> None:
