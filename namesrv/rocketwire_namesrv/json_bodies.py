@@ -12,6 +12,7 @@ Java: ``RegisterBrokerBody``, as fastjson writes it.
 from __future__ import annotations
 
 import re
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.errors import DecodeError
@@ -30,7 +31,9 @@ from rocketwire_namesrv.pieces import (
 from rocketwire_namesrv.registered import RegisteredTopics, registered
 
 if TYPE_CHECKING:
-    from collections.abc import Generator
+    from collections.abc import Generator, Sequence
+
+    from rocketwire_namesrv.names import NamesInUse
 
 HEAD_BYTES: Final = 4096
 """Where the table of topics begins, if it is an ordinary body."""
@@ -111,7 +114,12 @@ def _around(body: bytes, start: int, close: int) -> Digest:
 
 
 def read_json(
-    body: bytes, wall_ms: int, begun: Common, former: object, crc: int
+    body: bytes,
+    wall_ms: int,
+    begun: Common,
+    former: object,
+    crc: int,
+    in_use: NamesInUse | None = None,
 ) -> Generator[None, None, RegisteredTopics | None]:
     """Reads a body whose topics are all ordinary; None where it is not one of those.
 
@@ -121,6 +129,7 @@ def read_json(
         begun: what it has in common with the former one.
         former: image of that.
         crc: checksum that it has been compared with.
+        in_use: takes the names of its topics, for the next body.
     """
     same = begun.same
     if same is not None:
@@ -135,12 +144,18 @@ def read_json(
         known = former if isinstance(former, JsonImage) else None
         close = _close(body, at, 0 if known is None else known.tail)
         stop = close
+        left: tuple[Piece, ...] = ()
         if known is not None:
             left = known.pieces[len(front) :]
             back, stop = yield from same_from_the_back(body, at, close, left, comma=b",")
-        pieces = yield from _read_pieces(new, body, at, stop)
-        if not all(piece.topics for piece in pieces) or (at == stop and front):
+            left = left[: len(left) - len(back)]
+        new = JsonTopics(None if front or back else in_use)
+        found = yield from _read_pieces(new, body, at, stop, left)
+        if found is None or (at == stop and front):
             return None
+        pieces = found
+    if new.by_key.has_repeated():
+        pieces = [piece._replace(known=None) for piece in pieces]
     pieces = [*front, *pieces, *reversed(back)]
     rest = _rest(body[:start], body[close:], sum(piece.marks for piece in pieces))
     if rest is None:
@@ -153,7 +168,7 @@ def read_json(
         wall_ms,
         len(body),
         topics=new.topics(),
-        keys=new.by_key.names,
+        keys=new.by_key.each_name,
         settings=new.known.values(),
         count=sum(piece.topics for piece in pieces),
         image=image,
@@ -185,21 +200,54 @@ def _close(body: bytes, at: int, tail: int) -> int:
 
 
 def _read_pieces(
-    topics: JsonTopics, body: bytes, at: int, stop: int
-) -> Generator[None, None, list[Piece]]:
-    """Reads a part of a table; ends with a piece without topics where that cannot be read."""
+    topics: JsonTopics, body: bytes, at: int, stop: int, former: Sequence[Piece]
+) -> Generator[None, None, list[Piece] | None]:
+    """Reads a part of a table; None where that cannot be done.
+
+    Args:
+        topics: takes what is read.
+        body: whole.
+        at: where the part begins.
+        stop: where it ends.
+        former: the pieces that were there in the former body.
+    """
     pieces: list[Piece] = []
+    for known, following in zip_longest(former, former[1:]):
+        piece = _read_again(topics, body, at, stop, known, following)
+        if piece is None:
+            break
+        pieces.append(piece)
+        at += piece.length + 1
+        yield
     while at < stop:
         cut = _BETWEEN_TOPICS.search(body, at + PIECE_BYTES, stop)
         end = stop if cut is None or stop - cut.end() < PIECE_BYTES // 2 else cut.start() + 2
-        text = body[at:end]
-        count, marks = topics.take(text)
-        pieces.append(Piece(len(text), digest_of(text), count, marks))
-        if not count:
-            break
+        piece = topics.take(body[at:end])
+        if piece is None:
+            return None
+        pieces.append(piece)
         at = end + 1
         yield
     return pieces
+
+
+def _read_again(
+    topics: JsonTopics, body: bytes, at: int, stop: int, known: Piece, following: Piece | None
+) -> Piece | None:
+    """Reads what stands where a piece of the former body stood, up to what followed that; None
+    where it cannot be told where this is, and nothing has been read then."""
+    if known.known is not None:
+        piece = topics.take_known(body, at, stop, known.known)
+        if piece is not None:
+            return piece
+    end = stop
+    if following is not None:
+        names = following.known.names if following.known is not None else []
+        mark = b',"%b":{' % names[0].encode() if names else b""
+        end = body.find(mark, at, min(at + 2 * known.length + PIECE_BYTES, stop)) if mark else -1
+    if at >= end:
+        return None
+    return topics.take(body[at:end], known.known)
 
 
 def _rest(head: bytes, tail: bytes, count: int) -> RegisterBrokerBody | None:

@@ -3,7 +3,8 @@
 In a piece of a table most topics differ in nothing but their name.  What stands before the name,
 between its two occurrences and behind them is understood once, with two names of which it is known
 how they have to come out.  The names are then taken from the places where they have to be, and the
-piece is what these names make of it, to the byte, or is read in another way.
+piece is what these names make of it, to the byte, or is read in another way.  Where the names are
+known from the body before, they are not even looked for.
 
 Rules of this file: whatever is not ordinary is None or an error here, and left to who reads the
 whole; nothing is ordinary that JSON would take otherwise.
@@ -21,6 +22,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.messages import from_json
 from rocketwire.messages.topic_config import TopicConfig
 from rocketwire.wire.fastjson import StrictError, strict_loads
+from rocketwire_namesrv.pieces import Piece, digest_of
 from rocketwire_namesrv.registered import settings_of, topics_of
 from rocketwire_namesrv.runs import Run, TopicRuns
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from rocketwire.wire.fastjson import JsonValue
+    from rocketwire_namesrv.names import KnownNames, NamesInUse
     from rocketwire_namesrv.shapes import QueueSettings
 
 __all__ = ["WRAPPER", "TABLE", "JsonTopics", "table_of", "topics_of_table"]
@@ -41,6 +44,8 @@ _TEXT: Final = frozenset({str})
 _INTEGER: Final = frozenset({int})
 _FILTER_TYPES: Final = frozenset({"SINGLE_TAG", "MULTI_TAG"})
 _PROBES: Final = ("a", "b")
+AROUND_BYTES: Final = 4096
+"""Within which a topic ends whose name is known."""
 _PATTERNS: Final = 64
 """Patterns that are kept; there is one for each pair of lengths of what surrounds a name."""
 _FORBIDDEN, _MARK, _OTHER = range(3)
@@ -53,14 +58,19 @@ _KINDS: Final = bytes(
 class JsonTopics:
     """What has been read of a table.
 
+    Args:
+        in_use: takes the names of topics that differ in nothing else, for the next body; None where
+            some of the body is not read, which may have the same names.
+
     Attributes:
         by_key: settings of all that was read, under the keys of the table.
         known: numbers of a topic -> settings.
     """
 
-    __slots__ = ("_alike", "_names", "by_key", "known")
+    __slots__ = ("_alike", "_in_use", "_names", "by_key", "known")
 
-    def __init__(self) -> None:
+    def __init__(self, in_use: NamesInUse | None = None) -> None:
+        self._in_use = in_use
         self.by_key = TopicRuns()
         self.known: dict[tuple[Any, ...], QueueSettings] = {}
         self._alike: dict[tuple[str, str], QueueSettings | None] = {}
@@ -73,31 +83,65 @@ class JsonTopics:
             return self.by_key
         return [(names.get(key, key), settings) for key, settings in self.by_key]
 
-    def take(self, text: bytes) -> tuple[int, int]:
-        """Reads some topics, members of an object.
+    def take(self, text: bytes, known: KnownNames | None = None) -> Piece | None:
+        """Reads some topics, members of an object; None where this is not what it was, or one is
+        not ordinary.
 
-        Returns:
-            How many, 0 where this is not what it was, or one is not ordinary; and how many marks
-            ``JsonLimits`` counts in them.
+        Args:
+            text: of the members.
+            known: the names that stood there in the body before this one, if they are kept.
         """
         if b"\\" in text or (b"$" in text and b"$ref" in text):
-            return 0, 0
-        return self._take_alike(text) or self._take_each(text)
+            return None
+        return self._take_alike(text) or self._take_each(text, known)
 
-    def _take_each(self, text: bytes) -> tuple[int, int]:
-        """Reads any topics; 0 where one is not ordinary."""
+    def take_known(self, body: bytes, at: int, stop: int, known: KnownNames) -> Piece | None:
+        """Reads the topics with these names, if a part of a body is what they make of it.
+
+        Args:
+            body: whole.
+            at: where they begin.
+            stop: where the table ends; before that a comma and more have to follow.
+            known: kept from the body before this one; each at most once.
+        """
+        names = known.names
+        around = _around(body, at, names[0]) if names and not self._names else None
+        settings = None if around is None else self._settings(*around)
+        if around is None or settings is None:
+            return None
+        text = _composed(names, *around).encode()
+        end = at + len(text)
+        if not body.startswith(text, at) or (
+            end != stop and body[end : min(end + 1, stop - 1)] != b","
+        ):
+            return None
+        self.by_key.add_known(Run(names, [settings], known))
+        marks = _marks_of(names, *around) + 2 * known.marks
+        return Piece(len(text), digest_of(text), len(names), marks, known)
+
+    def _take_each(self, text: bytes, known: KnownNames | None) -> Piece | None:
+        """Reads any topics; None where one is not ordinary."""
         try:
             members: Any = strict_loads(b"{%b}" % text)
             topics = [self._topic(value) for value in members.values()]
         except (StrictError, KeyError, TypeError):
-            return 0, 0
+            return None
+        if not topics:
+            return None
         for key, (name, _) in zip(members, topics, strict=True):
             if key != name:
                 self._names[key] = name
             elif self._names:
                 self._names.pop(key, None)
-        self.by_key.add(Run(list(members), [settings for _, settings in topics]))
-        return len(members), text.count(b",") + text.count(b"{") + text.count(b"[") + 1
+        names = list(members)
+        settings = [settings for _, settings in topics]
+        if known is not None and known.names == names and not self._names:
+            self.by_key.add_known(Run(known.names, settings, known))
+        else:
+            self.by_key.add(Run(names, settings))
+            known = None
+        marks = text.count(b",") + text.count(b"{") + text.count(b"[") + 1
+        return Piece(len(text), digest_of(text), len(names), marks, known)
 
     def _topic(self, value: Any) -> tuple[str, QueueSettings]:
         name, numbers = _ordinary(value)
@@ -108,7 +152,7 @@ class JsonTopics:
             settings = self.known[numbers] = settings_of(_typed(value))
         return name, settings
 
-    def _take_alike(self, piece: bytes) -> tuple[int, int] | None:
+    def _take_alike(self, piece: bytes) -> Piece | None:
         """Reads topics that differ in their name alone; None where they do not."""
         try:
             text = piece.decode()
@@ -126,18 +170,22 @@ class JsonTopics:
         size = 2 * len(together) + len(names) * (len(middle) + len(end) + 2) - 1
         if size != len(text) or not names:
             return None
-        twice = map(middle.join, zip(names, names, strict=True))
-        if "".join(('"', f'{end},"'.join(twice), end)) != text:
+        if _composed(names, middle, end) != text:
             return None
         kinds = together.encode().translate(_KINDS)
         settings = self._settings(middle, end)
         if settings is None or _FORBIDDEN in kinds:
             return None
-        before = len(self.by_key)
-        self.by_key.add(Run(names, [settings]))
-        new = len(self.by_key) - before
-        count = new if new == len(names) else len(set(names))
-        return count, len(names) * (1 + _marks(middle + end)) + 2 * kinds.count(_MARK)
+        in_names = kinds.count(_MARK)
+        known = None if self._in_use is None else self._in_use.shared(names, together, in_names)
+        count = len(names)
+        if (
+            self.by_key.add(Run(names if known is None else known.names, [settings], known))
+            != count
+        ):
+            known, count = None, len(set(names))
+        marks = _marks_of(names, middle, end) + 2 * in_names
+        return Piece(len(piece), digest_of(piece), count, marks, known)
 
     def _settings(self, middle: str, end: str) -> QueueSettings | None:
         """The settings of all topics that are written so; None where they are not ordinary."""
@@ -167,9 +215,34 @@ def _pattern(middle: int, end: int) -> re.Pattern[str]:
     return re.compile(rf'(?s)"([^"]*+).{{{middle}}}\1.{{{end}}},?')
 
 
-def _marks(text: str) -> int:
-    """What ``JsonLimits`` counts in a text."""
-    return text.count(",") + text.count("{") + text.count("[")
+def _around(body: bytes, at: int, first: str) -> tuple[str, str] | None:
+    """What stands between the two occurrences of the name of the topic that begins there, and what
+    behind them, with the quotation marks; None where that name does not begin there."""
+    name = b'"%b"' % first.encode()
+    behind = at + len(name)
+    again = body.find(name, behind, behind + AROUND_BYTES)
+    close = body.find(b"}", again + len(name), behind + AROUND_BYTES)
+    if not body.startswith(name, at) or again < 0 or close < 0:
+        return None
+    try:
+        middle = body[behind - 1 : again + 1].decode()
+        end = body[again + len(name) - 1 : close + 1].decode()
+    except UnicodeDecodeError:
+        return None
+    both = middle + end
+    return None if "\\" in both or "$ref" in both else (middle, end)
+
+
+def _composed(names: list[str], middle: str, end: str) -> str:
+    """The topics with these names that differ in nothing else."""
+    twice = map(middle.join, zip(names, names, strict=True))
+    return "".join(('"', f'{end},"'.join(twice), end))
+
+
+def _marks_of(names: list[str], middle: str, end: str) -> int:
+    """What ``JsonLimits`` counts in these topics beside their names."""
+    text = middle + end
+    return len(names) * (1 + text.count(",") + text.count("{") + text.count("["))
 
 
 # ---------------------------------------------------------------------------- as a whole

@@ -19,6 +19,8 @@ from rocketwire.wire.checksum import MASK, crc32_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Sequence
 
+    from rocketwire_namesrv.names import KnownNames
+
 STEP_BYTES: Final = 262_144
 """Bytes that are summed in one step."""
 PIECES_PER_STEP: Final = 8
@@ -41,12 +43,14 @@ class Piece(NamedTuple):
         digest: of these.
         topics: how many topics.
         marks: how much ``JsonLimits`` counts in them.
+        known: their names, where these are kept.
     """
 
     length: int
     digest: Digest
     topics: int
     marks: int = 0
+    known: KnownNames | None = None
 
 
 def choose_digest(algorithm: str, bits: int) -> Callable[[bytes], Digest]:

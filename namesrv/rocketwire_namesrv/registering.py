@@ -144,6 +144,7 @@ def _content(
             former=former,
             crc=crc,
             max_inflated=inflated if inflated > 0 else sys.maxsize,
+            in_use=state.table.topics.names,
         )
     except ChecksumError:
         raise

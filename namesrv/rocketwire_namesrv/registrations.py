@@ -36,6 +36,8 @@ from rocketwire_namesrv.registered import registered
 if TYPE_CHECKING:
     from collections.abc import Generator
 
+    from rocketwire_namesrv.names import NamesInUse
+
 MANY_BYTES: Final = 4096
 """A shorter body is not worth a second way."""
 
@@ -49,6 +51,7 @@ def read_registered_topics(
     former: object = None,
     crc: int = 0,
     max_inflated: int = MAX_INFLATED,
+    in_use: NamesInUse | None = None,
 ) -> Generator[None, None, RegisteredTopics]:
     """Reads the body of a registration, in steps of less than a millisecond.
 
@@ -62,6 +65,7 @@ def read_registered_topics(
         crc: checksum of the body, 0 for none.  A body that is the former one, which had the same
             checksum, is not summed again.
         max_inflated: most bytes that a packed body may unpack to.
+        in_use: takes the names of its topics, for the next body; None where they are not kept.
 
     Raises:
         ChecksumError: the checksum is another one; nothing else counts then.
@@ -84,7 +88,7 @@ def read_registered_topics(
         yield from check_sum(body, crc)
     light = None
     if begun is not None:
-        light = yield from read_json(body, wall_ms, begun, former, crc)
+        light = yield from read_json(body, wall_ms, begun, former, crc, in_use)
     return _as_a_whole(body, wall_ms) if light is None else light
 
 

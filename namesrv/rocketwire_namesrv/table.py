@@ -40,6 +40,7 @@ from rocketwire_namesrv.occurrences import (
     RegistrationConflict,
     UnregistrationIgnored,
 )
+from rocketwire_namesrv.runs import settle
 from rocketwire_namesrv.topics import Applied, TopicTable
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ class RouteTable:
             if everything:
                 self.topics.map_statically(registration.mappings)
         if registration.image is not None:
+            settle(registration.topics)
             former = None if before is None else before.known
             entry.known = _known(registration, keep, former, applied, everything=everything)
         if notify and registration.broker_id < least:

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.messages.route import QueueData
 from rocketwire_namesrv.javahash import ConcurrentHashMap, HashMap, concurrent_order
+from rocketwire_namesrv.names import NamesInUse
 from rocketwire_namesrv.occurrences import (
     Occurrence,
     TopicRouteRefused,
     TopicRouteRegistered,
     TopicsRegistered,
 )
-from rocketwire_namesrv.runs import Run, runs_of
+from rocketwire_namesrv.runs import Run, runs_of, take_over
 from rocketwire_namesrv.shapes import QueueSettings, Shape, Shapes
 
 if TYPE_CHECKING:
@@ -150,7 +151,7 @@ class _Application:
         entries = self.table.entries
         old = list(map(entries.get, names))
         if len(run.settings) == 1 and old.count(old[0]) == len(old):
-            self._apply_alike(names, old[0], self.transitions[run.settings[0]][old[0]])
+            self._apply_alike(run, old[0], self.transitions[run.settings[0]][old[0]])
             return
         new = list(map(getitem, map(self.transitions.__getitem__, run.each()), old))
         if old == new:  # which asks for identity first, and shapes have no other equality
@@ -164,15 +165,17 @@ class _Application:
         self.changed += compress(names, map(is_not, old, new))
         self.table.revision += 1
 
-    def _apply_alike(self, names: Sequence[str], before: Shape | None, after: Shape) -> None:
+    def _apply_alike(self, run: Run, before: Shape | None, after: Shape) -> None:
         """Applies topics that all had one shape and will all have another."""
         if before is after:
             return
-        self.table.entries.insert_all(zip(names, repeat(after), strict=False))
-        if before is None:
-            self.created += names
+        self.table.entries.insert_all(zip(run.names, repeat(after), strict=False))
+        if before is not None:
+            self.changed += run.names
         else:
-            self.changed += names
+            self.created += run.names
+            if run.known is not None:
+                run.known.are_keys = True
         self.table.revision += 1
 
     def occurrences(self) -> list[Occurrence]:
@@ -202,6 +205,7 @@ class TopicTable:
         touched: broker name -> number of the latest change to its queues in any topic.
         lost: broker name -> number of the latest loss of a topic.
         mapped: what ``mappings`` takes, in queues.
+        names: of topics as brokers name them, kept for the next body of each.
     """
 
     def __init__(self) -> None:
@@ -212,6 +216,7 @@ class TopicTable:
         self.touched: dict[str | None, int] = {}
         self.lost: dict[str | None, int] = {}
         self.mapped = 0
+        self.names = NamesInUse()
         self._changes = 0
         self._at_most: dict[str | None, int] = {}
 
@@ -264,6 +269,8 @@ class TopicTable:
             if work.created or work.changed:
                 self._touch_held(name)
                 self._more_at(name, len(work.created) + len(work.changed))
+        if len(work.created) == len(registration.topics):
+            take_over(registration.topics)
         settings = self.touched.get(name, 0) if alone else None
         return Applied(work.occurrences(), settings, presence)
 

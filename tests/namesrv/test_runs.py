@@ -25,7 +25,7 @@ def some_run(draw: st.DrawFn) -> Run:
 def test_runs_say_what_a_dict_of_their_topics_says(added: list[Run], most: int) -> None:
     topics = TopicRuns()
     plain: dict[str, QueueSettings] = {}
-    for names, settings in added:
+    for names, settings, _ in added:
         plain |= zip(names, settings * len(names) if len(settings) == 1 else settings, strict=True)
         topics.add(Run(names[:], settings))
     applied: list[tuple[str, QueueSettings]] = []
