@@ -11,7 +11,6 @@ from rocketwire.messages._fields import (
     STRING,
     distinct,
     enumeration,
-    listing,
     mapping,
     member,
     record,
@@ -92,6 +91,12 @@ class QueryAssignmentRequestBody:
     topic: str | None = member(STRING)
 
 
+def _assigned(one: MessageQueueAssignment) -> object:
+    """What has to agree for two assignments to be one in Java's set, by their hash codes and ``equals``."""
+    mode = one.mode if isinstance(one.mode, MessageRequestMode) else None
+    return one.message_queue, mode, frozenset((one.attachments or {}).items())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueryAssignmentResponseBody:
     """Queues that it is to read.
@@ -100,7 +105,7 @@ class QueryAssignmentResponseBody:
     """
 
     message_queue_assignments: tuple[MessageQueueAssignment, ...] | None = member(
-        listing(record(MessageQueueAssignment), "Set<{}>")
+        distinct(record(MessageQueueAssignment), identity=_assigned)
     )
 
 

@@ -283,6 +283,13 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         predicates.keys_in_text,
     ),
     Explanation(
+        "text that Java never ends with",
+        _formats("fastjson-bodies"),
+        "Java 5.5.0 never ends with some texts that are no JSON (a queue in a set, with an unquoted name that begins with n); "
+        "here they are read or refused.",
+        predicates.never_ends,
+    ),
+    Explanation(
         "malformed JSON that Java reads",
         JSON,
         "Text that is no JSON (escapes with wrong digits, names without a value, numbers that end in e, a missing first "

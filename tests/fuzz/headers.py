@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, decode, encode
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from tests.fuzz.chance import Chance
     from tests.support.oracle import Answer, Oracle
+
+Entry: TypeAlias = tuple[bytes, bytes]
 
 ROUND = 2000
 """Cases that are prepared together."""
@@ -220,8 +222,8 @@ class _Headers(ABC):
         def write() -> str:
             fields = command.ext_fields
             if fields is not None and isinstance(java, str):
-                order = self._keys(bytes.fromhex(java))
-                fields = dict(sorted(fields.items(), key=lambda item: _place(order, item[0])))
+                order = self._entries(bytes.fromhex(java))
+                fields = dict(sorted(fields.items(), key=lambda item: _place(order, item)))
             return encode(replace(command, ext_fields=fields)).hex()
 
         our = ours(write)
@@ -267,17 +269,22 @@ class _Headers(ABC):
         """A header with oddities of its form."""
 
     @abstractmethod
-    def _keys(self, frame: bytes) -> list[bytes]:
-        """Keys of the text map in the order in which Java wrote them."""
+    def _entries(self, frame: bytes) -> list[Entry]:
+        """The text map in the order in which Java wrote it; two keys with lone surrogates may have become the same."""
 
 
 def _header(frame: bytes) -> bytes:
     return frame[8 : 8 + int.from_bytes(frame[5:8], "big")]
 
 
-def _place(order: list[bytes], key: str) -> int:
-    """Where Java wrote a key; its lone surrogates are question marks."""
-    written = key.encode("utf-8", "replace")
+def _written(text: str) -> bytes:
+    """A text as Java writes it: lone surrogates are question marks."""
+    return text.encode("utf-8", "replace")
+
+
+def _place(order: list[Entry], entry: tuple[str, str]) -> int:
+    """Where Java wrote an entry."""
+    written = (_written(entry[0]), _written(entry[1]))
     return order.index(written) if written in order else len(order)
 
 
@@ -287,9 +294,10 @@ class JsonHeaders(_Headers):
     name = "json-header"
     form = SerializeType.JSON
 
-    def _keys(self, frame: bytes) -> list[bytes]:
-        members = cast("dict[str, dict[str, str]]", json.loads(_header(frame)))
-        return [key.encode("utf-8", "replace") for key in members.get("extFields") or ()]
+    def _entries(self, frame: bytes) -> list[Entry]:
+        pairs = cast("list[tuple[str, Any]]", json.loads(_header(frame), object_pairs_hook=list))
+        fields = cast("list[tuple[str, str]]", dict(pairs).get("extFields") or [])
+        return [(_written(key), _written(value)) for key, value in fields]
 
     def odd(self, chance: Chance) -> bytes:
         """A JSON object of known members with values that they should not have."""
@@ -312,15 +320,16 @@ class BinaryHeaders(_Headers):
     name = "binary-header"
     form = SerializeType.ROCKETMQ
 
-    def _keys(self, frame: bytes) -> list[bytes]:
+    def _entries(self, frame: bytes) -> list[Entry]:
         header = _header(frame)
         at = 21 + int.from_bytes(header[13:17], "big")
-        keys: list[bytes] = []
+        entries: list[Entry] = []
         while at < len(header):
-            size = int.from_bytes(header[at : at + 2], "big")
-            keys.append(header[at + 2 : at + 2 + size])
-            at += 6 + size + int.from_bytes(header[at + 2 + size : at + 6 + size], "big")
-        return keys
+            key = at + 2 + int.from_bytes(header[at : at + 2], "big")
+            value = key + 4 + int.from_bytes(header[key : key + 4], "big")
+            entries.append((header[at + 2 : key], header[key + 4 : value]))
+            at = value
+        return entries
 
     def odd(self, chance: Chance) -> bytes:
         """Fixed fields and entries with lengths that lie a little."""

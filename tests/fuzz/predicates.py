@@ -210,9 +210,9 @@ def comment(trial: Trial, found: Difference) -> bool:
 
 
 def _key_of_one_side(found: Difference) -> bool:
-    """Whether an object in key position is there for one side, and another one for the other."""
+    """Whether a number or an object in key position is there for one side, and another one for the other."""
     one_side = found.java is ABSENT or found.ours is ABSENT
-    return one_side and str(found.path[-1]).startswith("{")
+    return one_side and re.match(r"\{|-?[0-9]+$", str(found.path[-1])) is not None
 
 
 def alone_in_array(trial: Trial, found: Difference) -> bool:
@@ -541,6 +541,10 @@ def no_id(trial: Trial, found: Difference) -> bool:
 
 def null_field(_: Trial, found: Difference) -> bool:
     return found.path[:1] == ("ext",) and found.java is None and found.ours is ABSENT
+
+
+def never_ends(trial: Trial, found: Difference) -> bool:
+    return not_json(trial) and only_ours(found, "NeverEnds")
 
 
 def malformed_for_us(trial: Trial, found: Difference) -> bool:

@@ -17,6 +17,7 @@ from rocketwire.messages import (
     to_json,
 )
 from rocketwire.messages._fields import java_name, members_of
+from rocketwire.messages.allocation import QueryAssignmentResponseBody
 from rocketwire.messages.auth import AclInfo, PolicyEntryInfo, PolicyInfo, UserInfo
 from rocketwire.messages.callbacks import ConsumerRunningInfo, PopProcessQueueInfo, ProcessQueueInfo
 from rocketwire.messages.groups import GroupRetryPolicy, SubscriptionGroupConfig
@@ -236,3 +237,21 @@ def test_of_subscriptions_that_differ_in_their_version_only_the_first_stays() ->
     assert [one.version for one in config.subscription_data_set] == [1, 2]
     assert empty is not None
     assert empty.subscription_data_set == ()
+
+
+def test_an_assignment_that_comes_again_is_dropped_as_from_javas_set() -> None:
+    queue = '"messageQueue":{"brokerName":"a","queueId":1,"topic":"t"}'
+    others = ("", ',"mode":"POP"', ',"attachments":{"k":"v"}', ',"attachments":{}')
+    items = ",".join(f"{{{queue}{other}}}" for other in (*others, *others))
+
+    body = decode_body(
+        QueryAssignmentResponseBody, f'{{"messageQueueAssignments":[{items}]}}'.encode()
+    )
+
+    assert body is not None
+    assert body.message_queue_assignments is not None
+    assert [(one.mode, one.attachments) for one in body.message_queue_assignments] == [
+        ("PULL", None),
+        ("POP", None),
+        ("PULL", {"k": "v"}),
+    ]

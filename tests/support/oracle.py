@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 SOURCES = Path(__file__).parents[1] / "oracle" / "java"
+PATIENCE = 10
+"""Seconds of a processor: no question that ends takes a tenth of them."""
+
 BATCH = 500
 """Questions in one line: enough to keep both processes busy, few enough to stay far below the heap."""
 
@@ -71,9 +74,13 @@ class Oracle:
     Args:
         version: release whose classes answer.
         folder: scratch folder; a temporary one if none is given.
+        patience: seconds of a processor after which a question counts as one that never ends; it is refused as
+            ``Watchdog$NeverEnds``.
     """
 
-    def __init__(self, version: str = "5.5.0", folder: Path | None = None) -> None:
+    def __init__(
+        self, version: str = "5.5.0", folder: Path | None = None, *, patience: int = PATIENCE
+    ) -> None:
         self.version = version
         # Named one by one: the oracle looks for the protocol's classes in the jars on its class path.
         path = [str(compiled(version)), *sorted(map(str, library(version).glob("*.jar")))]
@@ -86,14 +93,19 @@ class Oracle:
             "-XX:+UseSerialGC",
             "-Dfile.encoding=UTF-8",
             f"-Duser.home={where}",
+            f"-Doracle.seconds={patience}",
         )
-        command = ("java", *options, "-cp", os.pathsep.join(path), "Oracle")
+        self._folder = where
+        self._command = ("java", *options, "-cp", os.pathsep.join(path), "Oracle")
         try:
-            self._child = Child(f"oracle-{version}", command, where, piped=True)
+            self._child = self._started()
         except BaseException:
             if self._scratch is not None:
                 self._scratch.cleanup()
             raise
+
+    def _started(self) -> Child:
+        return Child(f"oracle-{self.version}", self._command, self._folder, piped=True)
 
     def _line(self, question: Mapping[str, object]) -> Answer:
         process = self._child.process
@@ -104,7 +116,11 @@ class Oracle:
         line = process.stdout.readline()
         if not line:
             raise PeerFailedError(f"the oracle ended: {self._child.output[-2000:]}")
-        return cast("Answer", json.loads(line))
+        answer = cast("Answer", json.loads(line))
+        if answer.pop("ended", False):  # it was a question that never ends
+            self._child.kill()
+            self._child = self._started()
+        return answer
 
     def ask(self, op: str, **members: object) -> Answer:
         """Ask one question; the answer may be a refusal."""
@@ -136,7 +152,9 @@ class Oracle:
         answer = self._line({"op": "batch", "requests": questions})
         if not answer["ok"]:  # the answers together were too much for its memory
             return [self._line(question) for question in questions]
-        return cast("list[Answer]", answer["answers"])
+        answers = cast("list[Answer]", answer["answers"])
+        rest = questions[len(answers) :]  # behind one that never ends
+        return [*answers, *self._batch(rest)] if rest else answers
 
     def close(self) -> None:
         """End the process."""

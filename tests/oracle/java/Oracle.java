@@ -15,20 +15,24 @@ import java.util.Map;
  * Answers questions about the released RocketMQ classes by running them: one JSON request a line, one JSON answer a line.
  *
  * Every answer has "ok"; a refusal has "error" (class of the exception), "message" and "cause".  Whatever a request does
- * to the classes, the next one is answered.  The operations are listed where they are implemented: Commands, Bodies,
+ * to the classes, the next one is answered; only after one that never ends the process ends, and the answer has "ended".  A list of
+ * answers ends there as well.  The operations are listed where they are implemented: Commands, Bodies,
  * Registrations, Stored, Texts, Signatures, Reflection, Clock, Platform; "batch" runs a list of requests and gives a list of answers.
  */
 public final class Oracle {
     private final Map<String, Operation> operations = new HashMap<>();
+    private final Watchdog watchdog = new Watchdog(this::giveUp);
+    private final PrintStream out;
+    private List<Object> batch;
 
     /** One thing that can be asked: puts its findings into the answer, or throws. */
     interface Operation {
         void perform(Request request, Map<String, Object> answer) throws Throwable;
     }
 
-    private Oracle() {
+    private Oracle(PrintStream out) {
+        this.out = out;
         operations.put("ping", (request, answer) -> answer.put("release", Classes.release()));
-        operations.put("batch", this::batch);
         Commands.register(operations);
         Bodies.register(operations);
         Registrations.register(operations);
@@ -43,19 +47,17 @@ public final class Oracle {
     public static void main(String[] ignored) throws Exception {
         PrintStream answers = new PrintStream(new FileOutputStream(FileDescriptor.out), false, StandardCharsets.US_ASCII);
         System.setOut(System.err); // what a library prints must not stand between the answers
-        Oracle oracle = new Oracle();
+        Oracle oracle = new Oracle(answers);
         BufferedReader requests = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8), 1 << 16);
         for (String line = requests.readLine(); line != null; line = requests.readLine()) {
-            answers.print(oracle.answerLine(line));
-            answers.print('\n');
-            answers.flush();
+            oracle.print(oracle.answerLine(line));
         }
         Runtime.getRuntime().halt(0); // libraries leave threads behind
     }
 
     private String answerLine(String line) {
         try {
-            return Json.write(answer(Json.read(line)));
+            return Json.write(answerAll(Json.read(line)));
         } catch (Throwable failure) { // for one that does not fit into memory as text
             return Json.write(refusal(failure));
         }
@@ -91,11 +93,41 @@ public final class Oracle {
         return answer;
     }
 
-    private void batch(Request request, Map<String, Object> answer) {
+    private Map<String, Object> answerAll(Object question) {
+        Request asked = Request.of(question);
+        boolean several = "batch".equals(asked.text("op"));
         List<Object> answers = new ArrayList<>();
-        for (Object one : request.list("requests")) {
-            answers.add(answer(one));
+        batch = several ? answers : null;
+        for (Object one : several ? asked.list("requests") : List.of(question)) {
+            watchdog.begin();
+            Map<String, Object> found = answer(one);
+            watchdog.end(() -> answers.add(found));
         }
+        return several ? batchOf(answers) : Request.of(answers.get(0)).members;
+    }
+
+    private static Map<String, Object> batchOf(List<Object> answers) {
+        Map<String, Object> answer = new LinkedHashMap<>();
+        answer.put("ok", true);
         answer.put("answers", answers);
+        return answer;
+    }
+
+    /** Answers in the place of a thread that never will. */
+    private void giveUp() {
+        Map<String, Object> answer = refusal(new Watchdog.NeverEnds());
+        if (batch != null) {
+            batch.add(answer);
+            answer = batchOf(batch);
+        }
+        answer.put("ended", true);
+        print(Json.write(answer));
+        Runtime.getRuntime().halt(0);
+    }
+
+    private void print(String line) {
+        out.print(line);
+        out.print('\n');
+        out.flush();
     }
 }
