@@ -18,4 +18,5 @@ def patient(**settings: Any) -> ClientConfig:
 
 def patient_producer(**settings: Any) -> ProducerConfig:
     """A producer's settings, of which the same is true."""
-    return ProducerConfig(**{"send_msg_timeout": PATIENCE, **settings})
+    limits: dict[str, Any] = {"send_msg_timeout": PATIENCE}
+    return ProducerConfig(**{**limits, **settings})
