@@ -23,8 +23,8 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import construct
 from construct.expr import BinExpr, FuncPath, Path
 
-from rocketwire.wire.fuse_build import make_builder
-from rocketwire.wire.fuse_parse import make_parser
+from rocketwire.wire.fuse_build import builder_source, make_builder
+from rocketwire.wire.fuse_parse import make_parser, parser_source
 from rocketwire.wire.layout import (
     Choice,
     Condition,
@@ -63,10 +63,12 @@ __all__ = [
     "StrictArray",
     "StrictRange",
     "UnsupportedConstruct",
+    "builder_text",
     "compile_builder",
     "compile_parser",
     "field_path",
     "lower",
+    "parser_text",
 ]
 
 ConstructError: Final[type[Exception]] = construct.ConstructError
@@ -389,3 +391,13 @@ def compile_builder(con: Any, name: str = "layout") -> Builder:
         UnsupportedConstruct: see ``lower``.
     """
     return make_builder(lower(con), name)
+
+
+def parser_text(con: Any, name: str) -> str:
+    """The source of what ``compile_parser`` gives, as a function of that name, with its constants before it."""
+    return parser_source(lower(con), name)
+
+
+def builder_text(con: Any, name: str) -> str:
+    """The source of what ``compile_builder`` gives, likewise."""
+    return builder_source(lower(con), name)

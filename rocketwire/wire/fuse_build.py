@@ -8,9 +8,9 @@ field's path for a value that has no form on the wire.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
-from rocketwire.errors import EncodeError
+from rocketwire.wire.building import LETTER_24, build_entries, impossible, unfit, wrong_size
 from rocketwire.wire.layout import (
     Choice,
     Condition,
@@ -36,61 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rocketwire.wire.layout import Builder
-
-Letters = tuple[tuple[str, str], ...]
-"""Path and format letter of each field of a run."""
-
-_LETTER_24 = "I"  # no layout has an unsigned field of four bytes; the message says 24
-
-# ------------------------------------------------------------------ what generated code calls
-
-
-def _fits(letter: str, value: object) -> bool:
-    try:
-        struct.pack(f">{letter}", value)
-    except struct.error:
-        return False
-    return letter != _LETTER_24 or cast("int", value) < 1 << 24
-
-
-def unfit(letters: Letters, *values: object) -> EncodeError:
-    """The first value that does not fit its field."""
-    fields = zip(letters, values, strict=True)
-    path, letter, value = next((p, le, v) for (p, le), v in fields if not _fits(le, v))
-    bits = 24 if letter == _LETTER_24 else 8 * struct.calcsize(f">{letter}")
-    kind = "a signed" if letter.islower() else "an unsigned"
-    return EncodeError(f"{value!r} does not fit {kind} field of {bits} bits", path=path or None)
-
-
-def wrong_size(path: str, size: int, wanted: int) -> EncodeError:
-    """Bytes of another length than the layout wants."""
-    return EncodeError(f"{size} bytes where {wanted} are wanted", path=path)
-
-
-def impossible(path: str) -> EncodeError:
-    """Values that the layout does not allow."""
-    return EncodeError("a value that cannot be", path=path)
-
-
-def build_entries(
-    fields: Mapping[str, str | None] | None,
-    pack_key: Callable[[int], bytes],
-    pack_value: Callable[[int], bytes],
-    path: str,
-) -> bytes:
-    """Keys and values with their lengths; a value of None is left out, as in Java."""
-    pieces: list[bytes] = []
-    for key, value in (fields or {}).items():
-        if value is None:
-            continue
-        left, right = encode_utf8(key), encode_utf8(value)
-        try:
-            pieces += (pack_key(len(left)), left, pack_value(len(right)), right)
-        except struct.error as error:
-            message = f"a key of {len(left)} and a value of {len(right)} bytes: too long"
-            raise EncodeError(message, path=path) from error
-    return b"".join(pieces)
-
 
 # ------------------------------------------------------------------ the generator
 
@@ -128,9 +73,10 @@ class _Builder:
         """Emits the waiting run: one ``pack``."""
         if not self._run:
             return
-        packed = struct.Struct(">" + "".join(letter for letter, _ in self._run))
-        pack = self.out.constant("pack", packed.pack)
-        letters = self.out.constant("letters", tuple((p, letter) for p, letter, _ in self._shown))
+        form = ">" + "".join(letter for letter, _ in self._run)
+        pack = self.out.constant("pack", f"Struct({form!r}).pack")
+        shown = tuple((path, letter) for path, letter, _ in self._shown)
+        letters = self.out.constant("letters", repr(shown))
         fixed = self.out.fresh("fixed")
         self.out.open("try:")
         self.out.line(f"{fixed} = {pack}({', '.join(value for _, value in self._run)})")
@@ -158,7 +104,7 @@ class _Builder:
 
     def _unsigned24(self, node: Unsigned24, var: str, path: str, scope: Mapping[str, str]) -> None:
         self._run += [("B", f"{var} >> 16"), ("H", f"{var} & 0xFFFF")]
-        self._shown.append((path, _LETTER_24, var))
+        self._shown.append((path, LETTER_24, var))
 
     def _raw(self, node: Raw, var: str, path: str, scope: Mapping[str, str]) -> None:
         wanted = str(node.length)
@@ -228,8 +174,8 @@ class _Builder:
 
     def _entries(self, node: Entries, var: str, path: str, scope: Mapping[str, str]) -> None:
         data = self.out.fresh("data")
-        key = self.out.constant("pack", struct.Struct(f">{node.key.letter}").pack)
-        value = self.out.constant("pack", struct.Struct(f">{node.value.letter}").pack)
+        key = self.out.constant("pack", f"Struct('>{node.key.letter}').pack")
+        value = self.out.constant("pack", f"Struct('>{node.value.letter}').pack")
         call = f"build_entries({var}, {key}, {value}, {path!r})"
         self.out.line(f"{data} = {call} if {var} else b''")
         self.emit(node.length, f"len({data})", path, scope)
@@ -277,9 +223,9 @@ class _Builder:
         return var
 
 
-def builder_source(node: Node) -> tuple[str, dict[str, Any]]:
-    """Source of the builder and the names that it uses."""
-    out = Source()
+def builder_source(node: Node, name: str) -> str:
+    """Source of the builder, a function of this name; it uses the names of ``NAMES``."""
+    out = Source(f"{name}_")
     builder = _Builder(out)
     if isinstance(node, Record):
         names = {name: f"{name}_" for name in node.value_names}
@@ -288,21 +234,24 @@ def builder_source(node: Node) -> tuple[str, dict[str, Any]]:
         names = {"value": "value"}
         builder.emit(node, "value", "", {})
     result = builder.joined()
-    head = f"def build({', '.join(names.values())}):"
-    return "\n".join((head, *out.lines, f"    return {result}", "")), out.names
+    return out.function(f"def {name}({', '.join(names.values())}):", f"    return {result}")
+
+
+NAMES: Final[Mapping[str, object]] = {
+    "Struct": struct.Struct,
+    "StructError": struct.error,
+    "build_entries": build_entries,
+    "encode_utf8": encode_utf8,
+    "impossible": impossible,
+    "unfit": unfit,
+    "wrong_size": wrong_size,
+}
+"""What builders use."""
 
 
 def make_builder(node: Node, name: str) -> Builder:
     """Compiles the builder; ``name`` shows in tracebacks."""
-    source, names = builder_source(node)
-    namespace: dict[str, Any] = {
-        "StructError": struct.error,
-        "build_entries": build_entries,
-        "encode_utf8": encode_utf8,
-        "impossible": impossible,
-        "unfit": unfit,
-        "wrong_size": wrong_size,
-        **names,
-    }
+    namespace = dict(NAMES)
+    source = builder_source(node, "build")
     exec(compile(source, f"<builder of {name}>", "exec"), namespace)  # noqa: S102  # source is ours
     return cast("Builder", namespace["build"])

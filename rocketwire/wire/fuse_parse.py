@@ -34,12 +34,12 @@ from rocketwire.wire.layout import (
 from rocketwire.wire.pieces import read_pieces
 from rocketwire.wire.refusals import bad_count, bad_length, refused, short, too_many
 from rocketwire.wire.source import Source
-from rocketwire.wire.utf8 import decode_utf8
+from rocketwire.wire.utf8 import decode_slice, decode_utf8
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from rocketwire.wire.layout import Buffer, Parser
+    from rocketwire.wire.layout import Parser
 
 
 class _Field(NamedTuple):
@@ -74,8 +74,8 @@ class _Parser:
     step, which finds all that is wrong.
     """
 
-    def __init__(self) -> None:
-        self.out = Source()
+    def __init__(self, prefix: str) -> None:
+        self.out = Source(prefix)
         self._run: list[_Field | _Either | _Check] = []
         self._after: list[str] = []  # lines that complete variables of the run
         self._emitters: dict[type[Any], Callable[..., None]] = {
@@ -136,7 +136,7 @@ class _Parser:
             if isinstance(step, _Either):
                 conditions.append(f"not {step.condition}")
         packed = struct.Struct(">" + letters)
-        unpack = self.out.constant("unpack", packed.unpack_from)
+        unpack = self.out.constant("unpack", f"Struct({packed.format!r}).unpack_from")
         usual = self.out.fresh("usual")
         self.out.line(f"{usual} = False")
         self.out.open(f"if p + {packed.size} <= {end}:")
@@ -157,7 +157,9 @@ class _Parser:
             reach += struct.calcsize(">" + letter)
             steps.append((path, reach))
         self.out.open(f"if p + {packed.size} > {end}:")
-        self.out.line(f"raise short(buf, p, {end}, {self.out.constant('steps', tuple(steps))})")
+        self.out.line(
+            f"raise short(buf, p, {end}, {self.out.constant('steps', repr(tuple(steps)))})"
+        )
         self.out.close()
         if packed.format == ">B":
             self.out.line(f"{fields[0].var} = buf[p]")
@@ -165,7 +167,7 @@ class _Parser:
             self.out.line(f"{fields[0].var} = (buf[p] ^ 128) - 128")
         else:
             names = "".join(f"{var}, " for _, var, _ in fields)
-            unpack = self.out.constant("unpack", packed.unpack_from)
+            unpack = self.out.constant("unpack", f"Struct({packed.format!r}).unpack_from")
             self.out.line(f"{names}= {unpack}(buf, p)")
         self.out.line(f"p += {packed.size}")
 
@@ -335,29 +337,21 @@ class _Parser:
         total = self.out.fresh("total")
         self.emit(node.length, total, end, path, scope)
         self.flush(end)
+        key, value = (f"Struct('>{one.letter}')" for one in (node.key, node.value))
         names = {
             "var": var,
             "total": total,
             "end": end,
             "path": repr(path),
-            "key": self.out.constant("unpack", struct.Struct(f">{node.key.letter}").unpack_from),
-            "value": self.out.constant(
-                "unpack", struct.Struct(f">{node.value.letter}").unpack_from
-            ),
-            "read": self.out.constant(
-                "read",
-                entries_reader(
-                    struct.Struct(f">{node.key.letter}"),
-                    struct.Struct(f">{node.value.letter}"),
-                    node.limit,
-                ),
-            ),
+            "key": self.out.constant("unpack", f"{key}.unpack_from"),
+            "value": self.out.constant("unpack", f"{value}.unpack_from"),
+            "read": self.out.constant("read", f"entries_reader({key}, {value}, {node.limit})"),
             "several": str(SEVERAL),
             "k": str(node.key.size),
             "v": str(node.value.size),
             "limit": str(node.limit),
-            "key_step": self.out.constant("steps", ((f"{path}.key", node.key.size),)),
-            "value_step": self.out.constant("steps", ((f"{path}.value", node.value.size),)),
+            "key_step": self.out.constant("steps", repr(((f"{path}.key", node.key.size),))),
+            "value_step": self.out.constant("steps", repr(((f"{path}.value", node.value.size),))),
         }
         for line in _ENTRIES.format_map(names).splitlines():
             self.out.line(line)
@@ -412,39 +406,40 @@ _TEXT_READER: Final = ("    text = decode_bytes if buf.__class__ is bytes else d
 """A method of bytes reads a text in half the time that ``str`` takes, which reads any buffer."""
 
 
-def _decode_slice(data: Buffer) -> str:
-    return str(data, "utf-8")
-
-
-def parser_source(node: Node) -> tuple[str, dict[str, Any]]:
-    """Source of the parser and the names that it uses."""
-    parser = _Parser()
+def parser_source(node: Node, name: str) -> str:
+    """Source of the parser, a function of this name; it uses the names of ``NAMES``."""
+    parser = _Parser(f"{name}_")
     parser.emit(node, "value", "end", "", {})
     parser.flush("end")
     head = (
-        "def parse(buf, pos=0, end=None):",
+        f"def {name}(buf, pos=0, end=None):",
         "    p = pos",
         "    if end is None or end > len(buf):",
         "        end = len(buf)",
         *_TEXT_READER[: any("= text(" in line for line in parser.out.lines)],
     )
-    return "\n".join((*head, *parser.out.lines, "    return value, p", "")), parser.out.names
+    return parser.out.function("\n".join(head), "    return value, p")
+
+
+NAMES: Final[Mapping[str, object]] = {
+    "Struct": struct.Struct,
+    "bad_count": bad_count,
+    "bad_length": bad_length,
+    "decode_bytes": bytes.decode,
+    "decode_slice": decode_slice,
+    "decode_utf8": decode_utf8,
+    "entries_reader": entries_reader,
+    "read_pieces": read_pieces,
+    "refused": refused,
+    "short": short,
+    "too_many": too_many,
+}
+"""What parsers use."""
 
 
 def make_parser(node: Node, name: str) -> Parser[Any]:
     """Compiles the parser; ``name`` shows in tracebacks."""
-    source, names = parser_source(node)
-    namespace: dict[str, Any] = {
-        "bad_count": bad_count,
-        "too_many": too_many,
-        "bad_length": bad_length,
-        "decode_bytes": bytes.decode,
-        "decode_slice": _decode_slice,
-        "decode_utf8": decode_utf8,
-        "read_pieces": read_pieces,
-        "refused": refused,
-        "short": short,
-        **names,
-    }
+    namespace = dict(NAMES)
+    source = parser_source(node, "parse")
     exec(compile(source, f"<parser of {name}>", "exec"), namespace)  # noqa: S102  # source is ours
     return cast("Parser[Any]", namespace["parse"])

@@ -1,108 +1,102 @@
-"""Every layout of the protocol as a construct declaration: the one place where bytes are described.
+"""What reads and writes the layouts of ``declarations``: typed functions on tuples, never a ``Container``.
 
-Rules of this file: ``this`` expressions only; lengths that can be computed are ``Rebuild`` and
-never handed over; what the module offers are typed functions on tuples, never a ``Container``.  The
-functions are derived from the declarations at import by ``fuse``; with
-``ROCKETWIRE_CONSTRUCT=interpreted`` in the environment construct runs the declarations itself, with
-the same results and the same errors.
+Rules of this file: the functions come from ``fused``, which ``derive`` writes, so that nobody who only reads and writes needs
+construct; with ``ROCKETWIRE_CONSTRUCT=interpreted`` in the environment construct runs the declarations itself, with the same
+results and the same errors.  The declarations are offered here too, for who looks at them.
 
-Integers are big-endian.  Parsers take a buffer with the part to read and raise ``DecodeError``
-(``TruncatedError``, ``LimitExceededError``) with path and position; builders raise ``EncodeError``.
+Parsers take a buffer with the part to read and raise ``DecodeError`` (``TruncatedError``, ``LimitExceededError``) with path and
+position; builders raise ``EncodeError``.
 """
-
-# construct has no types: what it gives is Any here, and nothing untyped leaves this file
-# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-# pyright: reportUnknownArgumentType=false, reportOperatorIssue=false
 
 from __future__ import annotations
 
 import os
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from construct import (
-    Bytes,
-    Check,
-    GreedyBytes,
-    IfThenElse,
-    Int8sb,
-    Int8ub,
-    Int16sb,
-    Int24ub,
-    Int32sb,
-    Int32ub,
-    Int64sb,
-    Prefixed,
-    Rebuild,
-    Struct,
-    Terminated,
-    len_,
-    this,
-)
-
-from rocketwire.wire.fuse import (
-    JavaEntries,
-    JavaText,
-    OptionalPrefixed,
-    StrictArray,
-    StrictRange,
-    compile_builder,
-    compile_parser,
-    lower,
-)
-from rocketwire.wire.interpret import interpret_builder, interpret_parser
-from rocketwire.wire.layout import fixed_struct
+from rocketwire.wire import fused
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from struct import Struct
 
+    from rocketwire.wire.declarations import BATCH as BATCH
+    from rocketwire.wire.declarations import BINARY_HEADER as BINARY_HEADER
+    from rocketwire.wire.declarations import ENVELOPE as ENVELOPE
+    from rocketwire.wire.declarations import LENGTH as LENGTH
+    from rocketwire.wire.declarations import PREFIX as PREFIX
+    from rocketwire.wire.declarations import REGISTER_BODY as REGISTER_BODY
+    from rocketwire.wire.declarations import (
+        REGISTER_BODY_WITH_MAPPINGS as REGISTER_BODY_WITH_MAPPINGS,
+    )
+    from rocketwire.wire.declarations import STORED_MESSAGE as STORED_MESSAGE
+    from rocketwire.wire.declarations import STORED_MESSAGE_RAW as STORED_MESSAGE_RAW
     from rocketwire.wire.layout import Buffer, Builder, Parser
 
 INTERPRETED: Final = os.environ.get("ROCKETWIRE_CONSTRUCT") == "interpreted"
 """Whether construct runs the declarations itself."""
 
 
-def _parser(con: Any, name: str) -> Parser[Any]:
-    return interpret_parser(con) if INTERPRETED else compile_parser(con, name)
+def _function(verb: str, name: str) -> Any:
+    """What reads (``parse``) or writes (``build``) a layout."""
+    if not INTERPRETED:
+        return vars(fused)[f"{verb}_{name.lower()}"]
+    kind = {"parse": "parser", "build": "builder"}[verb]
+    return vars(import_module("rocketwire.wire.interpret"))[f"interpret_{kind}"](_declared(name))
 
 
-def _builder(con: Any, name: str) -> Builder:
-    return interpret_builder(con) if INTERPRETED else compile_builder(con, name)
+def _declared(name: str) -> Any:
+    return vars(import_module("rocketwire.wire.declarations"))[name]
 
 
-# ------------------------------------------------------------------ frame
+_DECLARED: Final = (
+    "LENGTH",
+    "PREFIX",
+    "ENVELOPE",
+    "BINARY_HEADER",
+    "REGISTER_BODY",
+    "REGISTER_BODY_WITH_MAPPINGS",
+    "STORED_MESSAGE",
+    "STORED_MESSAGE_RAW",
+    "BATCH",
+)
 
-LENGTH: Final[Any] = Int32sb
-"""The first word of a frame: how many bytes follow it."""
 
-PREFIX: Final[Any] = Struct("length" / LENGTH, "header_type" / Int8ub, "header_length" / Int24ub)
-"""The first two words of a frame: everything that can be wrong with one."""
+def __getattr__(name: str) -> Any:
+    if name not in _DECLARED:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _declared(name)
 
-LENGTH_SIZE: Final[int] = LENGTH.sizeof()
-PREFIX_SIZE: Final[int] = PREFIX.sizeof()
 
-PREFIX_STRUCT: Final = fixed_struct(lower(PREFIX))
+LENGTH_SIZE: Final[int] = fused.LENGTH_SIZE
+PREFIX_SIZE: Final[int] = fused.PREFIX_SIZE
+
+PREFIX_STRUCT: Final[Struct] = fused.PREFIX_STRUCT
 """``PREFIX`` for who reads thousands of frames in one go: length, header type, and the header
 length as its first byte and the two others."""
 
-ENVELOPE: Final[Any] = Struct(
-    "length" / Rebuild(LENGTH, len_(this.header) + len_(this.body) + (PREFIX_SIZE - LENGTH_SIZE)),
-    "header_type" / Int8ub,
-    "header_length" / Rebuild(Int24ub, len_(this.header)),
-    "header" / Bytes(this.header_length),
-    "body" / Bytes(this.length - this.header_length - (PREFIX_SIZE - LENGTH_SIZE)),
-)
-"""A frame (Java: ``RemotingCommand.encode``, ``NettyDecoder``)."""
+MAX_EXT_FIELDS: Final[int] = fused.MAX_EXT_FIELDS
+"""Most entries of a binary header; real ones have some twenty."""
 
-parse_length: Final[Parser[int]] = _parser(LENGTH, "LENGTH")
+ITEM_LENGTH_SIZE: Final[int] = fused.ITEM_LENGTH_SIZE
+"""Bytes of the length before each topic; of a text below 256 bytes all but the last are zero."""
+
+MAGIC_V1: Final[int] = fused.MAGIC_V1
+MAGIC_V2: Final[int] = fused.MAGIC_V2
+"""With this magic number the topic length has two bytes (Java: ``MessageVersion``)."""
+
+# ------------------------------------------------------------------ frame
+
+parse_length: Final[Parser[int]] = _function("parse", "LENGTH")
 """The length word of a frame, unchecked."""
 
-parse_prefix: Final[Parser[tuple[int, int, int]]] = _parser(PREFIX, "PREFIX")
+parse_prefix: Final[Parser[tuple[int, int, int]]] = _function("parse", "PREFIX")
 """Length, header type and header length of a frame, unchecked."""
 
-parse_envelope: Final[Parser[tuple[int, Buffer, Buffer]]] = _parser(ENVELOPE, "ENVELOPE")
+parse_envelope: Final[Parser[tuple[int, Buffer, Buffer]]] = _function("parse", "ENVELOPE")
 """Header type, header and body of a frame; the last two are slices of the buffer."""
 
-_build_envelope = _builder(ENVELOPE, "ENVELOPE")
+_build_envelope: Final[Builder] = _function("build", "ENVELOPE")
 
 
 def build_envelope(header_type: int, header: bytes, body: bytes) -> bytes:
@@ -112,27 +106,13 @@ def build_envelope(header_type: int, header: bytes, body: bytes) -> bytes:
 
 # ------------------------------------------------------------------ binary header
 
-MAX_EXT_FIELDS: Final = 16_384
-"""Most entries of a binary header; real ones have some twenty."""
-
-BINARY_HEADER: Final[Any] = Struct(
-    "code" / Int16sb,
-    "language" / Int8ub,
-    "version" / Int16sb,
-    "opaque" / Int32sb,
-    "flag" / Int32sb,
-    "remark" / Prefixed(Int32sb, JavaText()),
-    "ext_fields" / JavaEntries(Int32sb, Int16sb, Int32sb, limit=MAX_EXT_FIELDS),
-)
-"""The ROCKETMQ header (Java: ``RocketMQSerializable``)."""
-
 BinaryHeader = tuple[int, int, int, int, int, str, dict[str, str] | None]
 """Code, language, version, opaque, flag, remark (empty for none), fields."""
 
-parse_binary_header: Final[Parser[BinaryHeader]] = _parser(BINARY_HEADER, "BINARY_HEADER")
+parse_binary_header: Final[Parser[BinaryHeader]] = _function("parse", "BINARY_HEADER")
 """The fields of a header; bytes may follow them."""
 
-_build_binary_header = _builder(BINARY_HEADER, "BINARY_HEADER")
+_build_binary_header: Final[Builder] = _function("build", "BINARY_HEADER")
 
 
 def build_binary_header(
@@ -150,27 +130,14 @@ def build_binary_header(
 
 # ------------------------------------------------------------------ registration
 
-_ITEM: Final[Any] = Prefixed(Int32sb, GreedyBytes)
-_ITEMS: Final[Any] = StrictArray(Int32sb, _ITEM)
-
-_COUNT: Final[Any] = _ITEMS.countfield
-
-REGISTER_BODY: Final[Any] = Struct(
-    "data_version" / _ITEM, "topics" / _ITEMS, "filter_servers" / _ITEM
+_parse_register_body: Final[Parser[tuple[bytes, list[bytes], bytes]]] = _function(
+    "parse", "REGISTER_BODY"
 )
-"""Inflated registration of brokers before V5_0_0 (Java: ``RegisterBrokerBody.decode``)."""
-
-REGISTER_BODY_WITH_MAPPINGS: Final[Any] = Struct(*REGISTER_BODY.subcons, "mappings" / _ITEMS)
-"""The same with the queue mappings that ``RegisterBrokerBody`` has from ordinal 413 on."""
-
-_parse_register_body: Final[Parser[tuple[bytes, list[bytes], bytes]]] = _parser(
-    REGISTER_BODY, "REGISTER_BODY"
+_build_register_body: Final[Builder] = _function("build", "REGISTER_BODY")
+_parse_mapped_body: Final[Parser[tuple[bytes, list[bytes], bytes, list[bytes]]]] = _function(
+    "parse", "REGISTER_BODY_WITH_MAPPINGS"
 )
-_build_register_body = _builder(REGISTER_BODY, "REGISTER_BODY")
-_parse_mapped_body: Final[Parser[tuple[bytes, list[bytes], bytes, list[bytes]]]] = _parser(
-    REGISTER_BODY_WITH_MAPPINGS, "REGISTER_BODY_WITH_MAPPINGS"
-)
-_build_mapped_body = _builder(REGISTER_BODY_WITH_MAPPINGS, "REGISTER_BODY_WITH_MAPPINGS")
+_build_mapped_body: Final[Builder] = _function("build", "REGISTER_BODY_WITH_MAPPINGS")
 
 
 class RegisterParts(NamedTuple):
@@ -203,23 +170,14 @@ def parse_register_body(plain: bytes, *, with_mappings: bool) -> RegisterParts:
     return RegisterParts(*_parse_register_body(plain)[0], None)
 
 
-REGISTER_HEAD: Final[Any] = Struct("data_version" / _ITEM, "topics" / _COUNT)
-"""What precedes the topics of an inflated registration: all that ``REGISTER_BODY`` has there."""
-REGISTER_TAIL: Final[Any] = Struct(*REGISTER_BODY.subcons[2:])
-"""What follows them."""
-REGISTER_TAIL_WITH_MAPPINGS: Final[Any] = Struct(*REGISTER_BODY_WITH_MAPPINGS.subcons[2:])
-
-parse_register_head: Final[Parser[tuple[bytes, int]]] = _parser(REGISTER_HEAD, "REGISTER_HEAD")
+parse_register_head: Final[Parser[tuple[bytes, int]]] = _function("parse", "REGISTER_HEAD")
 """Data version and number of topics, unchecked."""
-parse_topic_item: Final[Parser[bytes]] = _parser(_ITEM, "REGISTER_ITEM")
+parse_topic_item: Final[Parser[bytes]] = _function("parse", "REGISTER_ITEM")
 """One topic."""
-_parse_tail: Final[Parser[tuple[bytes]]] = _parser(REGISTER_TAIL, "REGISTER_TAIL")
-_parse_mapped_tail: Final[Parser[tuple[bytes, list[bytes]]]] = _parser(
-    REGISTER_TAIL_WITH_MAPPINGS, "REGISTER_TAIL_WITH_MAPPINGS"
+_parse_tail: Final[Parser[tuple[bytes]]] = _function("parse", "REGISTER_TAIL")
+_parse_mapped_tail: Final[Parser[tuple[bytes, list[bytes]]]] = _function(
+    "parse", "REGISTER_TAIL_WITH_MAPPINGS"
 )
-
-ITEM_LENGTH_SIZE: Final[int] = _COUNT.sizeof()
-"""Bytes of the length before each topic; of a text below 256 bytes all but the last are zero."""
 
 
 def parse_register_tail(
@@ -244,47 +202,6 @@ def build_register_body(parts: RegisterParts) -> bytes:
 
 # ------------------------------------------------------------------ stored message
 
-MAGIC_V1: Final = 0xDAA320A7
-MAGIC_V2: Final = 0xDAA320AB
-"""With this magic number the topic length has two bytes (Java: ``MessageVersion``)."""
-
-
-def _stored_message(text: Any) -> Any:
-    return Prefixed(
-        Int32sb,
-        Struct(
-            "magic" / Int32ub,
-            Check((this.magic == MAGIC_V1) | (this.magic == MAGIC_V2)),
-            "body_crc" / Int32sb,
-            "queue_id" / Int32sb,
-            "flag" / Int32sb,
-            "queue_offset" / Int64sb,
-            "physical_offset" / Int64sb,
-            "sys_flag" / Int32sb,
-            "born_timestamp" / Int64sb,
-            "born_address" / IfThenElse(this.sys_flag & 0x10, Bytes(16), Bytes(4)),
-            "born_port" / Int32sb,
-            "store_timestamp" / Int64sb,
-            "store_address" / IfThenElse(this.sys_flag & 0x20, Bytes(16), Bytes(4)),
-            "store_port" / Int32sb,
-            "reconsume_times" / Int32sb,
-            "prepared_transaction_offset" / Int64sb,
-            "body" / OptionalPrefixed(Int32sb, GreedyBytes),
-            "topic"
-            / IfThenElse(this.magic == MAGIC_V2, Prefixed(Int16sb, text), Prefixed(Int8sb, text)),
-            "properties" / OptionalPrefixed(Int16sb, text),
-            Terminated,
-        ),
-        includelength=True,
-    )
-
-
-STORED_MESSAGE: Final[Any] = _stored_message(JavaText())
-"""A message as brokers keep it and hand it out (Java: ``MessageDecoder``).
-
-Java does not hold the size against the fields; here they must agree.
-"""
-
 StoredFields = tuple[
     *tuple[int, int, int, int, int, int, int, int],  # magic .. born_timestamp
     *tuple[bytes, int, int],  # born_address, born_port, store_timestamp
@@ -292,9 +209,6 @@ StoredFields = tuple[
     *tuple[bytes | None, str, str | None],  # body, topic, properties
 ]
 """The fields of ``STORED_MESSAGE`` without the size; body and properties are None where empty."""
-
-STORED_MESSAGE_RAW: Final[Any] = _stored_message(GreedyBytes)
-"""The same, its topic and its properties as bytes: that topic is mostly known, those are seldom asked for."""
 
 RawStoredFields = tuple[
     *tuple[int, int, int, int, int, int, int, int],
@@ -304,13 +218,13 @@ RawStoredFields = tuple[
 ]
 """As ``StoredFields``."""
 
-parse_stored: Final[Parser[StoredFields]] = _parser(STORED_MESSAGE, "STORED_MESSAGE")
+parse_stored: Final[Parser[StoredFields]] = _function("parse", "STORED_MESSAGE")
 """One stored message; more may follow it."""
 
-parse_raw_stored: Final[Parser[RawStoredFields]] = _parser(STORED_MESSAGE_RAW, "STORED_MESSAGE_RAW")
+parse_raw_stored: Final[Parser[RawStoredFields]] = _function("parse", "STORED_MESSAGE_RAW")
 """The same with texts as bytes."""
 
-_build_stored = _builder(STORED_MESSAGE, "STORED_MESSAGE")
+_build_stored: Final[Builder] = _function("build", "STORED_MESSAGE")
 
 
 def build_stored(fields: StoredFields) -> bytes:
@@ -320,29 +234,13 @@ def build_stored(fields: StoredFields) -> bytes:
 
 # ------------------------------------------------------------------ batch
 
-BATCH: Final[Any] = StrictRange(
-    Prefixed(
-        Int32sb,
-        Struct(
-            "magic" / Rebuild(Int32sb, 0),
-            "body_crc" / Rebuild(Int32sb, 0),
-            "flag" / Int32sb,
-            "body" / Prefixed(Int32sb, GreedyBytes),
-            "properties" / Prefixed(Int16sb, JavaText()),
-            Terminated,
-        ),
-        includelength=True,
-    )
-)
-"""The body of a batch send (Java: ``MessageDecoder.encodeMessage``); two fields are unused."""
-
 BatchFields = tuple[int, bytes, str]
 """Flag, body and properties of one message of a batch."""
 
-parse_batch: Final[Parser[list[BatchFields]]] = _parser(BATCH, "BATCH")
+parse_batch: Final[Parser[list[BatchFields]]] = _function("parse", "BATCH")
 """All messages of a batch body."""
 
-_build_batch = _builder(BATCH, "BATCH")
+_build_batch: Final[Builder] = _function("build", "BATCH")
 
 
 def build_batch(messages: Sequence[BatchFields]) -> bytes:

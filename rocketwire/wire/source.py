@@ -1,8 +1,6 @@
-"""Source text of a generated function, line by line, and the values that its lines name."""
+"""Source text of a generated function, line by line, and the constants that its lines name."""
 
 from __future__ import annotations
-
-from typing import Any
 
 
 class Source:
@@ -10,13 +8,15 @@ class Source:
 
     Attributes:
         lines: the lines, indented.
-        names: values that the lines use, by name.
+        names: expressions of the constants that the lines use, by name.
         sources: variables that were computed from others, and the expression they came from.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, prefix: str = "") -> None:
+        """Args: prefix: what the names of constants begin with, so that several functions share a module."""
+        self._prefix = prefix
         self.lines: list[str] = []
-        self.names: dict[str, Any] = {}
+        self.names: dict[str, str] = {}
         self.sources: dict[str, str] = {}
         self._depth = 1
         self._count = 0
@@ -39,8 +39,18 @@ class Source:
         self._count += 1
         return f"{stem}{self._count}"
 
-    def constant(self, stem: str, value: Any) -> str:
-        """A name for a value that the body uses."""
-        name = self.fresh(stem)
-        self.names[name] = value
+    def constant(self, stem: str, expression: str) -> str:
+        """A name for a constant that the body uses.
+
+        Args:
+            stem: what the name begins with.
+            expression: its source; may use ``Struct`` and what else the function's module offers.
+        """
+        name = self.fresh(f"{self._prefix}{stem}")
+        self.names[name] = expression
         return name
+
+    def function(self, head: str, tail: str) -> str:
+        """The whole text: the constants, a line that begins the function, the body, and a line that ends it."""
+        constants = (f"{name} = {expression}" for name, expression in self.names.items())
+        return "\n".join((*constants, head, *self.lines, tail, ""))

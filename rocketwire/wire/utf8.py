@@ -9,6 +9,10 @@ in Python.
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rocketwire.wire.layout import Buffer
 
 _SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
 _REPLACEMENT = "\ufffd".encode()
@@ -25,6 +29,15 @@ def decode_utf8(data: bytes) -> str:
         return data.decode("utf-8")
     except UnicodeDecodeError:
         return _SURROGATE.sub(_REPLACEMENT, data).decode("utf-8", "replace")
+
+
+def decode_slice(data: Buffer) -> str:
+    """Text of any buffer.
+
+    Raises:
+        UnicodeDecodeError: damaged.
+    """
+    return str(data, "utf-8")
 
 
 def encode_utf8(text: str) -> bytes:

@@ -1,0 +1,72 @@
+"""``ROCKETWIRE_CONSTRUCT=interpreted python -m rocketwire.wire.derive`` writes ``fused.py``: what ``fuse`` derives from the declarations.
+
+Rules of this file: ``fused.py`` holds nothing that is not derived; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from rocketwire.wire import declarations
+from rocketwire.wire.fuse import builder_text, lower, parser_text
+from rocketwire.wire.layout import fixed_struct
+
+FILE: Final = Path(__file__).with_name("fused.py")
+
+_BOTH: Final = (
+    "ENVELOPE",
+    "BINARY_HEADER",
+    "REGISTER_BODY",
+    "REGISTER_BODY_WITH_MAPPINGS",
+    "STORED_MESSAGE",
+    "BATCH",
+)
+_PARSED: Final = (
+    "LENGTH",
+    "PREFIX",
+    "REGISTER_HEAD",
+    "REGISTER_ITEM",
+    "REGISTER_TAIL",
+    "REGISTER_TAIL_WITH_MAPPINGS",
+    "STORED_MESSAGE_RAW",
+)
+
+_HEAD: Final = '''"""Parsers and builders of the layouts; written by ``rocketwire.wire.derive``, never by hand."""
+
+from struct import Struct
+from struct import error as StructError
+
+from rocketwire.wire.building import build_entries, impossible, unfit, wrong_size
+from rocketwire.wire.entries import entries_reader
+from rocketwire.wire.pieces import read_pieces
+from rocketwire.wire.refusals import bad_count, bad_length, refused, short, too_many
+from rocketwire.wire.utf8 import decode_slice, decode_utf8, encode_utf8
+
+decode_bytes = bytes.decode
+'''
+
+
+def derived() -> str:
+    """The text of ``fused.py``."""
+    numbers = {
+        "LENGTH_SIZE": declarations.LENGTH.sizeof(),
+        "PREFIX_SIZE": declarations.PREFIX.sizeof(),
+        "ITEM_LENGTH_SIZE": declarations.REGISTER_ITEM.lengthfield.sizeof(),
+        "MAX_EXT_FIELDS": declarations.MAX_EXT_FIELDS,
+        "MAGIC_V1": declarations.MAGIC_V1,
+        "MAGIC_V2": declarations.MAGIC_V2,
+    }
+    prefix = fixed_struct(lower(declarations.PREFIX)).format
+    constants = [f"{name} = {number}" for name, number in numbers.items()]
+    constants.append(f"PREFIX_STRUCT = Struct({prefix!r})\n")
+    functions = [
+        parser_text(vars(declarations)[name], f"parse_{name.lower()}")
+        for name in (*_PARSED, *_BOTH)
+    ]
+    functions += [builder_text(vars(declarations)[name], f"build_{name.lower()}") for name in _BOTH]
+    return "\n".join((_HEAD, "\n".join(constants), *functions))
+
+
+if __name__ == "__main__":
+    FILE.write_text(derived())

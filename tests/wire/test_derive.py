@@ -1,0 +1,45 @@
+"""``fused.py`` is what the declarations give, and nothing else."""
+
+from __future__ import annotations
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from rocketwire.wire import derive, grammar
+
+
+def test_the_functions_are_those_that_the_declarations_give() -> None:
+    assert derive.FILE.read_text() == derive.derived()
+
+
+def test_they_are_written_by_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = list[str]()
+
+    def write_text(_: Path, text: str) -> None:
+        written.append(text)
+
+    monkeypatch.setattr(Path, "write_text", write_text)
+    monkeypatch.delitem(sys.modules, "rocketwire.wire.derive")
+    runpy.run_module("rocketwire.wire.derive", run_name="__main__")
+
+    assert written == [derive.derived()]
+
+
+def test_whoever_only_reads_and_writes_needs_no_construct() -> None:
+    program = "import rocketwire, sys; print('construct' in sys.modules)"
+    environment = {"ROCKETWIRE_CONSTRUCT": "", "PYTHONPATH": ":".join(sys.path)}
+    printed = subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True, env=environment
+    )
+
+    assert printed.stdout == "False\n"
+
+
+def test_what_is_declared_can_be_looked_at_and_nothing_else() -> None:
+    assert grammar.LENGTH.sizeof() == grammar.LENGTH_SIZE
+    with pytest.raises(AttributeError, match="has no attribute 'NOTHING'"):
+        _ = grammar.NOTHING
