@@ -22,6 +22,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.messages import from_json
 from rocketwire.messages.topic_config import TopicConfig
 from rocketwire.wire.fastjson import StrictError, strict_loads
+from rocketwire_namesrv.names import marks_in
 from rocketwire_namesrv.pieces import Piece, digest_of
 from rocketwire_namesrv.registered import settings_of, topics_of
 from rocketwire_namesrv.runs import Run, TopicRuns
@@ -48,11 +49,6 @@ AROUND_BYTES: Final = 4096
 """Within which a topic ends whose name is known."""
 _PATTERNS: Final = 64
 """Patterns that are kept; there is one for each pair of lengths of what surrounds a name."""
-_FORBIDDEN, _MARK, _OTHER = range(3)
-_KINDS: Final = bytes(
-    _FORBIDDEN if byte < ord(" ") else _MARK if byte in b",{[" else _OTHER for byte in range(256)
-)
-"""What bytes are in a name: JSON has no control characters, and ``JsonLimits`` counts marks."""
 
 
 class JsonTopics:
@@ -172,11 +168,10 @@ class JsonTopics:
             return None
         if _composed(names, middle, end) != text:
             return None
-        kinds = together.encode().translate(_KINDS)
+        in_names = marks_in(together)
         settings = self._settings(middle, end)
-        if settings is None or _FORBIDDEN in kinds:
+        if settings is None or in_names is None:
             return None
-        in_names = kinds.count(_MARK)
         known = None if self._in_use is None else self._in_use.shared(names, together, in_names)
         count = len(names)
         if (

@@ -3,7 +3,8 @@
 Topics stand one behind another, a length and a text each, so a piece begins where the one before
 ends.  A piece is read at once by the zero bytes that the length of a short text begins with; that
 they are what they seem is checked by the lengths, which have to lead from each topic to the next.
-Where topics differ in their name alone, the piece has to be what their names make of it.
+Where topics differ in their name alone, the piece has to be what their names make of it.  Their
+names are at hand if the body before was read so, and are not looked for then.
 
 Rules of this file: which topics are read does not depend on how; a body is read to its end or
 refused.
@@ -30,6 +31,7 @@ from rocketwire.wire.grammar import (
     parse_topic_item,
 )
 from rocketwire.wire.utf8 import decode_utf8
+from rocketwire_namesrv.names import marks_in
 from rocketwire_namesrv.pieces import (
     MOST_PIECES,
     PIECES_PER_STEP,
@@ -44,6 +46,7 @@ from rocketwire_namesrv.runs import Run, TopicRuns
 if TYPE_CHECKING:
     from collections.abc import Generator, Sequence
 
+    from rocketwire_namesrv.names import KnownNames, NamesInUse
     from rocketwire_namesrv.shapes import QueueSettings
 
 PIECE_BYTES: Final = 16_384
@@ -91,6 +94,7 @@ def read_packed(
     former: object,
     now: tuple[Digest, int, int],
     max_inflated: int,
+    in_use: NamesInUse | None = None,
 ) -> Generator[None, None, RegisteredTopics]:
     """Reads a body.
 
@@ -101,6 +105,7 @@ def read_packed(
         now: digest of this one, the version of its sender, and the checksum that it has been
             compared with.
         max_inflated: most bytes that may come out of it.
+        in_use: takes the names of its topics, for the next body.
 
     Raises:
         DecodeError: it cannot be read.
@@ -112,7 +117,8 @@ def read_packed(
     plain = yield from inflating(body, max_size=max_inflated, max_ratio=MAX_RATIO)
     yield
     with_mappings = version >= MQVersion.V5_0_0
-    found = yield from _in_pieces(plain, with_mappings, former, version)
+    known = former if isinstance(former, PackedImage) and former.version == version else None
+    found = yield from _in_pieces(plain, with_mappings, known, in_use)
     rest = body_from_parts(found.parts)
     image = None
     if len(found.pieces) <= MOST_PIECES + 4 * len(plain) // PIECE_BYTES:
@@ -123,7 +129,7 @@ def read_packed(
         wall_ms,
         len(plain),
         topics=topics,
-        keys=topics.names,
+        keys=topics.each_name,
         settings=found.topics.known.values(),
         count=sum(piece.topics for piece in found.pieces),
         image=image,
@@ -143,7 +149,7 @@ class _Found(NamedTuple):
     how many bytes follow the topics."""
 
     parts: RegisterParts
-    topics: _Topics
+    topics: PackedTopics
     pieces: tuple[Piece, ...]
     tail: int
     only_changes: bool
@@ -157,33 +163,80 @@ class _Known(dict[bytes, "QueueSettings"]):
         return settings
 
 
-class _Topics:
-    """What has been read of the topics: their settings by name, and the pieces."""
+class PackedTopics:
+    """What has been read of the topics: their settings by name, and the pieces.
 
-    __slots__ = ("by_name", "known", "pieces")
+    Args:
+        in_use: takes the names of topics that differ in nothing else, for the next body; None where
+            some of the body is not read, which may have the same names.
+    """
 
-    def __init__(self) -> None:
+    __slots__ = ("by_name", "in_use", "known", "pieces")
+
+    def __init__(self, in_use: NamesInUse | None) -> None:
+        self.in_use = in_use
         self.by_name = TopicRuns()
         self.known = _Known()
         self.pieces: list[Piece] = []
 
-    def read(self, plain: bytes, at: int, count: int) -> Generator[None, None, int]:
+    def read(
+        self, plain: bytes, at: int, count: int, former: Sequence[Piece] = ()
+    ) -> Generator[None, None, int]:
         """Reads so many topics; returns the position behind them.
+
+        Args:
+            plain: inflated body.
+            at: where they begin.
+            count: how many.
+            former: the pieces that were there in the former body.
 
         Raises:
             DecodeError: there are not so many, or one of them cannot be read.
         """
+        names = iter([piece.known for piece in former])
+        known = next(names, None)
         while count:
-            read, end = self._take_alike(plain, at, count) or self._take_any(plain, at, count)
-            self.pieces.append(Piece(end - at, digest_of(plain[at:end]), read))
-            count -= read
-            at = end
+            piece = (
+                self.take_known(plain, at, count, known)
+                or self.take_alike(plain, at, count)
+                or self._take_any(plain, at, count, known)
+            )
+            if piece.known is not known:  # what follows is not what followed
+                names = iter(())
+            known = next(names, None)
+            self.pieces.append(piece)
+            count -= piece.topics
+            at += piece.length
             yield
         return at
 
-    def _take_alike(self, plain: bytes, at: int, count: int) -> tuple[int, int] | None:
-        """Reads a piece of short topics that differ in their name alone: how many, and the position
-        behind them; None where they do not."""
+    def take_known(
+        self, plain: bytes, at: int, count: int, known: KnownNames | None
+    ) -> Piece | None:
+        """Reads the short topics with these names, if they differ in nothing else."""
+        if known is None or not known.names or not known.are_plain or len(known.names) > count:
+            return None
+        names = known.names
+        begin = at + ITEM_LENGTH_SIZE
+        rest = (
+            plain[begin + len(names[0]) : begin + plain[begin - 1]] if begin <= len(plain) else b""
+        )
+        lengths = _LENGTHS[len(rest) :]
+        if not rest.isascii() or not rest.startswith(b" "):
+            return None
+        text = rest.decode()
+        try:
+            heads = list(map(lengths.__getitem__, map(len, names)))
+        except IndexError:
+            return None
+        data = (text.join(map(add, heads, names)) + text).encode()
+        if not plain.startswith(data, at):
+            return None
+        self.by_name.add_known(Run(names, [self.known[rest[1:]]], known))
+        return Piece(len(data), digest_of(data), len(names), 0, known)
+
+    def take_alike(self, plain: bytes, at: int, count: int) -> Piece | None:
+        """Reads a piece of short topics that differ in their name alone; None where they do not."""
         cut = plain.find(_SHORT, at + PIECE_BYTES)
         chunk = plain[at:cut]
         if cut < 0 or not chunk.isascii() or b" " not in chunk:
@@ -197,24 +250,39 @@ class _Topics:
         heads = map(lengths.__getitem__, map(len, names))
         if rest.join(map(add, heads, names)) + rest != text:
             return None
-        self.by_name.add(Run(names, [self.known[rest[1:].encode()]]))
-        return len(names), cut
+        together = "".join(names)
+        marks = marks_in(together)
+        known = None
+        if self.in_use is not None and marks is not None:
+            known = self.in_use.shared(names, together, marks)
+            names = known.names
+        if self.by_name.add(Run(names, [self.known[rest[1:].encode()]], known)) != len(names):
+            known = None
+        return Piece(cut - at, digest_of(chunk), len(names), 0, known)
 
-    def _take_any(self, plain: bytes, at: int, count: int) -> tuple[int, int]:
+    def _take_any(self, plain: bytes, at: int, count: int, known: KnownNames | None) -> Piece:
         """Reads a piece of any topics."""
         items, end = _short_items(plain, at, count) or _any_items(plain, at, count)
-        self.take(items)
-        return len(items), end
+        known = self.take(items, known)
+        return Piece(end - at, digest_of(plain[at:end]), len(items), 0, known)
 
-    def take(self, items: Sequence[bytes]) -> None:
-        """Understands topics; raises ``DecodeError`` where that cannot be done."""
+    def take(self, items: Sequence[bytes], known: KnownNames | None = None) -> KnownNames | None:
+        """Understands topics; returns the names that were known if these are theirs.
+
+        Raises:
+            DecodeError: that cannot be done.
+        """
         split = [item.partition(b" ") for item in items]
         heads, _, rests = zip(*split, strict=True)
         settings = list(map(self.known.__getitem__, rests))
         names: list[str] = decode_utf8(b"\n".join(heads)).split("\n")
         if len(names) != len(items):  # some name has more than one line
             names = [decode_utf8(head) for head in heads]
+        if known is not None and known.names == names:
+            self.by_name.add_known(Run(known.names, settings, known))
+            return known
         self.by_name.add(Run(names, settings))
+        return None
 
 
 @lru_cache(_PATTERNS)
@@ -250,31 +318,31 @@ def _any_items(plain: bytes, at: int, count: int) -> tuple[list[bytes], int]:
 
 
 def _in_pieces(
-    plain: bytes, with_mappings: bool, former: object, version: int
+    plain: bytes, with_mappings: bool, former: PackedImage | None, in_use: NamesInUse | None
 ) -> Generator[None, None, _Found]:
     """Reads what differs from the former body.
 
     Topics are read one behind another until there are as many as the body says, so that what is
     taken for the end of the former table can only be wrong in that nothing is gained by it.
     """
-    known: Sequence[Piece] = ()
-    tail = 0
-    if isinstance(former, PackedImage) and former.version == version:
-        known, tail = former.pieces, former.tail
-    topics = _Topics()
+    known, tail = ((), 0) if former is None else (former.pieces, former.tail)
     (data_version, declared), at = parse_register_head(plain)
     left = max(0, declared)
     front, at = yield from _same_from_the_front(plain, at, left, known)
     left -= sum(piece.topics for piece in front)
     behind = known[len(front) :]
     back, begin = yield from same_from_the_back(plain, at, len(plain) - tail, behind)
+    behind = behind[: len(behind) - len(back)]
+    topics = PackedTopics(None if front or back else in_use)
     between = left - sum(piece.topics for piece in back)
-    at = yield from topics.read(plain, at, max(0, between))
+    at = yield from topics.read(plain, at, max(0, between), behind)
     if between < 0 or at != begin:  # these were not what they seemed
         back = []
         at = yield from topics.read(plain, at, min(left, left - between))
     at += sum(piece.length for piece in back)
     parts = parse_register_tail(plain, at, with_mappings=with_mappings)
+    if topics.by_name.has_repeated():
+        topics.pieces = [piece._replace(known=None) for piece in topics.pieces]
     pieces = (*front, *topics.pieces, *reversed(back))
     rest = RegisterParts(data_version, [], *parts)
     return _Found(rest, topics, pieces, len(plain) - at, bool(front or back))

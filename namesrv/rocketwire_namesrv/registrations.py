@@ -82,7 +82,8 @@ def read_registered_topics(
         same = same_stream(former, digest, version)
         if same is None or same.crc != crc:
             yield from check_sum(body, crc)
-        return (yield from read_packed(body, wall_ms, former, (digest, version, crc), max_inflated))
+        now = (digest, version, crc)
+        return (yield from read_packed(body, wall_ms, former, now, max_inflated, in_use))
     begun = yield from common(body, former)
     if begun is None or begun.same is None or begun.same.crc != crc:
         yield from check_sum(body, crc)

@@ -11,18 +11,19 @@ from hypothesis import given
 from hypothesis import settings as configured
 from hypothesis import strategies as st
 
-from rocketwire_namesrv import json_bodies, registrations
+from rocketwire_namesrv import json_bodies, packed_bodies, registrations
 from rocketwire_namesrv.json_bodies import JsonImage
 from rocketwire_namesrv.json_topics import JsonTopics
-from rocketwire_namesrv.names import NamesInUse
+from rocketwire_namesrv.names import NamesInUse, marks_in
+from rocketwire_namesrv.packed_bodies import PackedImage
 from rocketwire_namesrv.runs import Run, TopicRuns
 from rocketwire_namesrv.shapes import QueueSettings
 from tests.namesrv.talk import Server
-from tests.namesrv.test_registrations import body_of, named
+from tests.namesrv.test_registrations import body_of, named, packed
 from tests.namesrv.test_unchanged import seen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from rocketwire_namesrv.names import KnownNames
 
@@ -35,6 +36,7 @@ def small_pieces() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registrations, "MANY_BYTES", 120)
         patch.setattr(json_bodies, "PIECE_BYTES", 300)
+        patch.setattr(packed_bodies, "PIECE_BYTES", 60)
         yield
 
 
@@ -54,7 +56,7 @@ def pieces(server: Server, *, name: str = "b1", broker_id: int = 0) -> list[list
 
 def kept(server: Server, *, name: str = "b1", broker_id: int = 0) -> list[KnownNames]:
     image = server.state.table.image("C", f"{name}:{broker_id}")
-    assert isinstance(image, JsonImage)
+    assert isinstance(image, JsonImage | PackedImage)
     return [piece.known for piece in image.pieces if piece.known is not None]
 
 
@@ -108,18 +110,23 @@ def test_names_are_given_up_with_the_last_broker_that_has_them() -> None:
 
 
 @pytest.mark.parametrize("changed", [ALL, ALL[3:4], ALL[:1], ALL[-1:], ALL[2:9]])
+@pytest.mark.parametrize("make", [body_of, packed])
 def test_a_broker_whose_topics_change_keeps_its_names(
-    changed: list[str], monkeypatch: pytest.MonkeyPatch
+    make: Callable[..., bytes], changed: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = Server()
-    register(server, body_of(of(ALL, 8)))
+    register(server, make(of(ALL, 8)))
     names = pieces(server)
-    register(server, body_of(of(ALL, 8) | of(changed, 16), counter=2))
+    register(server, make(of(ALL, 8) | of(changed, 6), counter=2))
     assert pieces(server) == names
 
-    monkeypatch.delattr(JsonTopics, "take")
-    register(server, body_of(of(ALL, 4), counter=3))
-    assert pieces(server) == names
+    searching = (
+        (JsonTopics, "take") if make is body_of else (packed_bodies.PackedTopics, "take_alike")
+    )
+    monkeypatch.delattr(*searching)
+    register(server, make(of(ALL, 4), counter=3))
+    # the last topic of a packed body is followed by something else
+    assert pieces(server)[: len(names)] == names[: len(pieces(server))]
     assert {name: server.perms(name) for name in ALL} == {name: {"b1": 6} for name in ALL}
     assert {
         each.read_queue_nums
@@ -143,8 +150,8 @@ def test_names_that_occur_twice_are_not_kept() -> None:
         assert [each.read_queue_nums for each in shape.queues] == [int(queues)]
 
 
-Told = tuple[str, list[tuple[str, int]], int, bool]
-"""Which broker, its topics, their version, and whether all have the same queues."""
+Told = tuple[str, list[tuple[str, int]], int, bool, bool]
+"""Which broker, its topics, their version, whether all have the same queues, and whether packed."""
 TOLD = st.tuples(
     st.sampled_from(["b1", "b2"]),
     st.lists(
@@ -155,6 +162,7 @@ TOLD = st.tuples(
     ).map(lambda topics: sorted(topics)),
     st.integers(1, 9),
     st.booleans(),
+    st.booleans(),
 )
 
 
@@ -163,11 +171,12 @@ TOLD = st.tuples(
 def test_with_kept_names_everything_is_as_without(told: list[Told], full: bool) -> None:
     quick, slow = Server(), Server()
     slow.state.table.image = lambda *_: None  # type: ignore[method-assign]
-    for name, topics, counter, alike in told:
+    for name, topics, counter, alike, zipped in told:
+        make = packed if zipped else body_of
         table: dict[str, int] = dict.fromkeys(NAMES, counter) if full else {}
         table |= {topic: counter if alike else queues for topic, queues in topics}
         for server in (quick, slow):
-            register(server, body_of(table, counter=counter), name=name)
+            register(server, make(table, counter=counter), name=name)
         assert seen(quick) == seen(slow)
 
 
@@ -227,6 +236,48 @@ def test_names_of_many_topics_are_gathered_when_somebody_asks_for_them() -> None
     assert topics.add(Run(["d", "e"], [SETTINGS])) == 1
     assert topics.has_repeated()
     assert [len(run.names) for run in topics.runs] == [2, 2, 2]
+
+
+def packed_part(text: str) -> bytes:
+    """Topics one behind another, as a packed body has them."""
+    items = [item.encode() for item in text.split("|")]
+    return b"".join(len(item).to_bytes(4, "big") + item for item in items)
+
+
+REST = " 8 8 6 SINGLE_TAG {}"
+
+
+@pytest.mark.parametrize(
+    ("names", "part", "count"),
+    [
+        (["T1", "T2"], f"T1{REST}|T3{REST}", 2),
+        (["T1", "T2"], f"T1{REST}|T2{REST}1", 2),
+        (["T1", "T2"], f"T1{REST}", 2),
+        (["T1", "T2"], f"T1{REST}|T2{REST}", 1),
+        (["T1", "T2"], "T1", 2),
+        (["T1", "T2"], "T1-8 8 6|T2-8 8 6", 2),
+        (["T1", "T2"], f"T1 \u00e9{REST}|T2 \u00e9{REST}", 2),
+        (["T 1", "T2"], f"T 1{REST}|T2{REST}", 2),  # of which the first is T to others
+        (["T1", "T" * 125], f"T1{REST}|{'T' * 125}{REST}", 2),
+        ([], f"T1{REST}", 1),
+    ],
+)
+def test_what_is_not_the_same_topics_is_not_unpacked_by_their_names(
+    names: list[str], part: str, count: int
+) -> None:
+    known = NamesInUse().shared(names, "".join(names), 0)
+    plain = packed_part(part)
+    topics = packed_bodies.PackedTopics(None)
+
+    assert topics.take_known(plain, 0, count, known) is None
+    assert topics.take_known(b"", 0, count, known) is None
+    assert topics.take_known(plain, 0, count, None) is None
+    assert len(topics.by_name) == 0
+
+
+def test_names_that_are_written_otherwise_in_json_are_not_kept() -> None:
+    assert marks_in("a,b{[\u00e9") == 3
+    assert [marks_in(name) for name in ('a"', "a\\", "a\n")] == [None] * 3
 
 
 def test_names_are_known_by_what_they_are() -> None:
