@@ -30,6 +30,19 @@ PULL = RemotingCommand(
     body=b"BODY",
 )
 
+A11 = RemotingCommand(
+    code=10, ext_fields={"topic": "TopicTest", "queueId": "0", "Zeta": "z"}, body=b"hi"
+)
+A11_SIGNATURE = "t14ebkeno6ybOiFIFFAmzYPv1YU="
+"""What Java makes of it with the key ``12345678`` of ``rocketmq2``."""
+
+
+def test_a11_capital_letters_are_signed_before_small_ones() -> None:
+    signed = sign(A11, "rocketmq2", "12345678")
+
+    assert signed_content(signed.ext_fields or {}, A11.body) == b"rocketmq2z0TopicTesthi"
+    assert (signed.ext_fields or {})["Signature"] == A11_SIGNATURE
+
 
 def test_a_request_is_signed_as_the_java_client_signs_it() -> None:
     # AclClientRPCHook of 5.5.0 and 5.3.3
