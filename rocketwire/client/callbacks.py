@@ -12,6 +12,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.client.stacks import task_stacks
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import DecodeError
@@ -110,7 +111,9 @@ class Callbacks:
             ),
             "PROP_CLIENT_VERSION": MQVersion(config.version).name,
         }
-        return _answer(replace(info, properties={**known, **(info.properties or {})}))
+        properties = {**known, **(info.properties or {})}
+        jstack = task_stacks() if header.jstack_enable else None
+        return _answer(replace(info, properties=properties, jstack=jstack))
 
     async def _consume_directly(self, _address: str, request: RemotingCommand) -> RemotingCommand:
         header = decode_header(ConsumeMessageDirectlyResultRequestHeader, request.ext_fields)
