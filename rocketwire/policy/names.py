@@ -39,6 +39,26 @@ SYSTEM_TOPICS: Final = SEND_FORBIDDEN_TOPICS | {
 }
 """Not to be created, nor put into a namespace."""
 
+PREDEFINED_GROUPS: Final = frozenset(
+    {
+        "DEFAULT_CONSUMER",
+        "DEFAULT_PRODUCER",
+        "TOOLS_CONSUMER",
+        "SCHEDULE_CONSUMER",
+        "FILTERSRV_CONSUMER",
+        "__MONITOR_CONSUMER",
+        "CLIENT_INNER_PRODUCER",
+        "SELF_TEST_P_GROUP",
+        "SELF_TEST_C_GROUP",
+        "CID_ONS-HTTP-PROXY",
+        "CID_ONSAPI_PERMISSION",
+        "CID_ONSAPI_OWNER",
+        "CID_ONSAPI_PULL",
+        "CID_RMQ_SYS_TRANS",
+    }
+)
+"""Groups that every broker has (Java: ``MixAll.isPredefinedGroup``)."""
+
 
 def is_system_topic(topic: str) -> bool:
     """Whether a topic is the broker's or the tools'."""

@@ -14,12 +14,14 @@ from rocketwire.client.admin.brokers import Brokers
 from rocketwire.client.admin.clusters import Clusters
 from rocketwire.client.admin.consumers import Consumers
 from rocketwire.client.admin.controllers import Controllers
+from rocketwire.client.admin.exports import Exports
 from rocketwire.client.admin.groups import Groups
 from rocketwire.client.admin.lite import LiteTopics
 from rocketwire.client.admin.messages import Messages
 from rocketwire.client.admin.name_servers import NameServerUpkeep
 from rocketwire.client.admin.offsets import Offsets
 from rocketwire.client.admin.static_topics import StaticTopics
+from rocketwire.client.admin.stores import Stores
 from rocketwire.client.admin.topics import Topics
 from rocketwire.client.instance import ClientInstance, open_client
 
@@ -43,6 +45,8 @@ class Admin:
         consumers: who is connected and how far they are; producers too.
         messages: finding messages, and what became of them.
         brokers: configuration, runtime, replication, cleaning up.
+        stores: timed messages, and what is kept in RocksDB.
+        exports: what users made on a broker.
         name_servers: key-value and own configuration, write permissions.
         static_topics: topics whose queues stay when brokers come and go.
         users: who may connect, where brokers authenticate.
@@ -66,6 +70,8 @@ class Admin:
         self.consumers = Consumers(client, self.clusters, within)
         self.messages = Messages(client, self.clusters, self.consumers, within)
         self.brokers = Brokers(client, self.clusters, within)
+        self.stores = Stores(client, within)
+        self.exports = Exports(self.topics, self.groups)
         self.name_servers = NameServerUpkeep(client, within)
         self.static_topics = StaticTopics(client, self.clusters, self.topics, within)
         self.users = Users(client, self.clusters, within)

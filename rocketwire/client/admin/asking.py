@@ -59,23 +59,18 @@ class Asking:
         accepted: Collection[int] = SUCCESS,
         within: float | None = None,
     ) -> Answer:
-        """Ask one broker anything.
+        """Ask one broker anything; arguments, errors and cancellation are those of ``BrokerCalls.call``.
 
         Args:
             address: ``host:port`` of the broker.
             code: request code; ``rocketwire.messages.registry`` says what it carries, there and back.
-            header: an instance of the operation's header class, or ext fields.
-            body: an instance of its body class, a list of them, or bytes.
+            header: as there.
+            body: as there.
             accepted: answers that are no error.
             within: seconds; None for the limit of this admin.
 
         Raises:
-            BrokerError: it was answered with a code that is not accepted.
-            ChannelError: no answer: ``ConnectFailedError``, ``ChannelBrokenError`` or ``RequestTimeoutError``.
-            EncodeError: a value does not fit its field.
-            DecodeError: the answer cannot be read.
-
-        Cancellation: the request is forgotten; it may have been executed.
+            BrokerError, ChannelError, EncodeError, DecodeError: as there.
         """
         return await self.client.brokers.call(
             address,

@@ -30,7 +30,7 @@ from rocketwire.messages.auth import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rocketwire.client.admin.clusters import Clusters
     from rocketwire.client.instance import ClientInstance
@@ -109,6 +109,26 @@ class Users(_Told):
         header = ListUsersRequestHeader(filter=text)
         return await self.body_of(address, Code.AUTH_LIST_USER, header) or ()
 
+    async def copy(
+        self, source: str, target: str, usernames: Iterable[str] = ()
+    ) -> tuple[str, ...]:
+        """Give one broker the users of another, passwords included; returns their names (3004, 3005, 3001, 3002).
+
+        Java: ``CopyUsersSubCommand``.
+
+        Args:
+            source: address of the broker that has them.
+            target: address of the broker to have them.
+            usernames: only these, where they exist; all where there are none.
+        """
+        named = tuple(usernames)
+        found = [await self.get(source, name) for name in named] or await self.list(source)
+        users = [user for user in found if user is not None]
+        for user in users:
+            known = await self.get(target, user.username or "") is not None
+            await (self.update if known else self.create)(user, broker=target)
+        return tuple(user.username or "" for user in users)
+
 
 class Acls(_Told):
     """Calls about policies; all of them raise what ``Asking.ask`` raises.
@@ -159,6 +179,24 @@ class Acls(_Told):
         """The policies whose subjects and resources hold these texts (code 3010; Java: ``listAcl``)."""
         header = ListAclsRequestHeader(subject_filter=subject, resource_filter=resource)
         return await self.body_of(address, Code.AUTH_LIST_ACL, header) or ()
+
+    async def copy(self, source: str, target: str, subjects: Iterable[str] = ()) -> tuple[str, ...]:
+        """Give one broker the policies of another; returns whose (3009, 3010, 3006, 3007).
+
+        The subjects have to be there.  Java: ``CopyAclsSubCommand``.
+
+        Args:
+            source: address of the broker that has them.
+            target: address of the broker to have them.
+            subjects: only of these, where they have any; of all where there are none.
+        """
+        named = tuple(subjects)
+        found = [await self.get(source, name) for name in named] or await self.list(source)
+        acls = [acl for acl in found if acl is not None]
+        for acl in acls:
+            known = await self.get(target, acl.subject or "") is not None
+            await (self.update if known else self.create)(acl, broker=target)
+        return tuple(acl.subject or "" for acl in acls)
 
 
 def acl_of(

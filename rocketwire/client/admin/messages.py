@@ -1,4 +1,4 @@
-"""Finding messages: by the broker's id, the sender's id, a key, a place or a time; and what became of them.
+"""Finding messages: by the broker's id, the sender's id or a key; and what became of them.  ``browsing`` reads places and times.
 
 Java: ``MQAdminImpl``, ``DefaultMQAdminExtImpl``, ``QueryMsgTraceByIdSubCommand``, ``PrintMessageSubCommand``.
 """
@@ -8,10 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.addresses import join_address
-from rocketwire.client.admin.asking import Asking, of_each
-from rocketwire.client.clock import now_millis
-from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus
-from rocketwire.client.queues import master_of, queues_of
+from rocketwire.client.admin.asking import of_each
+from rocketwire.client.admin.browsing import Browsing
 from rocketwire.client.sending_back import send_back_header
 from rocketwire.client.trace import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
@@ -21,19 +19,15 @@ from rocketwire.messages import encode_header
 from rocketwire.messages import message_const as const
 from rocketwire.messages.queries import QueryMessageRequestHeader, ViewMessageRequestHeader
 from rocketwire.messages.transactions import ResumeCheckHalfMessageRequestHeader
-from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.trace_records import read_trace
 from rocketwire.wire.ids import decode_offset_message_id
 from rocketwire.wire.stored import decode_stored_messages
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
     from rocketwire.client.admin.clusters import Clusters
     from rocketwire.client.admin.consumers import Consumers
     from rocketwire.client.instance import ClientInstance
     from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult
-    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.trace_records import TraceContext
     from rocketwire.wire.stored import StoredMessage
 
@@ -43,24 +37,19 @@ MAX_UNIQUE: Final = 32
 FOREVER: Final = 2**63 - 1
 """A time that never comes, in milliseconds."""
 
-TOOLS_GROUP: Final = "TOOLS_CONSUMER"
-"""Consumer group of operators' pulls (Java: ``MixAll.TOOLS_CONSUMER_GROUP``)."""
-
 UNIQUE_KEY_QUERY: Final = "_UNIQUE_KEY_QUERY"
 """Ext field that says that the key is a unique one (Java: ``MixAll.UNIQUE_MSG_QUERY_FLAG``)."""
 
 
-class Messages(Asking):
+class Messages(Browsing):
     """Calls about messages; all of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown topics."""
 
     def __init__(
         self, client: ClientInstance, clusters: Clusters, consumers: Consumers, within: float
     ) -> None:
         """Nothing is sent yet."""
-        super().__init__(client, within)
-        self._clusters = clusters
+        super().__init__(client, clusters, within)
         self._consumers = consumers
-        self._pulls = PullCalls(client)
 
     # ------------------------------------------------------------------ one message
 
@@ -173,70 +162,6 @@ class Messages(Asking):
             addresses = [one for one in addresses if one in of_cluster]
         each = await of_each(addresses, ask)
         return [message for messages in each.values() for message in messages]
-
-    async def at(self, queue: MessageQueue, offset: int) -> StoredMessage | None:
-        """The message at a place of a queue; None where there is none (code 11; Java: ``QueryMsgByOffsetSubCommand``).
-
-        Raises:
-            BrokerNotFoundError: nobody knows the queue's broker.
-        """
-        found = await self._pull(queue, offset, None, 1)
-        return found[1][0] if found[1] and found[1][0].queue_offset == offset else None
-
-    async def walk(
-        self,
-        topic: str,
-        *,
-        begin: int | None = None,
-        end: int | None = None,
-        expression: str | None = None,
-        queue: MessageQueue | None = None,
-    ) -> AsyncGenerator[StoredMessage]:
-        """Messages of a topic, queue by queue, as they are now (codes 29, 30, 31, 11; Java: ``PrintMessageSubCommand``).
-
-        Close the generator (``contextlib.aclosing``) when not all of it is read.
-
-        Args:
-            topic: which.
-            begin: stored not before this, milliseconds since 1970; None for the oldest.
-            end: stored before this; None for what is stored now.
-            expression: tags, as ``a || b``.
-            queue: only of this one.
-        """
-        await self._clusters.route(topic)
-        queues = await queues_of(self.client, topic) if queue is None else (queue,)
-        for one in queues:
-            address = await master_of(self.client, one)
-            brokers = self.client.brokers
-            if begin is None:
-                offset = await brokers.min_offset(address, one)
-            else:
-                offset = await brokers.search_offset(address, one, begin)
-            last = await brokers.max_offset(address, one)
-            if end is not None:
-                last = min(last, await brokers.search_offset(address, one, end))
-            while offset < last:
-                offset, messages = await self._pull(one, offset, expression, 32)
-                for message in messages:
-                    if message.queue_offset < last:
-                        yield message
-
-    async def _pull(
-        self, queue: MessageQueue, offset: int, expression: str | None, number: int
-    ) -> tuple[int, list[StoredMessage]]:
-        request = PullRequest(
-            queue=queue,
-            offset=offset,
-            group=TOOLS_GROUP,
-            subscription=subscription_data(queue.topic or "", expression, version=now_millis()),
-            max_msg_nums=number,
-            suspend_timeout=0,
-            send_subscription=True,
-        )
-        result = await self._pulls.pull(request, within=self.within)
-        if result.status is PullStatus.NO_NEW_MSG:
-            return max(result.next_begin_offset, result.max_offset), []
-        return max(result.next_begin_offset, offset + 1), result.messages
 
     # ------------------------------------------------------------------ what became of it
 

@@ -1,41 +1,31 @@
-"""Offsets of queues and of groups: looking, moving them back or on, and copying them.
+"""Offsets of queues and of groups: looking, and copying them; moving them is in ``resets``.
 
-Java: ``DefaultMQAdminExtImpl``, ``ResetOffsetByTimeCommand``, ``CloneGroupOffsetCommand``.
+Java: ``DefaultMQAdminExtImpl``, ``CloneGroupOffsetCommand``.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from rocketwire.client.admin.asking import Asking, of_each
+from rocketwire.client.admin.asking import of_each
+from rocketwire.client.admin.resets import Resets
 from rocketwire.client.queues import master_of, queues_of
 from rocketwire.codes import RequestCode as Code
-from rocketwire.codes import ResponseCode
-from rocketwire.errors import BrokerError
 from rocketwire.messages.callbacks import GetConsumerStatusBody, GetConsumerStatusRequestHeader
-from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import (
     CloneGroupOffsetRequestHeader,
     ConsumerOffsetSerializeWrapper,
     DelayOffsetSerializeWrapper,
     QueryCorrectionOffsetBody,
     QueryCorrectionOffsetHeader,
-    ResetOffsetBody,
-    ResetOffsetRequestHeader,
-    RollbackStats,
 )
-from rocketwire.messages.queries import ConsumeStats, GetConsumeStatsRequestHeader, OffsetWrapper
+from rocketwire.messages.queries import ConsumeStats, GetConsumeStatsRequestHeader
 from rocketwire.policy.names import retry_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
-    from rocketwire.client.admin.clusters import Clusters
-    from rocketwire.client.admin.topics import Topics
-    from rocketwire.client.instance import ClientInstance
-
-NOW: Final = -1
-"""Time of a reset that skips everything stored so far."""
+    from rocketwire.messages.message_queue import MessageQueue
 
 
 class QueueOffsets(NamedTuple):
@@ -52,181 +42,43 @@ class QueueOffsets(NamedTuple):
     earliest_store_time: int
 
 
-class Offsets(Asking):
+class Offsets(Resets):
     """Calls about offsets; all of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown topics."""
 
-    def __init__(
-        self, client: ClientInstance, clusters: Clusters, topics: Topics, within: float
-    ) -> None:
-        """Nothing is sent yet."""
-        super().__init__(client, within)
-        self._clusters = clusters
-        self._topics = topics
-
-    # ------------------------------------------------------------------ moving
-
-    async def reset_by_time(
-        self, group: str, topic: str, timestamp: int, *, force: bool = True
-    ) -> dict[MessageQueue, int]:
-        """Set the offsets of a group to a time (code 222); returns where each queue is now.
-
-        A broker that keeps resets by itself (``useServerSideResetOffset``, the default since 5.0) needs no member to be connected
-        and tells members with their next pull; others pass it on to the members, and then somebody has to be there.
-        Java: ``resetOffsetByTimestamp``.
-
-        Args:
-            group: whose.
-            topic: which.
-            timestamp: milliseconds since 1970, or ``NOW``.
-            force: also where that moves a queue on rather than back.
-
-        Raises:
-            BrokerError: 206, nobody of the group is connected; 1 or 24, the broker does not know the group.
-        """
-        header = ResetOffsetRequestHeader(
-            group=group, topic=topic, timestamp=timestamp, is_force=force, offset=-1
-        )
-        places = await self._clusters.of_topic(topic)
-        each = await of_each(places.values(), lambda address: self._reset(address, header))
-        return {queue: offset for one in each.values() for queue, offset in one.items()}
-
-    async def reset_queue(
-        self, address: str, group: str, queue: MessageQueue, offset: int
-    ) -> dict[MessageQueue, int]:
-        """Set the offset of a group in one queue (codes 15 and 222); returns what the broker says of it.
-
-        Java: ``resetOffsetByQueueId``.
-
-        Raises:
-            BrokerError: as of ``reset_by_time``; 1 for an offset that the queue does not have.
-        """
-        await self.client.brokers.update_consumer_offset(address, group, queue, offset)
-        header = ResetOffsetRequestHeader(
-            group=group,
-            topic=queue.topic,
-            queue_id=queue.queue_id,
-            offset=offset,
-            timestamp=0,
-            is_force=False,
-        )
-        return await self._reset(address, header)
-
-    async def _reset(
-        self, address: str, header: ResetOffsetRequestHeader
-    ) -> dict[MessageQueue, int]:
-        body: ResetOffsetBody | None
-        body = await self.body_of(address, Code.INVOKE_BROKER_TO_RESET_OFFSET, header)
-        return dict((body.offset_table if body else None) or {})
-
-    async def reset_by_time_old(
-        self, group: str, topic: str, timestamp: int, *, force: bool = True
-    ) -> list[RollbackStats]:
-        """Commit the offsets of a time for a group that is not connected (codes 208, 202, 29 or 30, and 15).
-
-        Members that are connected commit theirs over it.  Java: ``resetOffsetByTimestampOld``.
-
-        Args:
-            group: whose.
-            topic: which.
-            timestamp: milliseconds since 1970, or ``NOW``.
-            force: also where that moves a queue on rather than back.
-
-        Raises:
-            BrokerError: 26, a broker does not know the group.
-        """
-        found: list[RollbackStats] = []
-        for name, address in (await self._clusters.of_topic(topic)).items():
-            for queue, wrapper in (await self._standing(address, group, topic, name)).items():
-                found.append(await self._rolled(address, group, queue, wrapper, timestamp, force))
-        return found
-
-    async def _standing(
-        self, address: str, group: str, topic: str, broker_name: str
-    ) -> Mapping[MessageQueue, OffsetWrapper]:
-        """Where a group is on one broker; at the beginning of every queue where it has never been."""
-        header = GetConsumeStatsRequestHeader(consumer_group=group)
-        try:
-            stats: ConsumeStats = await self.body_of(address, Code.GET_CONSUME_STATS, header)
-        except BrokerError as error:
-            if error.code not in (ResponseCode.SYSTEM_ERROR, ResponseCode.CONSUMER_NOT_ONLINE):
-                raise
-            stats = ConsumeStats()
-        table = {q: w for q, w in (stats.offset_table or {}).items() if q.topic == topic}
-        if table:
-            return table
-        offsets = (await self._topics.stats_of(address, topic)).offset_table or {}
-        return {
-            queue: OffsetWrapper(broker_offset=one.max_offset, consumer_offset=one.min_offset)
-            for queue, one in sorted(offsets.items(), key=lambda item: item[0].queue_id)
-            if queue.broker_name == broker_name
-        }
-
-    async def _rolled(
-        self,
-        address: str,
-        group: str,
-        queue: MessageQueue,
-        wrapper: OffsetWrapper,
-        timestamp: int,
-        force: bool,
-    ) -> RollbackStats:
-        brokers = self.client.brokers
-        if timestamp == NOW:
-            target = await brokers.max_offset(address, queue)
-        else:
-            target = await brokers.search_offset(address, queue, timestamp)
-        moves = force or target <= wrapper.consumer_offset
-        if moves:
-            await brokers.update_consumer_offset(address, group, queue, target)
-        return RollbackStats(
-            broker_name=queue.broker_name,
-            queue_id=queue.queue_id,
-            broker_offset=wrapper.broker_offset,
-            consumer_offset=wrapper.consumer_offset,
-            timestamp_offset=target,
-            rollback_offset=target if moves else wrapper.consumer_offset,
-        )
-
-    async def skip_accumulated(
-        self, group: str, topic: str, *, force: bool = True
-    ) -> dict[MessageQueue, int]:
-        """Have a group go on with what comes from now on; returns where each queue is now.
-
-        Java: ``SkipAccumulationSubCommand``.
-        """
-        try:
-            return await self.reset_by_time(group, topic, NOW, force=force)
-        except BrokerError as error:
-            if error.code != ResponseCode.CONSUMER_NOT_ONLINE:
-                raise
-        return {
-            MessageQueue(
-                broker_name=one.broker_name, queue_id=one.queue_id, topic=topic
-            ): one.rollback_offset
-            for one in await self.reset_by_time_old(group, topic, NOW, force=force)
-        }
+    # ------------------------------------------------------------------ copying
 
     async def clone(
         self, source: str, target: str, topic: str | None = None, *, offline: bool = False
     ) -> tuple[str, ...]:
-        """Give one group the offsets of another, by the brokers (code 314); returns the addresses that did.
+        """Give one group the offsets of another, by the brokers (codes 314, 43); returns the addresses that did.
 
-        Java: ``cloneGroupOffset``; the broker leaves out topics that only one of the groups reads unless it is ``offline``.
+        Java: ``cloneGroupOffset``, which without a topic has brokers do nothing; here they are told every topic.
 
         Args:
             source: from whom.
             target: to whom.
-            topic: only of this one; None for all of the source's.
-            offline: the target need not subscribe to the topic.
+            topic: only of this one; None for all that the source has offsets of.
+            offline: also of topics that connected members of the source do not subscribe to.
+
+        Raises:
+            TopicRouteNotFoundError: no member of the source was ever connected.
         """
-        header = CloneGroupOffsetRequestHeader(
-            src_group=source, dest_group=target, topic=topic, offline=offline
-        )
         places = await self._clusters.of_topic(retry_topic(source))
-        await of_each(
-            places.values(), lambda address: self.ask(address, Code.CLONE_GROUP_OFFSET, header)
-        )
+
+        async def tell(address: str) -> None:
+            for name in [topic] if topic else await self._topics_of(address, source):
+                header = CloneGroupOffsetRequestHeader(
+                    src_group=source, dest_group=target, topic=name, offline=offline
+                )
+                await self.ask(address, Code.CLONE_GROUP_OFFSET, header)
+
+        await of_each(places.values(), tell)
         return tuple(places.values())
+
+    async def _topics_of(self, address: str, group: str) -> list[str]:
+        """Topics that a broker has offsets of a group for."""
+        keys = (key.rpartition("@") for key in await self.all_of_broker(address))
+        return [topic for topic, _, one in keys if one == group]
 
     async def copy(self, source: str, target: str, topic: str) -> dict[MessageQueue, int]:
         """Give one group the offsets of another in a topic, queue by queue (codes 208, 15); returns them.
@@ -285,15 +137,20 @@ class Offsets(Asking):
             return (body.consumer_table if body else None) or {}
         return {}
 
-    async def corrections(
-        self, address: str, topic: str, compare_group: str, filter_groups: Sequence[str] = ()
-    ) -> Mapping[int, int]:
-        """By queue id, the lowest offset of all groups that is above what ``compare_group`` has (code 308)."""
-        header = QueryCorrectionOffsetHeader(
-            topic=topic,
-            compare_group=compare_group,
-            filter_groups=",".join(filter_groups) or None,
-        )
+    async def corrections(self, address: str, topic: str, compare_group: str) -> Mapping[int, int]:
+        """By queue id, the lowest offset that any group has in a topic (code 308; Java: ``queryCorrectionOffset``).
+
+        Groups to be left out cannot be named here: a broker (5.5.0) forgets every offset of those that are.
+
+        Args:
+            address: of the broker.
+            topic: which.
+            compare_group: where its own offset is lower still, before the oldest message, 2^63-1 is told.
+
+        Raises:
+            BrokerError: 1, in a queue of ``compare_group`` nobody has an offset of a message that is still there.
+        """
+        header = QueryCorrectionOffsetHeader(topic=topic, compare_group=compare_group)
         body: QueryCorrectionOffsetBody | None
         body = await self.body_of(address, Code.QUERY_CORRECTION_OFFSET, header)
         return (body.correction_offsets if body else None) or {}

@@ -1,4 +1,4 @@
-"""Topics: creating, changing, deleting and listing them, their numbers, and the order of their queues.
+"""Topics: creating, changing, deleting and listing them, and their numbers.
 
 Java: ``DefaultMQAdminExtImpl``, ``UpdateTopicSubCommand``, ``DeleteTopicSubCommand``.
 """
@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.asking import Asking, of_each
+from rocketwire.client.admin.asking import of_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
+from rocketwire.client.admin.topic_orders import TopicOrders
 from rocketwire.client.nameserver_calls import ORDER_TOPIC_CONFIG
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError
@@ -27,7 +28,6 @@ from rocketwire.messages.topics import (
     TopicConfigAndQueueMapping,
     TopicStatsTable,
 )
-from rocketwire.policy.order_conf import merged_order_conf
 from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.policy.topic_attributes import attribute_changes
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
 
 
-class Topics(Asking):
+class Topics(TopicOrders):
     """Calls about topics; all of them raise what ``Asking.ask`` and ``NameServers.call`` raise.
 
     Calls that take ``broker`` or ``cluster`` want exactly one of them: the address of one broker, or the name of a cluster
@@ -228,36 +228,6 @@ class Topics(Asking):
             group for one in each.values() if one is not None for group in one.group_list or ()
         )
         return tuple(dict.fromkeys(found))
-
-    # ------------------------------------------------------------------ order
-
-    async def order_conf(self, topic: str) -> str | None:
-        """``broker:queues;...`` of an ordered topic (code 101); None where it is not ordered."""
-        return await self.client.name_servers.kv_value(ORDER_TOPIC_CONFIG, topic)
-
-    async def put_order_conf(self, topic: str, text: str, *, whole: bool = True) -> str:
-        """Set the queues of an ordered topic at every name server (code 100); returns what stands there now.
-
-        Java: ``createOrUpdateOrderConf``.
-
-        Args:
-            topic: whose.
-            text: ``broker:queues``, several with ``;`` between.
-            whole: it replaces what was there; if not, only what was said of the brokers that it names.
-
-        Raises:
-            LocalProtocolError: the text has another form.
-        """
-        known = None if whole else await self.order_conf(topic)
-        value = merged_order_conf(known, text)
-        for server in self.client.name_servers.each():
-            await server.put_kv(ORDER_TOPIC_CONFIG, topic, value)
-        return value
-
-    async def delete_order_conf(self, topic: str) -> None:
-        """The topic is not ordered any more (code 102)."""
-        for server in self.client.name_servers.each():
-            await server.delete_kv(ORDER_TOPIC_CONFIG, topic)
 
 
 def create_header(

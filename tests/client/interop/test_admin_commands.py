@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
-import trio
 
-from rocketwire.client import open_client
 from rocketwire.messages import decode_body
 from rocketwire.messages.route import TopicRouteData
-from rocketwire_tools.admin.program import main
-from tests.client.interop.messages import numbered, send, unique
-from tests.client.interop.patience import patient
-from tests.support.processes import wait_until
+from tests.client.interop.commands import CLUSTER, Ours, rows, store
+from tests.client.interop.messages import numbered, unique
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,30 +19,6 @@ if TYPE_CHECKING:
     from tests.support.javapeers import JavaPeer
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
-
-CLUSTER = "DefaultCluster"
-UNIQUE = "AC1100010000000000000000000000CD"
-
-
-class Ours:
-    """``rocketwire-admin`` in this process."""
-
-    def __init__(self, name_server: str, captured: pytest.CaptureFixture[str]) -> None:
-        self._name_server = name_server
-        self._captured = captured
-        self.status = 0
-        self.error = ""
-
-    def __call__(self, line: str, *more: str) -> Any:
-        """What a command answers as JSON; keeps its exit status and what it said on stderr."""
-        connection = ["-n", self._name_server, "--request-timeout", "120", "--output", "json"]
-        self.status = main([*line.split(), *more, *connection])
-        out, self.error = self._captured.readouterr()
-        return json.loads(out) if out else None
-
-    def wait_for(self, topic: str) -> None:
-        """Wait until the name server knows a topic."""
-        wait_until(lambda: self(f"topicRoute -t {topic}") is not None, f"a route of {topic}")
 
 
 @pytest.fixture
@@ -58,21 +29,6 @@ def ours(java_cluster: JavaCluster, capsys: pytest.CaptureFixture[str]) -> Ours:
 @pytest.fixture
 def mqadmin(java_cluster: JavaCluster, java_peer: JavaPeer) -> Callable[[str], str]:
     return lambda line: java_peer.admin(java_cluster.address, line).out
-
-
-def store(cluster: JavaCluster, topic: str, bodies: list[bytes], *, queue_id: int) -> None:
-    """Send messages to a queue (mqadmin's ``sendMessage`` works once in a process)."""
-
-    async def send_all() -> None:
-        async with open_client(patient(namesrv_addr=cluster.address)) as client:
-            await send(client, topic, bodies, queue_id=queue_id, UNIQ_KEY=UNIQUE)
-
-    trio.run(send_all)
-
-
-def rows(output: str, *, of: str) -> list[list[str]]:
-    """The words of the lines of a table that begin with a word."""
-    return sorted(line.split() for line in output.splitlines() if line.startswith(of))
 
 
 def test_a_topic_is_created_looked_at_and_deleted_as_by_mqadmin(

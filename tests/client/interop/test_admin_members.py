@@ -236,6 +236,14 @@ async def test_a_master_and_its_slave_tell_of_replication_and_clean_up(
         await admin.brokers.epoch_cache(address)
     assert await admin.brokers.timer_metrics(address) is not None
 
+    async def is_told() -> bool:
+        for one in both:  # a master takes no notice
+            await admin.brokers.reset_master_flush_offset(one, 123_456_789_012)
+        seen = (await admin.brokers.ha_status(slave.address)).ha_client_runtime_info
+        return seen is not None and seen.master_flush_offset == 123_456_789_012
+
+    await eventually(is_told)
+
 
 async def test_write_permission_is_taken_and_given_back(
     java_cluster: JavaCluster, admin: Admin

@@ -85,7 +85,7 @@ def test_bash_completes_commands_with_the_script() -> None:
 COMP_WORDS=(rocketwire-admin compl) COMP_CWORD=1
 _shtab_rocketwire_admin && echo "${{COMPREPLY[@]}}"
 """
-    done = subprocess.run(["bash", "-c", asked], capture_output=True, text=True, check=True)
+    done = subprocess.run(["bash"], input=asked, capture_output=True, text=True, check=True)
 
     assert "completion" in done.stdout
 

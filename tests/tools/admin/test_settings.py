@@ -75,6 +75,7 @@ def test_a_profile_has_every_setting(profiles: Path) -> None:
     )
     assert made.config.tls is not None
     assert 7 == made.request_timeout == made.config.mq_client_api_timeout
+    assert 7 == made.config.connect_timeout
 
 
 @pytest.mark.parametrize(

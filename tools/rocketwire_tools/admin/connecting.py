@@ -21,6 +21,9 @@ Settings: TypeAlias = "Mapping[str, str | bool | float]"
 REQUEST_TIMEOUT: Final = 5.0
 """Seconds for a call; what operators ask for takes longer than what clients do (Java: mqadmin's 5 s)."""
 
+CONNECT_TIMEOUT: Final = 3.0
+"""Least seconds for a connection; who waits longer for a call waits as long for that (Java: 3 s)."""
+
 _TLS_FILES: Final = ("ca", "cert", "key-file", "tls-server-name")
 
 
@@ -52,6 +55,7 @@ def client_config(settings: Settings) -> ClientConfig:
         tls_server_hostname=_text(settings, "tls-server-name"),
         namespace=_text(settings, "namespace") or "",
         mq_client_api_timeout=float(settings.get("request-timeout", REQUEST_TIMEOUT)),
+        connect_timeout=max(float(settings.get("request-timeout", 0.0)), CONNECT_TIMEOUT),
     )
 
 

@@ -27,8 +27,10 @@ from rocketwire.client import (
 )
 from rocketwire.client.expressions import check_expression
 from rocketwire.client.popping import InitMode
-from rocketwire.errors import ChannelError, LocalProtocolError
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import BrokerError, ChannelError, LocalProtocolError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
+from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.names import with_namespace
 from rocketwire.policy.popping import handle_of
 from rocketwire.policy.subscription import subscription_data
@@ -82,7 +84,9 @@ async def consume(context: Context) -> None:
         open_client(context.config, own_instance=not wanted.broadcast) as client,
     ):
         route = await client.route(with_namespace(context.config.namespace, wanted.topic))
-        await _reach_any(client, route)
+        reached = await _reach_any(client, route)
+        if reached is not None:
+            await _may_consume(client, wanted, *reached)
         output = JsonLines(sys.stdout.fileno())
         printing = Printing(output, wanted.topic, wanted.count, stop)
         consuming = _Consuming(client, wanted, printing, stop)
@@ -96,8 +100,10 @@ async def consume(context: Context) -> None:
         )
 
 
-async def _reach_any(client: ClientInstance, route: TopicRouteData) -> None:
-    """Consumers try for ever; who has just typed the command wants to know that there is nobody.
+async def _reach_any(client: ClientInstance, route: TopicRouteData) -> tuple[str, str] | None:
+    """Name and address of a broker of a topic that can be connected to; None where the topic has no broker.
+
+    Consumers try for ever; who has just typed the command wants to know that there is nobody.
 
     Raises:
         ChannelError: none of the topic's brokers can be connected to.
@@ -110,9 +116,30 @@ async def _reach_any(client: ClientInstance, route: TopicRouteData) -> None:
             except ChannelError as error:
                 failure = error
             else:
-                return
+                return broker.broker_name or "", address
     if failure is not None:
         raise failure
+    return None
+
+
+async def _may_consume(
+    client: ClientInstance, wanted: argparse.Namespace, broker: str, address: str
+) -> None:
+    """Likewise of brokers that do not take the credentials, or do not let them read the topic.
+
+    Raises:
+        BrokerError: 16, or 1 from plain ACL of 4.x.
+    """
+    namespace = client.config.namespace
+    topic, group = (with_namespace(namespace, one) for one in (wanted.topic, wanted.group))
+    queue = MessageQueue(topic=topic, broker_name=broker, queue_id=0)
+    try:
+        await client.brokers.consumer_offset(address, group, queue)
+    except BrokerError as error:
+        if error.code == ResponseCode.NO_PERMISSION or "AclException" in error.remark:
+            raise
+    except ChannelError:
+        return  # the consumer will try again
 
 
 def _check(wanted: argparse.Namespace) -> None:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 import trio
 
 from rocketwire.client.admin import NOW, Admin, open_admin
+from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError
 from rocketwire.messages import decode_bodies
-from rocketwire_tools.admin.command import Command, Context, Output, UsageError
+from rocketwire_tools.admin.command import Command, Context, Output, Table, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,6 +105,37 @@ def admin_command(
     )
 
 
+def list_command(
+    name: str,
+    text: str,
+    cls: type[T],
+    tell: Callable[[Admin], Callable[..., Awaitable[tuple[str, ...]]]],
+    *,
+    named: tuple[str, Callable[[T], str | None]],
+    group: str,
+) -> Command:
+    """A command that tells brokers everything in a file.
+
+    Args:
+        name: as mqadmin has it.
+        text: one line of help.
+        cls: of what the file has a JSON array.
+        tell: the call that takes them all, with ``broker`` or ``cluster``, and returns addresses.
+        named: heading of their names, and the name of one.
+        group: its heading in the list of commands.
+    """
+    heading, name_of = named
+
+    async def call(admin: Admin, wanted: argparse.Namespace) -> Table:
+        found = await bodies_in(cls, wanted.filename)
+        done = await tell(admin)(found, broker=wanted.broker_addr, cluster=wanted.cluster_name)
+        rows = [(name_of(one), address) for address in done for one in found]
+        return Table((heading, "brokerAddr"), rows)
+
+    file = option("-f --filename", f"a JSON array of {cls.__name__}", required=True)
+    return admin_command(name, text, call, BROKER, CLUSTER, file, group=group, one_of=ONE_OF)
+
+
 # ---------------------------------------------------------------------------- types of values
 
 
@@ -160,6 +192,11 @@ async def addresses(
 ) -> tuple[str, ...]:
     """The brokers that ``-b`` or ``-c`` mean."""
     return await admin.clusters.targets(wanted.broker_addr, wanted.cluster_name, slaves=slaves)
+
+
+def language_name(language: LanguageCode | str | None) -> str | None:
+    """A client's language as Java names it."""
+    return language.name if isinstance(language, LanguageCode) else language
 
 
 async def bodies_in(cls: type[T], filename: str) -> tuple[T, ...]:

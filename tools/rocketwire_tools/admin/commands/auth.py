@@ -109,6 +109,16 @@ async def _delete_acl(admin: Admin, wanted: Namespace) -> Table:
     return _told("subject", wanted.subject, done)
 
 
+async def _copy_users(admin: Admin, wanted: Namespace) -> Table:
+    done = await admin.users.copy(wanted.from_broker, wanted.to_broker, wanted.usernames)
+    return Table(("username", "brokerAddr"), [(name, wanted.to_broker) for name in done])
+
+
+async def _copy_acls(admin: Admin, wanted: Namespace) -> Table:
+    done = await admin.acls.copy(wanted.from_broker, wanted.to_broker, wanted.subjects)
+    return Table(("subject", "brokerAddr"), [(subject, wanted.to_broker) for subject in done])
+
+
 def _policies(each: dict[str, tuple[AclInfo, ...]]) -> Table:
     rows: list[tuple[Value, ...]] = [
         (
@@ -150,6 +160,11 @@ _POLICY: Final = (
     option("-i --sourceIp", "addresses and networks it holds for", type=words, default=()),
 )
 
+_FROM_TO: Final = (
+    option("-f --fromBroker", "address of the broker that has them", required=True, metavar="ADDR"),
+    option("-t --toBroker", "address of the broker to have them", required=True, metavar="ADDR"),
+)
+
 COMMANDS: Final = (
     admin_command(
         "createUser", "create a user", _create_user, BROKER, CLUSTER, _USERNAME,
@@ -170,6 +185,14 @@ COMMANDS: Final = (
     admin_command(
         "listUser", "list users", _list_users, BROKER, CLUSTER,
         option("-f --filter", "only names with this text"), group=_GROUP, one_of=ONE_OF,
+    ),
+    admin_command(
+        "copyUser", "give one broker the users of another", _copy_users, *_FROM_TO,
+        option("-u --usernames", "only these; all otherwise", type=words, default=()), group=_GROUP,
+    ),
+    admin_command(
+        "copyAcl", "give one broker the policies of another", _copy_acls, *_FROM_TO,
+        option("-s --subjects", "only of these; of all otherwise", type=words, default=()), group=_GROUP,
     ),
     admin_command(
         "createAcl", "give a user policies", _create_acl, BROKER, CLUSTER, *_POLICY, group=_GROUP, one_of=ONE_OF

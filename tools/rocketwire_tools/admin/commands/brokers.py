@@ -181,11 +181,6 @@ async def _flush_offset(admin: Admin, wanted: Namespace) -> Record:
     return Record({"brokerAddr": wanted.broker_addr, "masterFlushOffset": wanted.offset})
 
 
-async def _cold_info(admin: Admin, wanted: Namespace) -> Table:
-    each = await of_each(await addresses(admin, wanted), admin.brokers.cold_data_info)
-    return Table(("brokerAddr", "info"), list(each.items()))
-
-
 _CLEANED: Final = (
     option("-b --brokerAddr", "only the broker of this address", metavar="ADDR"),
     option("-c --cluster", "only brokers of this cluster", metavar="NAME"),
@@ -246,9 +241,5 @@ COMMANDS: Final = (
         "resetMasterFlushOffset", "tell a slave how far its master has flushed", _flush_offset,
         option("-b --brokerAddr", "address of the slave", required=True, metavar="ADDR"),
         option("-o --offset", "how far", type=int, required=True), group=_GROUP,
-    ),
-    admin_command(
-        "getColdDataFlowCtrInfo", "tell what brokers do against reads of old messages", _cold_info, BROKER, CLUSTER,
-        group=_GROUP, one_of=ONE_OF,
     ),
 )  # fmt: skip

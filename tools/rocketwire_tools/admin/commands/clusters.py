@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import ChannelError, RocketWireError
 from rocketwire_tools.admin.command import Column, Kind, Table, Value
+from rocketwire_tools.admin.exporting import of_a_day
 from rocketwire_tools.admin.operating import CLUSTER, admin_command, option
 
 if TYPE_CHECKING:
@@ -13,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rocketwire.client.admin import Admin
-    from rocketwire.messages.brokers import BrokerStatsData
 
 _GROUP: Final = "clusters and brokers"
 _NUMBER: Final = Kind.NUMBER
@@ -90,14 +90,6 @@ def _totals(table: Mapping[str, str]) -> tuple[Value, ...]:
 # ---------------------------------------------------------------------------- statistics
 
 
-def _of_a_day(data: BrokerStatsData) -> int:
-    """Messages of the last 24 hours, or of the longest time that was counted."""
-    for item in (data.stats_day, data.stats_hour, data.stats_minute):
-        if item is not None and item.sum:
-            return item.sum
-    return 0
-
-
 async def _counted(
     admin: Admin, places: Mapping[str, str], name: str, key: str
 ) -> tuple[float, int]:
@@ -110,7 +102,7 @@ async def _counted(
         except RocketWireError:
             continue  # nothing was counted there
         tps += data.stats_minute.tps if data.stats_minute else 0.0
-        number += _of_a_day(data)
+        number += of_a_day(data)
     return round(tps, 2), number
 
 

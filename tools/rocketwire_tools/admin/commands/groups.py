@@ -17,8 +17,8 @@ from rocketwire_tools.admin.operating import (
     ONE_OF,
     TOPIC,
     admin_command,
-    bodies_in,
     boolean,
+    list_command,
     option,
 )
 
@@ -55,15 +55,6 @@ async def _update(admin: Admin, wanted: Namespace) -> Table:
         config, broker=wanted.broker_addr, cluster=wanted.cluster_name
     )
     return Table(("group", "brokerAddr"), [(wanted.group_name, address) for address in done])
-
-
-async def _update_list(admin: Admin, wanted: Namespace) -> Table:
-    configs = await bodies_in(SubscriptionGroupConfig, wanted.filename)
-    done = await admin.groups.create_or_update_all(
-        configs, broker=wanted.broker_addr, cluster=wanted.cluster_name
-    )
-    rows = [(one.group_name, address) for address in done for one in configs]
-    return Table(("group", "brokerAddr"), rows)
 
 
 async def _delete(admin: Admin, wanted: Namespace) -> Table:
@@ -124,10 +115,9 @@ COMMANDS: Final = (
         option("--attributes", "changes of attributes: +name=value,-name", default=""),
         group=_GROUP, one_of=ONE_OF,
     ),
-    admin_command(
-        "updateSubGroupList", "create or change the groups in a file", _update_list, BROKER, CLUSTER,
-        option("-f --filename", "a JSON array of SubscriptionGroupConfig", required=True),
-        group=_GROUP, one_of=ONE_OF,
+    list_command(
+        "updateSubGroupList", "create or change the groups in a file", SubscriptionGroupConfig, lambda admin: admin.groups.create_or_update_all,
+        named=("group", lambda one: one.group_name), group=_GROUP,
     ),
     admin_command(
         "deleteSubGroup", "delete a consumer group", _delete, BROKER, CLUSTER, GROUP,

@@ -15,6 +15,7 @@ from rocketwire_tools.admin.operating import (
     TOPIC,
     admin_command,
     boolean,
+    language_name,
     option,
 )
 
@@ -95,7 +96,7 @@ def _connections(found: tuple[Connection, ...]) -> list[Value]:
         {
             "clientId": one.client_id,
             "clientAddr": one.client_addr,
-            "language": one.language,
+            "language": language_name(one.language),
             "version": MQVersion(one.version).name,
         }
         for one in found
@@ -120,7 +121,7 @@ async def _consumer_connection(admin: Admin, wanted: Namespace) -> Record:
 async def _producer_connection(admin: Admin, wanted: Namespace) -> Table:
     found = await admin.consumers.producer_connection(wanted.producer_group, wanted.topic)
     rows = [
-        (one.client_id, one.client_addr, one.language, MQVersion(one.version).name)
+        (one.client_id, one.client_addr, language_name(one.language), MQVersion(one.version).name)
         for one in found.connection_set or ()
     ]
     return Table(("clientId", "clientAddr", "language", "version"), rows)
@@ -136,7 +137,7 @@ async def _producers(admin: Admin, wanted: Namespace) -> Table:
         Column("lastUpdate", Kind.TIME),
     )
     rows = [
-        (group, one.client_id, one.remote_ip, one.language, MQVersion(one.version).name, one.last_update_timestamp)
+        (group, one.client_id, one.remote_ip, language_name(one.language), MQVersion(one.version).name, one.last_update_timestamp)
         for group, members in sorted((await admin.consumers.producers_of(wanted.broker)).items())
         for one in members
     ]  # fmt: skip

@@ -29,7 +29,8 @@ def text_of(body: bytes | None) -> str | None:
     return None if body is None else body.decode("utf-8", "backslashreplace")
 
 
-def _listed(messages: Iterable[StoredMessage]) -> Table:
+def listed(messages: Iterable[StoredMessage]) -> Table:
+    """Messages with a row for each, without their bodies."""
     columns = (
         "msgId", "offsetMsgId", Column("queueId", _NUMBER), Column("queueOffset", _NUMBER), "tags", "keys",
         Column("storeTime", Kind.TIME), "storeHost", Column("size", Kind.BYTES),
@@ -104,14 +105,14 @@ async def _by_unique_key(admin: Admin, wanted: Namespace) -> Record | Table:
         return await _directly(admin, wanted, wanted.msg_id)
     found = await admin.messages.by_unique_key(wanted.topic, wanted.msg_id, cluster=wanted.cluster)
     if wanted.show_all:
-        return _listed(found)
+        return listed(found)
     if not found:
         raise RefusedError(f"no message {wanted.msg_id}")
     return await _described(admin, found[0])
 
 
 async def _by_key(admin: Admin, wanted: Namespace) -> Table:
-    return _listed(
+    return listed(
         await admin.messages.by_key(
             wanted.topic,
             wanted.msg_key,
@@ -162,7 +163,6 @@ async def _print(admin: Admin, wanted: Namespace) -> Table:
         queue = MessageQueue(
             topic=wanted.topic, broker_name=wanted.broker_name, queue_id=wanted.queue_id
         )
-    rows: list[tuple[Value, ...]] = []
     walk = admin.messages.walk(
         wanted.topic,
         begin=wanted.begin_timestamp,
@@ -171,17 +171,31 @@ async def _print(admin: Admin, wanted: Namespace) -> Table:
         queue=queue,
     )
     async with aclosing(walk):
-        async for one in walk:
-            held = one.properties or {}
-            body = one.body
-            if body is not None and wanted.charset_name is not None:
-                shown: str | None = body.decode(wanted.charset_name, "backslashreplace")
-            else:
-                shown = text_of(body)
-            rows.append((
-                one.msg_id, one.queue_id, one.queue_offset, held.get(const.TAGS), held.get(const.KEYS),
-                one.store_timestamp, shown if wanted.print_body else None,
-            ))  # fmt: skip
+        found = [message async for message in walk]
+    return printed(found, charset=wanted.charset_name, bodies=wanted.print_body)
+
+
+def printed(
+    messages: Iterable[StoredMessage], *, charset: str | None = None, bodies: bool = True
+) -> Table:
+    """Messages with a row for each, and their bodies.
+
+    Args:
+        messages: which.
+        charset: how bodies are written; None for UTF-8.
+        bodies: whether they are shown.
+    """
+    rows: list[tuple[Value, ...]] = []
+    for one in messages:
+        held, body = one.properties or {}, one.body
+        if body is not None and charset is not None:
+            shown: str | None = body.decode(charset, "backslashreplace")
+        else:
+            shown = text_of(body)
+        rows.append((
+            one.msg_id, one.queue_id, one.queue_offset, held.get(const.TAGS), held.get(const.KEYS),
+            one.store_timestamp, shown if bodies else None,
+        ))  # fmt: skip
     columns = (
         "msgId", Column("queueId", _NUMBER), Column("queueOffset", _NUMBER), "tags", "keys",
         Column("storeTime", Kind.TIME), "body",

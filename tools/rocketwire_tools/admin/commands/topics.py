@@ -27,8 +27,8 @@ from rocketwire_tools.admin.operating import (
     TOPIC,
     addresses,
     admin_command,
-    bodies_in,
     boolean,
+    list_command,
     option,
     words,
 )
@@ -68,15 +68,6 @@ async def _update(admin: Admin, wanted: Namespace) -> Table:
         text = ";".join(f"{name}:{wanted.write_queue_nums}" for name in sorted(names))
         await admin.topics.put_order_conf(wanted.topic, text, whole=wanted.cluster_name is not None)
     return Table(("topic", "brokerAddr"), [(wanted.topic, address) for address in done])
-
-
-async def _update_list(admin: Admin, wanted: Namespace) -> Table:
-    configs = await bodies_in(TopicConfig, wanted.filename)
-    done = await admin.topics.create_or_update_all(
-        configs, broker=wanted.broker_addr, cluster=wanted.cluster_name
-    )
-    rows = [(one.topic_name, address) for address in done for one in configs]
-    return Table(("topic", "brokerAddr"), rows)
 
 
 async def _delete(admin: Admin, wanted: Namespace) -> Record:
@@ -251,10 +242,9 @@ COMMANDS: Final = (
         option("-a --attributes", "changes of attributes: +name=value,-name", default=""),
         group=_GROUP, one_of=ONE_OF,
     ),
-    admin_command(
-        "updateTopicList", "create or change the topics in a file", _update_list, BROKER, CLUSTER,
-        option("-f --filename", "a JSON array of TopicConfig", required=True),
-        group=_GROUP, one_of=ONE_OF,
+    list_command(
+        "updateTopicList", "create or change the topics in a file", TopicConfig, lambda admin: admin.topics.create_or_update_all,
+        named=("topic", lambda one: one.topic_name), group=_GROUP,
     ),
     admin_command(
         "deleteTopic", "delete a topic from brokers and name servers", _delete, TOPIC,

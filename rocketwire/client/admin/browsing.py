@@ -1,0 +1,99 @@
+"""Reading messages where they lie, without a group's offsets: one place of a queue, or all of a topic.
+
+Java: ``QueryMsgByOffsetSubCommand``, ``PrintMessageSubCommand``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.client.admin.asking import Asking
+from rocketwire.client.clock import now_millis
+from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus
+from rocketwire.client.queues import master_of, queues_of
+from rocketwire.policy.subscription import subscription_data
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from rocketwire.client.admin.clusters import Clusters
+    from rocketwire.client.instance import ClientInstance
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.wire.stored import StoredMessage
+
+TOOLS_GROUP: Final = "TOOLS_CONSUMER"
+"""Consumer group of operators' pulls (Java: ``MixAll.TOOLS_CONSUMER_GROUP``)."""
+
+
+class Browsing(Asking):
+    """Calls that read; all of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown topics."""
+
+    def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
+        """Nothing is sent yet."""
+        super().__init__(client, within)
+        self._clusters = clusters
+        self._pulls = PullCalls(client)
+
+    async def at(self, queue: MessageQueue, offset: int) -> StoredMessage | None:
+        """The message at a place of a queue; None where there is none (code 11; Java: ``QueryMsgByOffsetSubCommand``).
+
+        Raises:
+            BrokerNotFoundError: nobody knows the queue's broker.
+        """
+        found = await self._pull(queue, offset, None, 1)
+        return found[1][0] if found[1] and found[1][0].queue_offset == offset else None
+
+    async def walk(
+        self,
+        topic: str,
+        *,
+        begin: int | None = None,
+        end: int | None = None,
+        expression: str | None = None,
+        queue: MessageQueue | None = None,
+    ) -> AsyncGenerator[StoredMessage]:
+        """Messages of a topic, queue by queue, as they are now (codes 29, 30, 31, 11; Java: ``PrintMessageSubCommand``).
+
+        Close the generator (``contextlib.aclosing``) when not all of it is read.
+
+        Args:
+            topic: which.
+            begin: stored not before this, milliseconds since 1970; None for the oldest.
+            end: stored before this; None for what is stored now.
+            expression: tags, as ``a || b``.
+            queue: only of this one.
+        """
+        await self._clusters.route(topic)
+        queues = await queues_of(self.client, topic) if queue is None else (queue,)
+        for one in queues:
+            address = await master_of(self.client, one)
+            brokers = self.client.brokers
+            if begin is None:
+                offset = await brokers.min_offset(address, one)
+            else:
+                offset = await brokers.search_offset(address, one, begin)
+            last = await brokers.max_offset(address, one)
+            if end is not None:
+                last = min(last, await brokers.search_offset(address, one, end))
+            while offset < last:
+                offset, messages = await self._pull(one, offset, expression, 32)
+                for message in messages:
+                    if message.queue_offset < last:
+                        yield message
+
+    async def _pull(
+        self, queue: MessageQueue, offset: int, expression: str | None, number: int
+    ) -> tuple[int, list[StoredMessage]]:
+        request = PullRequest(
+            queue=queue,
+            offset=offset,
+            group=TOOLS_GROUP,
+            subscription=subscription_data(queue.topic or "", expression, version=now_millis()),
+            max_msg_nums=number,
+            suspend_timeout=0,
+            send_subscription=True,
+        )
+        result = await self._pulls.pull(request, within=self.within)
+        if result.status is PullStatus.NO_NEW_MSG:
+            return max(result.next_begin_offset, result.max_offset), []
+        return max(result.next_begin_offset, offset + 1), result.messages

@@ -1,0 +1,166 @@
+"""What ``rocketwire-admin`` changes and takes along beside mqadmin: lists, static and lite topics, exports, stores."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.client.interop.commands import CLUSTER, Ours, rows, store
+from tests.client.interop.messages import numbered, unique
+from tests.support.processes import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.support.javacluster import JavaCluster
+    from tests.support.javapeers import JavaPeer
+
+pytestmark = [pytest.mark.java, pytest.mark.slow]
+
+
+@pytest.fixture
+def ours(java_cluster: JavaCluster, capsys: pytest.CaptureFixture[str]) -> Ours:
+    return Ours(java_cluster.address, capsys)
+
+
+@pytest.fixture
+def mqadmin(java_cluster: JavaCluster, java_peer: JavaPeer) -> Callable[[str], str]:
+    return lambda line: java_peer.admin(java_cluster.address, line).out
+
+
+def test_topics_and_groups_are_made_from_the_files_that_mqadmin_takes(
+    java_cluster: JavaCluster, ours: Ours, mqadmin: Callable[[str], str], tmp_path: Path
+) -> None:
+    address = java_cluster.master.address
+    names = [unique("list") for _ in range(4)]
+    files: list[Path] = []
+    for at, (key, queues) in enumerate(
+        [("topicName", "readQueueNums"), ("groupName", "retryMaxTimes")]
+    ):
+        for two in (names[:2], names[2:]):
+            path = tmp_path / f"{at}-{two[0]}.json"
+            path.write_text(json.dumps([{key: name, queues: 3} for name in two]))
+            files.append(path)
+
+    done = ours(f"updateTopicList -b {address} -f {files[0]}")
+    assert done == [{"topic": name, "brokerAddr": address} for name in names[:2]]
+    mqadmin(f"updateTopicList -b {address} -f {files[1]}")
+    done = ours(f"updateSubGroupList -c {CLUSTER} -f {files[2]}")
+    assert done == [{"group": name, "brokerAddr": address} for name in names[:2]]
+    mqadmin(f"updateSubGroupList -b {address} -f {files[3]}")
+
+    exported = ours(f"exportMetadata -b {address}")
+    for two in (names[:2], names[2:]):
+        assert [exported["topicConfigTable"][name]["readQueueNums"] for name in two] == [3, 3]
+        assert [exported["subscriptionGroupTable"][one]["retryMaxTimes"] for one in two] == [3, 3]
+    topic, other = (exported["topicConfigTable"][name] for name in (names[0], names[2]))
+    assert {**topic, "topicName": ""} == {**other, "topicName": ""}
+
+    files[0].write_text("{")
+    assert ours(f"updateTopicList -b {address} -f {files[0]}") is None
+    assert (ours.status, files[0].name in ours.error) == (2, True)
+
+
+def test_a_static_topic_is_told_as_by_mqadmin(
+    java_cluster: JavaCluster, ours: Ours, mqadmin: Callable[[str], str]
+) -> None:
+    topic = unique("static")
+    made = ours(f"updateStaticTopic -t {topic} -qn 3 -c {CLUSTER}")
+    assert [(one["logicalQueueId"], one["brokerName"]) for one in made] == [
+        (number, "broker-a") for number in range(3)
+    ]
+    ours.wait_for(topic)
+    store(java_cluster, topic, numbered(2), queue_id=1)
+    printed = rows(mqadmin(f"topicStatus -t {topic}"), of="__syslo__")
+    told = [
+        [str(one[name]) for name in ("brokerName", "queueId", "minOffset", "maxOffset")]
+        for one in ours(f"topicStatus -t {topic}")
+        if one["brokerName"].startswith("__syslo__")
+    ]
+    assert sorted(told) == [row[:4] for row in printed]
+    assert ours(f"remappingStaticTopic -t {topic} -b broker-a") is not None
+    ours(f"updateStaticTopic -t {topic} -qn 2 -b broker-a")
+    assert ours.status == 2
+    ours(f"remappingStaticTopic -t {topic} -b broker-none")
+    assert (ours.status, "broker-none" in ours.error) == (1, True)
+
+
+def test_lite_topics_are_told_as_by_mqadmin(
+    java_cluster: JavaCluster, ours: Ours, mqadmin: Callable[[str], str]
+) -> None:
+    topic, group, address = unique("lite"), unique("g"), java_cluster.master.address
+    ours(f"updateTopic -b {address} -t {topic} -r 1 -w 1 -a +message.type=LITE")
+    ours(f"updateSubGroup -b {address} -g {group} --attributes +lite.bind.topic={topic}")
+    ours.wait_for(topic)
+
+    (told,) = ours(f"getBrokerLiteInfo -b {address} -d")
+    printed = mqadmin(f"getBrokerLiteInfo -b {address}").split()
+    assert [told["storeType"], str(told["maxLmqNum"])] == printed[printed.index(address) + 1 :][:2]
+    assert topic in told["topicMeta"]
+    assert told["groupMeta"][topic] == [group]
+    (told,) = ours(f"getParentTopicInfo -p {topic}")
+    assert told["groups"] == [group]
+    (printed,) = rows(mqadmin(f"getParentTopicInfo -p {topic}"), of="broker-a")
+    assert [str(told["ttl"]), str(told["liteTopicCount"]), str(told["lmqNum"])] == printed[1:4]
+    told = ours(f"getLiteGroupInfo -p {topic} -g {group}")
+    assert told["totalLagCount"] == 0
+    assert "Total Lag Count: 0" in mqadmin(f"getLiteGroupInfo -p {topic} -g {group}")
+    (told,) = ours(f"getLiteClientInfo -p {topic} -g {group} -c nobody -s")
+    (printed,) = rows(mqadmin(f"getLiteClientInfo -p {topic} -g {group} -c nobody"), of="broker-a")
+    assert (told["liteTopicCount"], told["lastAccessTime"]) == (None, None)
+    assert printed[1:] == ["N/A"] * 3
+    (dispatched,) = ours(f"triggerLiteDispatch -p {topic} -g {group} -b broker-a")
+    assert dispatched == {"brokerName": "broker-a", "brokerAddr": address}
+    assert "dispatched" in mqadmin(f"triggerLiteDispatch -p {topic} -g {group}")
+    ours(f"getLiteTopicInfo -p {topic} -l room-1 -s")
+    printed_error = "error" in mqadmin(f"getLiteTopicInfo -p {topic} -l room-1")
+    assert (ours.status == 1) == printed_error
+    ours("getParentTopicInfo -p TBW102")
+    assert (ours.status, "error" in mqadmin("getParentTopicInfo -p TBW102")) == (1, True)
+
+
+def test_stores_and_cold_data_are_told_as_by_mqadmin(
+    java_cluster: JavaCluster, ours: Ours, mqadmin: Callable[[str], str]
+) -> None:
+    address, group = java_cluster.master.address, unique("cold")
+
+    def thresholds() -> str:
+        told = ours(f"getColdDataFlowCtrInfo -b {address}")[0]["info"]
+        return str(json.loads(told).get("configTable", ""))
+
+    ours(f"updateColdDataFlowCtrGroupConfig -b {address} -g {group} -v 4096")
+    wait_until(lambda: group in thresholds(), "the group has a limit")
+    assert group in mqadmin(f"getColdDataFlowCtrInfo -b {address}")
+    ours(f"removeColdDataFlowCtrGroupConfig -c {CLUSTER} -g {group}")
+    wait_until(lambda: group not in thresholds(), "the group has none")
+    (told,) = ours(f"setCommitLogReadAheadMode -b {address} -m 0")
+    assert told["answer"] in mqadmin(f"setCommitLogReadAheadMode -b {address} -m 0")
+    ours(f"setCommitLogReadAheadMode -b {address} -m 7")
+    assert ours.status == 2
+
+    ours(f"switchTimerEngine -b {address} -e R")  # it was started without RocksDB for timers
+    assert (ours.status, "timerRocksDBEnable" in ours.error) == (1, True)
+    (done,) = ours(f"rocksDBConfigToJson -b {address} -t topics;consumerOffsets")
+    assert done["exported"] == ["topics", "consumerOffsets"]
+    (checked,) = ours(f"checkRocksdbCqWriteProgress -c {CLUSTER}")
+    assert checked["checkStatus"] == 2
+    assert ours(f"exportPopRecord -b {address}") == [{"brokerAddr": address, "dryRun": False}]
+    assert f"brokerAddr={address}" in mqadmin(f"exportPopRecord -b {address}")
+
+
+@pytest.mark.parametrize(
+    "line", ["addBroker -c {address} -b x.conf", "removeBroker -c {address} -b c:b:0"]
+)
+def test_a_broker_that_is_no_container_says_so(
+    java_cluster: JavaCluster, java_peer: JavaPeer, ours: Ours, line: str
+) -> None:
+    words = line.format(address=java_cluster.master.address)
+    ours(words)
+    output = java_peer.admin(java_cluster.address, words)
+    assert ours.status == 1
+    assert re.search(r"not supported", ours.error)
+    assert "not supported" in output.out + output.err

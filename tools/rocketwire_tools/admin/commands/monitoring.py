@@ -1,0 +1,153 @@
+"""``startMonitoring``: every group that consumes, looked at again and again; a JSON object to a line."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.client.admin import open_admin
+from rocketwire.errors import RocketWireError
+from rocketwire.policy.names import RETRY_PREFIX, is_retry_topic
+from rocketwire_tools.admin.arguments import positive, seconds
+from rocketwire_tools.admin.command import Command
+from rocketwire_tools.admin.signals import stopping
+from rocketwire_tools.admin.streams import JsonLines
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import AsyncGenerator, Iterator, Mapping
+
+    from rocketwire.client.admin import Admin
+    from rocketwire.messages.callbacks import ConsumerRunningInfo, ProcessQueueInfo
+    from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.messages.queries import OffsetWrapper
+    from rocketwire_tools.admin.command import Context, Value
+
+_BLOCKED_MILLIS: Final = 60_000
+"""Messages that wait for so long in a member are worth a word (Java: ``ConsumerRunningInfo.analyzeProcessQueue``)."""
+
+_Line = dict[str, "Value"]
+
+
+async def _monitor(context: Context) -> None:
+    wanted = context.arguments
+    output = JsonLines(sys.stdout.fileno())
+    async with (
+        stopping() as stop,
+        open_admin(context.config, within=context.request_timeout) as admin,
+        trio.open_nursery() as nursery,
+    ):
+
+        async def end() -> None:
+            await stop.asked.wait()
+            nursery.cancel_scope.cancel()
+
+        nursery.start_soon(end)
+        number = 0
+        while wanted.rounds is None or number < wanted.rounds:
+            if number:
+                await trio.sleep(wanted.interval)
+            number += 1
+            async with aclosing(_findings(admin)) as findings:
+                async for line in findings:
+                    await output.write({"round": number, "time": _now(), **line})
+        nursery.cancel_scope.cancel()
+
+
+def _now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+async def _findings(admin: Admin) -> AsyncGenerator[_Line]:
+    """One round; groups that nobody is connected for are left out, as Java does."""
+    for name in sorted(await admin.topics.names()):
+        if not is_retry_topic(name):
+            continue
+        group = name.removeprefix(RETRY_PREFIX)
+        try:
+            await admin.consumers.connection(group)
+            table = (await admin.consumers.stats(group)).offset_table or {}
+            infos = await admin.consumers.running_infos(group)
+        except RocketWireError:
+            continue
+        for topic in sorted({queue.topic or "" for queue in table}):
+            of_topic = {queue: one for queue, one in table.items() if queue.topic == topic}
+            yield {
+                "kind": "undone",
+                "group": group,
+                "topic": topic,
+                **await _undone(admin, of_topic),
+            }
+        for line in of_members(infos):
+            yield {**line, "group": group}
+
+
+async def _undone(admin: Admin, table: Mapping[MessageQueue, OffsetWrapper]) -> _Line:
+    """What is left to do, in all and in the queue that is most behind; and by how much time the slowest queue is behind."""
+    lags = [one.broker_offset - one.consumer_offset for one in table.values()]
+    delay = 0
+    for queue, one in table.items():
+        if one.last_timestamp > 0 and one.broker_offset > 0:
+            try:
+                newest = await admin.messages.at(queue, one.broker_offset - 1)
+            except RocketWireError:
+                continue
+            if newest is not None:
+                delay = max(delay, newest.store_timestamp - one.last_timestamp)
+    return {
+        "total": sum(lag for lag in lags if lag > 0),
+        "singleQueue": max(0, *lags),
+        "delayMillis": delay,
+    }
+
+
+def of_members(infos: Mapping[str, ConsumerRunningInfo]) -> Iterator[_Line]:
+    """What is wrong with the members of a group."""
+    subscriptions = {
+        tuple(
+            sorted((one.topic or "", one.sub_string or "") for one in info.subscription_set or ())
+        )
+        for info in infos.values()
+    }
+    if len(subscriptions) > 1:
+        yield {"kind": "subscriptions", "finding": "members do not subscribe to the same"}
+    for client_id, info in infos.items():
+        orderly = (info.properties or {}).get("PROP_CONSUMEORDERLY") == "true"
+        for queue, process in (info.mq_table or {}).items():
+            finding = _of_queue(process, orderly=orderly)
+            if finding is not None:
+                place = f"{queue.topic}/{queue.broker_name}/{queue.queue_id}"
+                yield {"kind": "queue", "clientId": client_id, "queue": place, "finding": finding}
+
+
+def _of_queue(process: ProcessQueueInfo, *, orderly: bool) -> str | None:
+    now = _now()
+    if orderly:
+        if not process.locked:
+            return f"not locked for {now - process.last_lock_timestamp} ms"
+        if process.droped and process.try_unlock_times > 0:
+            return f"unlocked {process.try_unlock_times} times, in vain"
+        return None
+    waited = now - process.last_consume_timestamp
+    if waited > _BLOCKED_MILLIS and process.cached_msg_count > 0:
+        return f"{process.cached_msg_count} messages wait, nothing was handled for {waited} ms"
+    return None
+
+
+def _arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("-i", "--interval", type=seconds, default=60.0, help="seconds between two rounds (60)")
+    add("--rounds", type=positive, help="how many; without end otherwise")
+
+
+COMMANDS: Final = (
+    Command(
+        name="startMonitoring", help="tell again and again how far groups are, and what is wrong with members",
+        run=_monitor, add_arguments=_arguments, group="consumers and producers", streams=True,
+        epilog="SIGINT and SIGTERM end it; that is its usual end (exit status 0).",
+    ),
+)  # fmt: skip
