@@ -1,22 +1,22 @@
-"""Captures to measure with, generated once; the same for everybody."""
+"""Captures to measure with, generated once: those of ``bench.pcap``, and one that only Spark has trouble with."""
 
 from __future__ import annotations
 
 import random
+import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bench.pcap.captures import LARGE, Folder
 from tests.support.captures.made import make, save
 from tests.support.captures.network import Trouble, packets
 from tests.support.captures.traffic import MIXED, Dialogue, Profile, Speaker
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support.captures.network import Packet
 
-FOLDER: Final = Path(__file__).parents[2] / ".cache" / "bench" / "captures"
-_MIXED: Final = 3800
-"""Connections, for a little more than a gigabyte."""
 _OTHERS: Final = 285
 _GIANT: Final = 430_000_000
 """Bytes of the giant connection, 85 % of the capture with the others."""
@@ -24,19 +24,20 @@ _GIANT: Final = 430_000_000
 
 def mixed() -> Path:
     """A gigabyte of the traffic that a cluster has."""
-    path = FOLDER / f"mixed-{_MIXED}.pcap"
-    if not path.exists():
-        _write(path, make(replace(MIXED, connections=_MIXED), seed=7, trouble=Trouble())[0])
-    return path
+    return _folder().capture(LARGE).path
 
 
 def skewed() -> Path:
     """Half a gigabyte, 85 % of it on one connection."""
-    path = FOLDER / f"skewed-{_GIANT}-{_OTHERS}.pcap"
+    path = _folder().path / f"skewed-{_GIANT}-{_OTHERS}.pcap"
     if not path.exists():
         made = make(replace(MIXED, connections=_OTHERS), seed=9, trouble=Trouble())[0]
         _write(path, [*made, *_giant(Trouble())])
     return path
+
+
+def _folder() -> Folder:
+    return Folder(lambda line: print(line, file=sys.stderr))
 
 
 def _giant(trouble: Trouble) -> list[Packet]:
@@ -52,6 +53,5 @@ def _giant(trouble: Trouble) -> list[Packet]:
 
 
 def _write(path: Path, made: list[Packet]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
     made.sort(key=lambda one: one.time_ns)
     save(path.with_suffix(".part"), made).rename(path)

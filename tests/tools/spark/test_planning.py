@@ -22,6 +22,7 @@ from rocketwire_tools.spark.planning import (
     latest,
     local,
     order_of,
+    part_size,
     parts,
     parts_between,
     rotated,
@@ -169,6 +170,41 @@ def test_parts_of_rotated_files_know_their_neighbours(trace: list[str]) -> None:
         parts_between(settings, trace, "", second)
     )
     assert [Part(Split(third, before=second))] == parts_between(settings, trace, second, third)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "processors", "size"),
+    [
+        ([1000], 2, 500),
+        ([1200], 2, 300),
+        ([1200], 8, 150),
+        ([10], 2, 64),
+        ([50_000], 4, 500),
+        ([400, 400, 400], 2, 200),
+        ([600] * 100, 2, 512),
+        ([], 2, 64),
+    ],
+)
+def test_parts_are_large_and_keep_processors_equally_busy(
+    tmp_path: Path, sizes: list[int], processors: int, size: int
+) -> None:
+    paths: list[str] = []
+    for number, megabytes in enumerate(sizes):
+        path = tmp_path / str(number)
+        with path.open("wb") as file:
+            file.truncate(megabytes << 20)
+        paths.append(str(path))
+    made = part_size(paths, Settings(paths=("x",)), processors)
+    assert 0.97 * size < made / (1 << 20) <= size
+    assert 7 == part_size(paths, Settings(paths=("x",), split_size=7), processors)
+
+
+def test_an_empty_file_has_no_rows_in_exact_mode_either(tmp_path: Path) -> None:
+    path = tmp_path / "empty.pcap"
+    path.touch()
+    settings = Settings(paths=(str(path),), mode="exact")
+    (part,) = parts(settings)
+    assert [] == list(read(part, ["opaque"], [], settings))
 
 
 def test_exact_mode_shares_a_file_out(trace: list[str]) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.packets import Segments
     from rocketwire_tools.pcap.rows import Rows
     from rocketwire_tools.pcap.splits import Head
+    from rocketwire_tools.pcap.stream import Stream
 
     Array = np.ndarray[Any, Any]
 
@@ -65,6 +66,7 @@ class SplitDecoder(Decoder):
         self._reach = Reach() if reach is None else reach
         self._end = _FAR if split.end is None else split.end
         self._open: Array | None = None
+        self._doubted: list[Stream] = []
         self._latest: int | None = None
 
     def _rows(self) -> Iterator[Rows]:
@@ -169,10 +171,13 @@ class SplitDecoder(Decoder):
 
     def _look_for_open(self) -> bool:
         """Find out which connections may have frames of the part that are not known yet."""
-        streams = self._flows.in_doubt(self._end)
-        ends = np.array([one.source + one.target for one in streams], np.int64)
+        if self._open is None:
+            self._doubted = self._flows.in_doubt(self._end)
+        else:  # what comes behind the part brings no others into doubt
+            self._doubted = [one for one in self._doubted if one.may_have_begun(self._end)]
+        ends = np.array([one.source + one.target for one in self._doubted], np.int64)
         self._open = np.unique(ends)
-        return bool(streams)
+        return bool(self._doubted)
 
 
 class _Range:

@@ -25,9 +25,10 @@ class Settings:
 
     Attributes:
         paths: files, folders or patterns.
-        split_size: bytes of a part of a file.
+        split_size: bytes of a part of a file, 0 for files in one part; None for parts that keep the driver's processors
+            equally busy.
         mode: ``split`` or ``exact``.
-        shares: parts of a file in exact mode; 0 for as many as ``split_size`` makes, 8 at most.
+        shares: parts of a file in exact mode; 0 for as many as there would be parts, 8 at most.
         body: ``none``, ``length`` or ``decoded``.
         bad_file: ``fail`` or ``skip``.
         ext_fields: whether there is a column with all extension fields.
@@ -41,7 +42,7 @@ class Settings:
     """
 
     paths: tuple[str, ...]
-    split_size: int = 256 << 20
+    split_size: int | None = None
     mode: str = "split"
     shares: int = 0
     body: str = "length"

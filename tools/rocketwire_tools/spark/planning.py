@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.options import Settings
 
 MOST_SHARES: Final = 8
+LARGEST_PART: Final = 512 << 20
+LEAST_PART: Final = 64 << 20
+"""Each part has to find its place in all connections anew, which costs as much as decoding 20 to 30 MB."""
+_TURNS: Final = 3
+"""Parts for each processor, at least, where several files do not come out even."""
 _DIGITS: Final = re.compile(r"(\d+)")
 _HIDDEN: Final = (".", "_")
 _PACKED: Final = re.compile(r"\.(gz|zst|lz4)$")
@@ -111,9 +116,35 @@ def parts(settings: Settings) -> list[Part]:
         CaptureError: a file cannot be read, unless such are to be skipped.
     """
     made: list[Part] = []
-    for path in files(settings.paths):
-        made += _parts_of(Split(path), settings)
+    found = files(settings.paths)
+    size = part_size(found, settings)
+    for path in found:
+        made += _parts_of(Split(path), size, settings)
     return made
+
+
+def part_size(paths: Sequence[str], settings: Settings, processors: int | None = None) -> int:
+    """Bytes of a part, if options do not say it: parts as large as can be that keep processors equally busy.
+
+    Args:
+        paths: the files that are read together.
+        settings: options.
+        processors: how many; None for as many as there are here.
+    """
+    if settings.split_size is not None:
+        return settings.split_size
+    total = sum(os.path.getsize(path) for path in paths if os.path.exists(path))
+    among = _processors() if processors is None else processors
+    turns = max(-(-total // (among * LARGEST_PART)), 1 if len(paths) == 1 else _TURNS)
+    return min(max(-(-total // (among * turns)), LEAST_PART), LARGEST_PART)
+
+
+def _processors() -> int:
+    """Those that this process may use; in a cluster, the driver's."""
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # not on macOS
+        return os.cpu_count() or 1
 
 
 def parts_between(settings: Settings, known: Sequence[str], start: str, end: str) -> list[Part]:
@@ -135,12 +166,16 @@ def parts_between(settings: Settings, known: Sequence[str], start: str, end: str
     after_start, last = order_of(start), order_of(end)
     if last not in orders:
         _missing(end, settings)
-    for i, path in enumerate(known):
-        if (start and orders[i] <= after_start) or orders[i] > last:
-            continue
+    wanted = [
+        i
+        for i, order in enumerate(orders)
+        if not (start and order <= after_start) and order <= last
+    ]
+    size = part_size([known[i] for i in wanted], settings)
+    for i in wanted:
         before = known[i - 1] if i else None
         after = known[i + 1] if i + 1 < len(known) else None
-        made += _parts_of(Split(path, before=before, after=after), settings)
+        made += _parts_of(Split(known[i], before=before, after=after), size, settings)
     return made
 
 
@@ -196,13 +231,13 @@ def _is_enough(path: str, settings: Settings) -> bool:
     return False
 
 
-def _parts_of(whole: Split, settings: Settings) -> list[Part]:
+def _parts_of(whole: Split, size: int, settings: Settings) -> list[Part]:
     """The parts of one file."""
     try:
         if settings.mode == "exact":
-            count = _shares(whole.path, settings)
+            count = settings.shares or _shares(whole.path, size)
             return [Part(whole, (k, count)) for k in range(count)]
-        splits = plan(whole.path, settings.split_size)
+        splits = plan(whole.path, size)
     except CaptureError as error:
         if settings.bad_file == "fail":
             raise
@@ -211,13 +246,11 @@ def _parts_of(whole: Split, settings: Settings) -> list[Part]:
     return [Part(replace(one, before=whole.before, after=whole.after)) for one in splits]
 
 
-def _shares(path: str, settings: Settings) -> int:
-    if settings.shares:
-        return settings.shares
-    if read_head(path) is None:
+def _shares(path: str, size: int) -> int:
+    """Tasks for a file in exact mode."""
+    if not size or not os.path.exists(path) or not os.path.getsize(path) or read_head(path) is None:
         return 1  # inflating it costs more than it saves
-    size = os.path.getsize(path)
-    return max(1, min(MOST_SHARES, -(-size // max(settings.split_size, 1))))
+    return max(1, min(MOST_SHARES, -(-os.path.getsize(path) // size)))
 
 
 def skipped(error: CaptureError) -> None:
