@@ -43,11 +43,13 @@ def decode(data: bytes) -> None:
         for records in reader:
             assert len(np.unique(records.where)) == len(records.where)
             for rows in rows_of(flows.feed(records, segments(records, addresses, skipped))):
-                assert builder.batch(rows).num_rows == len(rows)
+                assert len(rows) == sum(
+                    one.num_rows for one in (*builder.add(rows), *builder.rest())
+                )
     except CaptureError:
         return
     for rows in rows_of(Found(frames=flows.finish())):
-        assert builder.batch(rows).num_rows == len(rows)
+        assert len(rows) == sum(one.num_rows for one in (*builder.add(rows), *builder.rest()))
 
 
 @cache

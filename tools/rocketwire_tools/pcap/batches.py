@@ -5,6 +5,7 @@ Rules of this file: the same columns in every format and in Spark; only those th
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -34,6 +35,22 @@ _KIND_OF_FLAG: Final = np.array([0, 2, 1, 2], np.int8)
 _SERIALIZE_TYPES: Final = column(["JSON", "ROCKETMQ"], pa.string())
 
 
+_OF_PAIRS: Final = frozenset({"request_code", "request_topic", "latency_ns"})
+_NO_ANSWER: Final = 2
+"""Flag of a oneway request, for a header that cannot be read."""
+_MOST_HELD: Final = 65_536
+"""Rows that wait for requests of responses among them."""
+
+
+@dataclass(slots=True)
+class _Held:
+    """Columns of a batch, but for those of ``paired``."""
+
+    others: dict[str, Column]
+    paired: Paired
+    rows: int
+
+
 class BatchBuilder:
     """Makes Arrow batches of rows.
 
@@ -57,21 +74,52 @@ class BatchBuilder:
             (*fields, "topic") if self._with_topics else fields
         )
         self._pairing = pairing
+        self._with_pairs = not _OF_PAIRS.isdisjoint(fields)
+        self._held: list[_Held] = []
         self.names = Names(addresses)
 
-    def batch(self, rows: Rows) -> Batch:
-        """The rows as a batch."""
+    def add(self, rows: Rows) -> list[Batch]:
+        """Take rows; gives the batches, in order, in which nothing changes any more.
+
+        Args:
+            rows: become one batch.
+        """
         headers = read_headers(rows.header, rows.header_type, self._of_headers)
         paired = self._pairing.pair(
             rows.number,
             headers.opaque,
-            headers.flag,
+            headers.flag if headers.ok.all() else np.where(headers.ok, headers.flag, _NO_ANSWER),
             headers.code,
             rows.time_ns,
             objects(headers.topic) if self._with_topics else None,
         )
-        values = _Values(self, rows, headers, paired)
-        return arrow.batch([values.column(name) for name in self._schema.names], self._schema)
+        values = _Values(self, rows, headers)
+        others = {name: values.column(name) for name in self._schema.names if name not in _OF_PAIRS}
+        self._held.append(_Held(others, paired, len(rows)))
+        count = 0
+        surplus = sum(one.rows for one in self._held) - _MOST_HELD
+        for one in self._held:
+            if surplus <= 0 and self._with_pairs and one.paired.until > self._pairing.now:
+                break
+            surplus -= one.rows
+            count += 1
+        return self._made(count)
+
+    def rest(self) -> list[Batch]:
+        """The batches that are left, as they are."""
+        return self._made(len(self._held))
+
+    def _made(self, count: int) -> list[Batch]:
+        names = self._schema.names
+        done, self._held = self._held[:count], self._held[count:]
+        made = [
+            {
+                name: _of_pair(name, one.paired) if name in _OF_PAIRS else one.others[name]
+                for name in names
+            }
+            for one in done
+        ]
+        return [arrow.batch(list(columns.values()), self._schema) for columns in made]
 
     @property
     def file(self) -> str:
@@ -87,12 +135,10 @@ class _Values:
         builder: BatchBuilder,
         rows: Rows,
         headers: Columns,
-        paired: Paired,
     ) -> None:
         self._builder = builder
         self._rows = rows
         self._columns = headers
-        self._paired = paired
         self._known: Column | None = None
 
     def column(self, name: str) -> Column:
@@ -149,15 +195,6 @@ class _Values:
         names = [_name(each, response=bool(answer)) for each, answer in found]
         return column(names, pa.string()).take(_masked(inverse, self._columns.ok))
 
-    def _request_code(self) -> Column:
-        return _masked(self._paired.code.astype(np.int32), self._paired.found)
-
-    def _request_topic(self) -> Column:
-        return column(self._paired.topic.tolist(), pa.string())
-
-    def _latency_ns(self) -> Column:
-        return _masked(self._paired.latency_ns, self._paired.found & (self._paired.latency_ns >= 0))
-
     def _serialize_type(self) -> Column:
         kinds = self._rows.header_type
         if kinds.any():
@@ -191,6 +228,15 @@ class _Values:
             for header, kind in zip(self._rows.header, self._rows.header_type.tolist(), strict=True)
         ]
         return column(texts, pa.string())
+
+
+def _of_pair(name: str, paired: Paired) -> Column:
+    """A column of what is known of requests of responses."""
+    if name == "request_topic":
+        return column(paired.topic.tolist(), pa.string())
+    if name == "request_code":
+        return _masked(paired.code.astype(np.int32), paired.found)
+    return _masked(paired.latency_ns, paired.found & (paired.latency_ns >= 0))
 
 
 _DENSE: Final = 1 << 16

@@ -131,8 +131,15 @@ class Decoder:
         Raises:
             CaptureError: it cannot be read on; the rows before have been given.
         """
-        for rows in self.rows():
-            yield self._builder.batch(rows)
+        try:
+            for rows in self.rows():
+                yield from self._builder.add(rows)
+                if self._options.eager:
+                    yield from self._builder.rest()
+        except CaptureError:
+            yield from self._builder.rest()
+            raise
+        yield from self._builder.rest()
         self.totals.unanswered = self.pairing.unanswered + self.pairing.waiting
 
     def rows(self) -> Iterator[Rows]:

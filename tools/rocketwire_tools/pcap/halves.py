@@ -162,7 +162,8 @@ class Back:
         while not isinstance(message := self._messages.get(), End):
             self.end = End(message.totals)
             addresses.learn(message.addresses)
-            yield builder.batch(_rows(message))
+            yield from builder.add(_rows(message))
+        yield from builder.rest()
         unanswered = self._pairing.unanswered + self._pairing.waiting
         self.end = End(replace(message.totals, unanswered=unanswered), message.error)
 

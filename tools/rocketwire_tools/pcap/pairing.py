@@ -1,11 +1,16 @@
 """Which request a response answers, and how long it took.
 
-Rules of this file: a request is known by the stream that it went by and its opaque; a response answers the latest that began
-before it and has no answer yet.  What is remembered is bounded.
+Rules of this file: a request is known by the stream that it went by and its opaque.  Among the frames that have both in common,
+in the order of their first bytes, a response answers the one directly in front of it, if that is a request; if not, the one
+directly behind it, if that is a request that was captured within ``EARLY_NS`` and that no response follows within them.  It does
+not matter where a capture is cut into chunks: responses of which the request may yet come wait for it.
+``rocketwire_tools.spark.correlation`` says the same to Spark.  What is remembered is bounded.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -17,24 +22,37 @@ MOST_PENDING: Final = 1_000_000
 """Requests that wait for an answer; the oldest are forgotten."""
 _RESPONSE: Final = 1
 _ONEWAY: Final = 2
-_REORDERED_NS: Final = 1_000_000_000
+EARLY_NS: Final = 250_000_000
+"""Nanoseconds that a response may be captured before its request, which the network or the capture put into another order."""
 _OPAQUES: Final = 0xFFFFFFFF
 
 
-class Paired(NamedTuple):
-    """What is known of the requests of responses, an entry for each frame.
+@dataclass(slots=True)
+class Paired:
+    """What is known of the requests of responses, an entry for each frame; filled in later where ``until`` says so.
 
     Attributes:
         found: whether it is a response to a known request.
         code: of the request.
         latency_ns: nanoseconds from the first byte of the request to that of the response.
         topic: of the request, where topics were given.
+        until: capture time from which on nothing changes any more.
     """
 
     found: Array
     code: Array
     latency_ns: Array
     topic: Array
+    until: int = 0
+
+
+class _Orphans(NamedTuple):
+    """Responses of one chunk whose requests may yet come, sorted by key."""
+
+    paired: Paired
+    frame: Array
+    key: Array
+    time_ns: Array
 
 
 class _Frames(NamedTuple):
@@ -50,12 +68,15 @@ class Pairing:
 
     Attributes:
         unanswered: requests that were forgotten, or followed by another with the same number.
+        now: latest capture time of a frame's first byte.
     """
 
     def __init__(self, most_pending: int = MOST_PENDING) -> None:
         self.unanswered = 0
         self._most = most_pending
         self._pending: dict[int, tuple[int, int, str | None]] = {}
+        self._orphans: list[_Orphans] = []
+        self.now = 0
 
     def pair(
         self,
@@ -89,6 +110,7 @@ class Pairing:
         taking_part = np.flatnonzero(response | ((flag & _ONEWAY) == 0))
         if not len(taking_part):
             return paired
+        self.now = max(self.now, int(time_ns.max()))
         response = response[taking_part]
         key = (number[taking_part] ^ response) << 32 | (opaque[taking_part] & _OPAQUES)
         order = np.lexsort((time_ns[taking_part], key))
@@ -99,11 +121,13 @@ class Pairing:
         answers = response & same
         answers[1:] &= ~response[:-1]
         at = np.flatnonzero(answers)
-        _note(paired, of[at], of[at - 1], frames)
+        _note(paired, of[at], frames, of[at - 1])
         self._earlier(paired, of, key, response & ~same, frames)
         answered = _too_early(paired, of, same, response, answers, frames)
         answered[:-1] |= answers[1:]
-        self._remember(of, key, ~response & ~answered, frames)
+        self._late(of, key, response, answered, frames)
+        self._remember(of, key, same, response, answered, frames)
+        self._leave(paired, of, key, response, frames)
         return paired
 
     def _earlier(
@@ -121,20 +145,54 @@ class Pairing:
                 if topic is not None:
                     paired.topic[frame] = topic
 
-    def _remember(self, of: Array, key: Array, waiting: Array, frames: _Frames) -> None:
-        """Requests whose answer has not come."""
-        at = np.flatnonzero(waiting)
+    def _late(
+        self, of: Array, key: Array, response: Array, answered: Array, frames: _Frames
+    ) -> None:
+        """Requests that were captured behind their answers, in earlier chunks."""
+        for orphans in self._orphans:
+            at = np.minimum(np.searchsorted(key, orphans.key), len(key) - 1)
+            behind = np.minimum(at + 1, len(key) - 1)
+            began, times = frames.time_ns[of[at]], orphans.time_ns
+            hit = (key[at] == orphans.key) & ~response[at] & (began - times < EARLY_NS)
+            follows = (behind > at) & (key[behind] == orphans.key) & response[behind]
+            hit &= ~(follows & (frames.time_ns[of[behind]] - times < EARLY_NS))
+            hit &= ~orphans.paired.found[orphans.frame]
+            some = np.flatnonzero(hit)
+            _note(orphans.paired, orphans.frame[some], frames, of[at[some]], times[some])
+            answered[at[some]] = True
+        self._orphans = [one for one in self._orphans if one.paired.until > self.now]
+
+    def _leave(
+        self, paired: Paired, of: Array, key: Array, response: Array, frames: _Frames
+    ) -> None:
+        """Responses whose requests may yet come: the last frames with their keys, captured lately."""
+        orphans = response & ~paired.found[of]
+        orphans[:-1] &= key[1:] != key[:-1]
+        orphans &= frames.time_ns[of] > self.now - EARLY_NS
+        at = np.flatnonzero(orphans)
+        if len(at):
+            times = frames.time_ns[of[at]]
+            paired.until = int(times.max()) + EARLY_NS
+            self._orphans.append(_Orphans(paired, of[at], key[at], times))
+
+    def _remember(
+        self, of: Array, key: Array, same: Array, response: Array, answered: Array, frames: _Frames
+    ) -> None:
+        """Requests whose answer has not come, if nothing follows them."""
+        pending, waiting = self._pending, ~response & ~answered
+        if pending:  # a request of an earlier chunk is followed by another
+            for each in key[~same & ~response].tolist():
+                if pending.pop(each, None) is not None:
+                    self.unanswered += 1
+        followed = np.append(same[1:], False)
+        self.unanswered += int(np.count_nonzero(waiting & followed))
+        at = np.flatnonzero(waiting & ~followed)
         at = at[np.argsort(frames.time_ns[of[at]], kind="stable")]
-        pending = self._pending
-        for each, *request in zip(
-            key[at].tolist(), *(part[of[at]].tolist() for part in frames), strict=True
-        ):
-            if pending.pop(each, None) is not None:
-                self.unanswered += 1
-            pending[each] = (request[0], request[1], request[2])
+        values = (part[of[at]].tolist() for part in frames)
+        pending.update(zip(key[at].tolist(), zip(*values, strict=True), strict=True))
         surplus = len(pending) - self._most
         if surplus > 0:
-            for each in list(pending)[:surplus]:
+            for each in list(islice(pending, surplus)):
                 del pending[each]
             self.unanswered += surplus
 
@@ -154,18 +212,23 @@ def _too_early(
     """
     early = np.zeros(len(of), np.bool_)
     early[:-1] = response[:-1] & ~paired.found[of[:-1]] & same[1:] & ~response[1:]
-    early[:-2] &= ~answers[2:]
+    times = frames.time_ns[of]
+    early[:-2] &= ~(answers[2:] & (times[2:] - times[:-2] < EARLY_NS))
+    early[:-1] &= times[1:] - times[:-1] < EARLY_NS
     at = np.flatnonzero(early)
-    at = at[frames.time_ns[of[at + 1]] - frames.time_ns[of[at]] < _REORDERED_NS]
-    _note(paired, of[at], of[at + 1], frames)
+    _note(paired, of[at], frames, of[at + 1])
     answered = np.zeros(len(of), np.bool_)
     answered[at + 1] = True
     return answered
 
 
-def _note(paired: Paired, responses: Array, requests: Array, frames: _Frames) -> None:
+def _note(
+    paired: Paired, responses: Array, frames: _Frames, requests: Array, times: Array | None = None
+) -> None:
+    """Take down the requests of responses; times: of the responses, if they are of an earlier chunk."""
     paired.found[responses] = True
     paired.code[responses] = frames.code[requests]
-    paired.latency_ns[responses] = frames.time_ns[responses] - frames.time_ns[requests]
-    if paired.topic is not frames.topic:
+    began = frames.time_ns[requests]
+    paired.latency_ns[responses] = (frames.time_ns[responses] if times is None else times) - began
+    if paired.topic.flags.writeable:
         paired.topic[responses] = frames.topic[requests]

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-_REORDERED_NS: Final = 1_000_000_000
+EARLY_NS: Final = 250_000_000
+"""As in ``pairing``, which a driver need not import."""
 NEEDED: Final = (
     "time_ns", "end_time_ns", "connection", "src", "src_port", "dst", "dst_port", "kind", "code", "opaque",
 )  # fmt: skip
@@ -62,8 +63,11 @@ def correlate(frames: DataFrame, *, within_file: bool = False) -> DataFrame:
         answers
         & f.coalesce(near("kind", 1) != "request", f.lit(True))
         & (near("kind", -1) == "request")
-        & f.coalesce(near("kind", -2) != "response", f.lit(True))
-        & (near("time_ns", -1) - col("time_ns") < _REORDERED_NS)
+        & (near("time_ns", -1) - col("time_ns") < EARLY_NS)
+        & ~f.coalesce(
+            (near("kind", -2) == "response") & (near("time_ns", -2) - col("time_ns") < EARLY_NS),
+            f.lit(False),
+        )
     )
     code = when(follows, near("code", 1)).when(early, near("code", -1))
     latency = when(follows, col("time_ns") - near("time_ns", 1))
