@@ -10,6 +10,7 @@ nothing.
 from __future__ import annotations
 
 from bisect import bisect_left
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, TypeVarTuple
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -20,7 +21,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
-__all__ = ["BUCKETS_MS", "ONEWAY", "ROUTE_FOUND", "UNKNOWN", "Counters", "Histogram", "Kind"]
+__all__ = [
+    "BUCKETS_MS",
+    "ONEWAY",
+    "ROUTE_FOUND",
+    "UNKNOWN",
+    "Counters",
+    "Histogram",
+    "Kind",
+    "Work",
+]
 
 BUCKETS_MS: Final = (
     *(0.01, 0.03, 0.1, 0.3),  # ours: most answers take less than Java's first bucket
@@ -51,8 +61,17 @@ class Kind(NamedTuple):
 ROUTE_FOUND: Final = Kind(_ROUTE, int(ResponseCode.SUCCESS))
 
 
+class Work(StrEnum):
+    """What is timed beside requests, by the names of its metric; nothing of it is timed unless
+    somebody asks for metrics."""
+
+    REGISTRATION_DECODE = "registration_decode_latency"
+    EXPIRY_SCAN = "expiry_scan_duration"
+    KV_PERSIST = "kv_persist_latency"
+
+
 class Histogram:
-    """Durations of requests of one kind.
+    """Durations of requests, or work, of one kind.
 
     Attributes:
         counts: per class of ``BUCKETS_MS``, and one for what is above them all.
@@ -64,6 +83,11 @@ class Histogram:
     def __init__(self) -> None:
         self.counts = [0] * (len(BUCKETS_MS) + 1)
         self.total_ms = 0.0
+
+    def merge(self, other: Histogram) -> None:
+        """Take note of what another one has noted."""
+        self.counts = [one + more for one, more in zip(self.counts, other.counts, strict=True)]
+        self.total_ms += other.total_ms
 
     def add(self, seconds: float, weight: int = 1) -> None:
         """Take note of a request, which stands for ``weight`` of them."""
@@ -83,6 +107,7 @@ class Counters:
         received: bytes of bodies of these requests by code, where there are any.
         sent: bytes of their answers by request code.
         durations: by kind; of ``routes`` extrapolated from those that were timed.
+        works: durations of other work.
     """
 
     __slots__ = (
@@ -94,6 +119,7 @@ class Counters:
         "route_bytes",
         "routes",
         "sent",
+        "works",
     )
 
     def __init__(self) -> None:
@@ -105,10 +131,21 @@ class Counters:
         self.received: dict[int, int] = {}
         self.sent: dict[int, int] = {}
         self.durations: dict[Kind, Histogram] = {}
+        self.works = {work: Histogram() for work in Work}
 
     def begin(self) -> float:
-        """When a request begins; to be given to ``answered``."""
+        """When a request or work begins; to be given to ``answered`` or ``took``."""
         return 0.0 if self.clock is None else self.clock()
+
+    def took(self, work: Work, began: float) -> None:
+        """Take note of work that ends now.
+
+        Args:
+            work: what it was.
+            began: what ``begin`` gave.
+        """
+        if self.clock is not None:
+            self.works[work].add(self.clock() - began)
 
     def answered(self, kind: Kind, received: int, sent: int, began: float) -> None:
         """Count a request that has been handled in the general way.
@@ -153,6 +190,13 @@ class Counters:
         """Bytes of all answers by request code."""
         sent = self.sent.get(_ROUTE, 0) + self.route_bytes
         return {**self.sent, **({_ROUTE: sent} if sent else {})}
+
+    def by_request(self) -> dict[int, Histogram]:
+        """Durations by request code, however the requests were answered."""
+        found: dict[int, Histogram] = {}
+        for kind, histogram in self.durations.items():
+            found.setdefault(kind.request, Histogram()).merge(histogram)
+        return found
 
     def _others(self) -> int:
         return sum(self.requests.values())

@@ -28,7 +28,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 
 from rocketwire import __version__
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire_namesrv.counters import BUCKETS_MS, ONEWAY, UNKNOWN
+from rocketwire_namesrv.counters import BUCKETS_MS, ONEWAY, UNKNOWN, Histogram, Work
 from rocketwire_namesrv.status import is_serving
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from prometheus_client.metrics_core import Metric
 
-    from rocketwire_namesrv.counters import Histogram, Kind
+    from rocketwire_namesrv.counters import Kind
     from rocketwire_namesrv.observer import Observer
     from rocketwire_namesrv.state import State
 
@@ -65,6 +65,12 @@ _SECURITY_EVENTS: Final = {
     "ConfigUpdated": "config_updated",
     "ResponseDropped": "response_dropped",
     "TopicRouteRefused": "topic_route_refused",
+}
+_WORKS: Final = {
+    Work.REGISTRATION_DECODE: "Milliseconds until the body of a registration was read, other"
+    " requests between its steps included.",
+    Work.EXPIRY_SCAN: "Milliseconds that looks for silent brokers took.",
+    Work.KV_PERSIST: "Milliseconds until a change to the key/value table was on disk.",
 }
 _KV_EVENTS: Final = {"ConfigItemPut": "put", "ConfigItemDeleted": "delete"}
 
@@ -125,6 +131,7 @@ class Exposition(Collector):
         yield from self._table()
         yield from self._requests()
         yield self._latency()
+        yield from self._durations()
         yield from self._events()
         yield from self._endings()
 
@@ -172,6 +179,11 @@ class Exposition(Collector):
             ("broker_groups", "Broker names.", table.groups),
             ("clusters", "Clusters.", table.clusters),
             ("topics", "Topics.", table.topics.entries),
+            (
+                "unregistration_queue_depth",
+                "Brokers that wait to be taken out: none, that is done at once.",
+                (),
+            ),
         )
         for name, text, what in sizes:
             yield _gauge(f"rocketmq_namesrv_{name}", text, len(what))
@@ -286,6 +298,28 @@ class Exposition(Collector):
                 ("remoting", *names, "false", result), _buckets(histogram), histogram.total_ms
             )
         return family
+
+    def _durations(self) -> Iterator[Metric]:
+        by_request = self._state.counters.by_request()
+        family = HistogramMetricFamily(
+            "rocketmq_namesrv_request_handler_latency",
+            "Milliseconds that requests took, as in rocketmq_rpc_latency.",
+            labels=("request_code",),
+        )
+        for code, histogram in by_request.items():
+            family.add_metric((request_name(code),), _buckets(histogram), histogram.total_ms)
+        yield family
+        routes = by_request.get(_ROUTE, Histogram())
+        named = {"route_request_latency": ("Milliseconds that requests for routes took.", routes)}
+        for work, histogram in self._state.counters.works.items():
+            named[work] = (_WORKS[work], histogram)
+        for name, (text, histogram) in named.items():
+            yield HistogramMetricFamily(
+                f"rocketmq_namesrv_{name}",
+                text,
+                buckets=_buckets(histogram),
+                sum_value=histogram.total_ms,
+            )
 
     # ---- what happened
 

@@ -23,6 +23,7 @@ from rocketwire_namesrv import reactor
 from rocketwire_namesrv.accepting import Door
 from rocketwire_namesrv.access import exposed
 from rocketwire_namesrv.connections import Connection, Served
+from rocketwire_namesrv.counters import Work
 from rocketwire_namesrv.durable import DurableFile
 from rocketwire_namesrv.handlers import Peer
 from rocketwire_namesrv.journal import Journal
@@ -340,9 +341,17 @@ class NameServer:
 
     async def _saved(self, outcome: Outcome) -> bool:
         """Bring to disk what is acknowledged; False where something of it cannot be written."""
-        kv = not outcome.persist_kv or await self._kv_file.save()
+        kv = not outcome.persist_kv or await self._saved_kv()
         config = not outcome.persist_config or await self._config_file.save()
         return kv and config
+
+    async def _saved_kv(self) -> bool:
+        counters = self.state.counters
+        began = counters.begin()
+        saved = await self._kv_file.save()
+        if saved:
+            counters.took(Work.KV_PERSIST, began)
+        return saved
 
     async def _proceed(self, connection: Served) -> Outcome:
         """Let a session go on; in small steps and by turns, if it says so."""

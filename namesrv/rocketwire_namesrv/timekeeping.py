@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import trio
 
 from rocketwire_namesrv.connections import Deadlines
+from rocketwire_namesrv.counters import Work
 from rocketwire_namesrv.logs import LOGGER
 from rocketwire_namesrv.occurrences import Reason
 
@@ -92,7 +93,10 @@ async def expire_for_ever(server: Timed) -> None:
 
 
 def _expire(server: Timed) -> None:
+    counters = server.state.counters
+    began = counters.begin()
     occurrences, numbers = server.state.expire(trio.current_time())
+    counters.took(Work.EXPIRY_SCAN, began)
     server.happened(occurrences, None)
     for number in numbers:
         if (connection := server.connections.get(number)) is not None:

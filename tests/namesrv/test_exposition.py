@@ -11,6 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from rocketwire.codes import RequestCode
+from rocketwire_namesrv.counters import Work
 from rocketwire_namesrv.exposition import MOST_BROKERS, Exposition
 from rocketwire_namesrv.observer import Observer
 from rocketwire_namesrv.occurrences import BrokerUnregistered
@@ -125,6 +126,33 @@ def test_durations_have_the_labels_of_javas_histogram(site: Site) -> None:
     buckets = site.series("rocketmq_rpc_latency_bucket")
     bounds = {labels[1]: value for labels, value in buckets.items() if labels[0] == "false"}
     assert (bounds["1.0"], bounds["3.0"], bounds["+Inf"]) == (0, 1, 1)
+
+
+def test_durations_are_shown_by_request_code_and_of_other_work(site: Site) -> None:
+    clock = iter([0.0, 0.002, 1.0, 1.004, 2.0, 2.5])
+    site.server.state.counters.clock = clock.__next__
+    site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
+    site.server.ask(105, {"topic": "nowhere"})
+    counters = site.server.state.counters
+    counters.took(Work.KV_PERSIST, counters.begin())
+
+    name = "rocketmq_namesrv_request_handler_latency"
+    assert site.series(f"{name}_count") == {
+        ("get_broker_cluster_info",): 1,
+        ("get_routeinfo_by_topic",): 1,
+    }
+    assert site.series(f"{name}_sum")["get_routeinfo_by_topic",] == pytest.approx(4)
+    assert site.series("rocketmq_namesrv_route_request_latency_sum") == {(): pytest.approx(4)}
+    assert site.series("rocketmq_namesrv_kv_persist_latency_sum") == {(): pytest.approx(500)}
+    assert site.series("rocketmq_namesrv_expiry_scan_duration_count") == {(): 0}
+
+
+def test_the_reading_of_registrations_is_timed(site: Site) -> None:
+    site.server.state.counters.clock = lambda: 1.0
+    site.server.register()
+    site.server.ask(103, {"brokerName": "b"}, b"nonsense")
+
+    assert site.series("rocketmq_namesrv_registration_decode_latency_count") == {(): 1}
 
 
 def test_what_happened_is_counted(site: Site) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 import trio.lowlevel
+import trio.testing
 from trio.testing import memory_stream_pair
 
 from rocketwire.codes import RequestCode
@@ -32,6 +33,7 @@ from tests.namesrv.test_server import (
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator
+    from pathlib import Path
 
     from trio.testing import MockClock
 
@@ -96,6 +98,24 @@ async def test_each_page_is_where_it_should_be() -> None:
 
     assert status == 200
     assert f"driver {server.driver_name}" in text
+
+
+async def test_work_beside_requests_is_timed(tmp_path: Path, mock_clock: MockClock) -> None:
+    put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
+    names = ("kv_persist_latency", "registration_decode_latency", "expiry_scan_duration")
+    async with (
+        running(kv_config_path=str(tmp_path / "kv.json")) as server,
+        await trio.open_tcp_stream(*server.listening) as stream,
+    ):
+        client = Client(stream)
+        await get(server, "/healthz")  # from then on something is counted
+        await client.ask(put)
+        await client.ask(registration())
+        mock_clock.jump(6)
+        await trio.testing.wait_all_tasks_blocked()
+        counts = [await value(server, f"rocketmq_namesrv_{name}_count") for name in names]
+
+    assert counts == [1, 1, 1]
 
 
 async def test_what_clients_do_is_counted_and_shown() -> None:
