@@ -7,8 +7,9 @@ comes, unless the caller has forgotten the request before.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
     from rocketwire.errors import DecodeError

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocketwire.messages._fields import (
@@ -18,6 +17,7 @@ from rocketwire.messages._fields import (
 from rocketwire.messages.enums import MessageModel, MessageRequestMode
 from rocketwire.messages.message_queue import MessageQueue, MessageQueueAssignment
 from rocketwire.messages.rpc import RpcRequestHeader
+from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocketwire.messages._fields import (
@@ -24,6 +23,7 @@ from rocketwire.messages.enums import CMResult
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.rpc import RpcRequestHeader, TopicRequestHeader
+from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

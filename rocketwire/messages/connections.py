@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import LanguageCode
@@ -20,6 +19,7 @@ from rocketwire.messages._fields import (
 from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.messages.rpc import RpcRequestHeader
+from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rocketwire.messages._fields import (
@@ -22,6 +21,7 @@ from rocketwire.messages._fields import (
     record,
 )
 from rocketwire.messages.route import BrokerMemberGroup
+from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

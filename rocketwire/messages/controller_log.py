@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rocketwire.messages._fields import BOXED_LONG, INTEGER, STRING, ext
+from rocketwire.wire.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

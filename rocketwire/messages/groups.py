@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocketwire.messages._fields import (
@@ -24,6 +23,7 @@ from rocketwire.messages.enums import GroupRetryPolicyType
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.messages.rpc import RpcRequestHeader, TopicRequestHeader
 from rocketwire.messages.topic_config import DataVersion
+from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rocketwire.messages._fields import (
@@ -16,6 +15,7 @@ from rocketwire.messages._fields import (
     member,
     record,
 )
+from rocketwire.wire.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rocketwire.messages._fields import (
     BOOLEAN,
     CLOCKED_LONG,
@@ -19,6 +17,7 @@ from rocketwire.messages._fields import (
 )
 from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
 from rocketwire.messages.rpc import RpcRequestHeader
+from rocketwire.wire.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocketwire.messages._fields import INT, LONG, STRING, enumeration, mapping, member, record
 from rocketwire.messages.enums import MessageRequestMode
+from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

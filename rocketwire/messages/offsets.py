@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocketwire.messages._fields import (
@@ -24,6 +24,7 @@ from rocketwire.messages.enums import BoundaryType
 from rocketwire.messages.message_queue import MessageQueue, MessageQueueForC
 from rocketwire.messages.rpc import RpcRequestHeader, TopicQueueRequestHeader, TopicRequestHeader
 from rocketwire.messages.topic_config import DataVersion
+from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rocketwire.messages._fields import (
     BIT_SET,
     BOOLEAN,
@@ -20,6 +18,7 @@ from rocketwire.messages._fields import (
     record,
 )
 from rocketwire.messages.rpc import TopicQueueRequestHeader
+from rocketwire.wire.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

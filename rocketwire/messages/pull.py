@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rocketwire.messages._fields import BOXED_LONG, INTEGER, STRING, ext
 from rocketwire.messages.rpc import TopicQueueRequestHeader
+from rocketwire.wire.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

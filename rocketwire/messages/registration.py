@@ -9,7 +9,6 @@ header's label says, because Java's brokers label it ``compressed=false``
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import DecodeError, EncodeError
@@ -42,6 +41,7 @@ from rocketwire.messages.topic_config import stamped as stamped
 from rocketwire.versions import CURRENT_VERSION, MQVersion
 from rocketwire.wire.compression import deflate, inflate, looks_like_zlib
 from rocketwire.wire.fastjson import DEFAULT_LIMITS, dumps, loads
+from rocketwire.wire.frozen import dataclass
 from rocketwire.wire.grammar import RegisterParts, build_register_body, parse_register_body
 from rocketwire.wire.utf8 import decode_utf8
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
 from rocketwire.messages._fields import (
@@ -15,6 +14,7 @@ from rocketwire.messages._fields import (
     ext,
 )
 from rocketwire.messages.rpc import RpcRequestHeader, TopicQueueRequestHeader, TopicRequestHeader
+from rocketwire.wire.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

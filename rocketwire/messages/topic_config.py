@@ -7,7 +7,7 @@ Rules of this file: what a text leaves out stays told apart from what it says is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocketwire.errors import DecodeError, EncodeError
@@ -28,6 +28,7 @@ from rocketwire.messages.enums import TopicFilterType
 from rocketwire.messages.route import TopicQueueMappingInfo
 from rocketwire.messages.static_topics import TopicQueueMappingDetail
 from rocketwire.wire.fastjson import DEFAULT_LIMITS, dumps, loads
+from rocketwire.wire.frozen import dataclass
 from rocketwire.wire.utf8 import encode_utf8
 
 if TYPE_CHECKING:

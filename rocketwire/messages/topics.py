@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rocketwire.messages._fields import (
@@ -23,6 +22,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.rpc import RpcRequestHeader, TopicRequestHeader
 from rocketwire.messages.static_topics import TopicQueueMappingDetail
 from rocketwire.messages.topic_config import DataVersion, TopicConfig
+from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

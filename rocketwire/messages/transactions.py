@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from rocketwire.messages._fields import (
@@ -19,6 +18,7 @@ from rocketwire.messages._fields import (
 )
 from rocketwire.messages.rpc import RpcRequestHeader
 from rocketwire.messages.topic_config import DataVersion
+from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

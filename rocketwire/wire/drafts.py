@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from rocketwire.wire.source import compiled
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -19,7 +21,7 @@ def draft_of(cls: type[Any]) -> Any:
     """A class of the same shape as a frozen dataclass with slots, whose instances can be filled and become those of the other."""
     names = [each.name for each in fields(cls)]
     filling = [f"    one_.{name} = {name}" for name in names]
-    fill = _function([f"def fill(one_, {', '.join(names)}):", *filling], cls)
+    fill = _function("fill", [f"def fill(one_, {', '.join(names)}):", *filling], cls)
     return type("Draft", (), {"__slots__": tuple(names), "__init__": fill})
 
 
@@ -29,16 +31,13 @@ def drafting(cls: type[T]) -> Callable[..., T]:
     filling = [f"    one_.{name} = {name}" for name in names]
     head = [f"def made({', '.join(names)}):", "    one_ = new_(draft_)"]
     tail = ["    one_.__class__ = cls_", "    return one_"]
-    made = _function([*head, *filling, *tail], cls, new_=object.__new__, draft_=draft_of(cls))
+    made = _function("made", [*head, *filling, *tail], cls, draft_of(cls))
     return cast("Callable[..., T]", made)
 
 
-def _function(lines: list[str], cls: type[Any], **names: object) -> object:
-    """The only function of some lines, which may use ``cls_`` and these names."""
-    found: dict[str, Any] = {}
-    code = compile("\n".join((*lines, "")), f"<draft of {cls.__name__}>", "exec")
-    exec(code, {"cls_": cls, **names}, found)  # noqa: S102  # source is ours
-    return found.popitem()[1]
+def _function(name: str, lines: list[str], cls: type[Any], draft: object = None) -> Any:
+    names = {"cls_": cls, "draft_": draft, "new_": object.__new__}
+    return compiled("\n".join((*lines, "")), name, f"draft of {cls.__name__}", names)
 
 
 def later(cls: type[Any], name: str, read: Callable[[bytes], object]) -> None:

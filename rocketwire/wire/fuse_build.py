@@ -8,7 +8,7 @@ field's path for a value that has no form on the wire.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.wire.building import LETTER_24, build_entries, impossible, unfit, wrong_size
 from rocketwire.wire.layout import (
@@ -29,7 +29,7 @@ from rocketwire.wire.layout import (
     Unsigned24,
     UntilEnd,
 )
-from rocketwire.wire.source import Source
+from rocketwire.wire.source import Source, compiled
 from rocketwire.wire.utf8 import encode_utf8
 
 if TYPE_CHECKING:
@@ -251,7 +251,5 @@ NAMES: Final[Mapping[str, object]] = {
 
 def make_builder(node: Node, name: str) -> Builder:
     """Compiles the builder; ``name`` shows in tracebacks."""
-    namespace = dict(NAMES)
-    source = builder_source(node, "build")
-    exec(compile(source, f"<builder of {name}>", "exec"), namespace)  # noqa: S102  # source is ours
-    return cast("Builder", namespace["build"])
+    made: Builder = compiled(builder_source(node, "build"), "build", f"builder of {name}", NAMES)
+    return made

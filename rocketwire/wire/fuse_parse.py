@@ -9,7 +9,7 @@ each with the field's path and the position; nothing else, whatever the bytes.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.wire.entries import SEVERAL, entries_reader
 from rocketwire.wire.layout import (
@@ -33,7 +33,7 @@ from rocketwire.wire.layout import (
 )
 from rocketwire.wire.pieces import read_pieces
 from rocketwire.wire.refusals import bad_count, bad_length, refused, short, too_many
-from rocketwire.wire.source import Source
+from rocketwire.wire.source import Source, compiled
 from rocketwire.wire.utf8 import decode_slice, decode_utf8
 
 if TYPE_CHECKING:
@@ -439,7 +439,5 @@ NAMES: Final[Mapping[str, object]] = {
 
 def make_parser(node: Node, name: str) -> Parser[Any]:
     """Compiles the parser; ``name`` shows in tracebacks."""
-    namespace = dict(NAMES)
-    source = parser_source(node, "parse")
-    exec(compile(source, f"<parser of {name}>", "exec"), namespace)  # noqa: S102  # source is ours
-    return cast("Parser[Any]", namespace["parse"])
+    made: Parser[Any] = compiled(parser_source(node, "parse"), "parse", f"parser of {name}", NAMES)
+    return made

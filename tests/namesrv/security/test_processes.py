@@ -24,8 +24,7 @@ CALLS = {
     "__import__",
 }
 GENERATED = {
-    "rocketwire/wire/fuse_build.py",  # functions for layouts, from text that is all its own
-    "rocketwire/wire/fuse_parse.py",
+    "rocketwire/wire/source.py",  # functions for layouts and values, from text that is all its own
 }
 
 ALLOCATOR = "rocketwire_namesrv/process.py"
