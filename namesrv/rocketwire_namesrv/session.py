@@ -13,7 +13,7 @@ Java: ``NettyRemotingAbstract``, ``NettyDecoder``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import LanguageCode, ResponseCode, SerializeType
 from rocketwire.errors import DecodeError
@@ -33,13 +33,16 @@ from rocketwire_namesrv.limits import (
     exceeds,
 )
 from rocketwire_namesrv.occurrences import Occurrence, RequestFailed, ResponseDropped
+from rocketwire_namesrv.outcome import NOTHING as NOTHING
+from rocketwire_namesrv.outcome import Outcome as Outcome
+from rocketwire_namesrv.outcome import Work
 from rocketwire_namesrv.registrations import MANY_BYTES
 from rocketwire_namesrv.steps import drained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from rocketwire_namesrv.state import Notification, State
+    from rocketwire_namesrv.state import State
 
 _UNLIMITED: Final = 1 << 62
 
@@ -53,67 +56,6 @@ _RESPONSE: Final = int(CommandFlag.RESPONSE)
 _ONEWAY: Final = int(CommandFlag.ONEWAY)
 _GO_AWAY_ABOVE: Final = int(MQVersion.V5_3_1)
 _KNOWN: Final = frozenset({*HANDLERS, *STEPWISE})
-
-
-class Outcome(NamedTuple):
-    """What came of the bytes received.
-
-    Attributes:
-        send: answers, in the order of the requests.
-        occurrences: what happened, for the log.
-        notify: commands to send to other addresses, one attempt each, unanswered.
-        persist_kv: the key/value file has to be written before ``send`` goes out.
-        persist_config: likewise the configuration file.
-        send_unsaved: takes the place of ``send`` where that file could not be written.
-        close: why the connection has to be closed after ``send``; None to go on.
-        close_connections: ids of other connections to close.
-        commands: how many have been handled, answered or not.
-    """
-
-    send: bytes = b""
-    occurrences: tuple[Occurrence, ...] = ()
-    notify: tuple[Notification, ...] = ()
-    persist_kv: bool = False
-    persist_config: bool = False
-    send_unsaved: bytes = b""
-    close: DecodeError | None = None
-    close_connections: tuple[int, ...] = ()
-    commands: int = 0
-
-
-NOTHING: Final = Outcome()
-
-
-class _Work:
-    """What has come of some bytes so far."""
-
-    __slots__ = (
-        "close_connections",
-        "commands",
-        "happened",
-        "pause",
-        "persist_config",
-        "persist_kv",
-        "send",
-        "size",
-        "unsaved",
-    )
-
-    def __init__(self) -> None:
-        self.send: list[bytes] = []
-        self.size = 0
-        self.happened: list[Occurrence] = []
-        self.persist_kv = self.persist_config = False
-        self.unsaved: dict[int, bytes] = {}  # what is sent instead if a file cannot be written
-        self.commands = 0
-        self.pause = False
-        self.close_connections: tuple[int, ...] = ()
-
-    def sent_unsaved(self) -> bytes:
-        """The answers in the case that what they acknowledge is not on disk."""
-        if not self.unsaved:
-            return b""
-        return b"".join(self.unsaved.get(at, frame) for at, frame in enumerate(self.send))
 
 
 class Session:
@@ -139,6 +81,7 @@ class Session:
         "_short",
         "_state",
         "_steps",
+        "_waited",
     )
 
     def __init__(self, state: State, peer: Peer) -> None:
@@ -155,6 +98,7 @@ class Session:
         self._held = 0  # bytes, as ``State.holdings`` has them
         self._decoder: CommandDecoder | None = None
         self._paused = False
+        self._waited = False  # for one of its own limits, of which the log has its line
         self._request: RemotingCommand | None = None  # the one that takes several steps
         self._steps: Generator[None, None, Answer] | None = None
         self._begun = False
@@ -225,7 +169,7 @@ class Session:
             data: bytes as they came; an end in the middle of a frame is waited for.
             now: monotonic seconds.
         """
-        work = _Work()
+        work = Work()
         if self._decoder is None:
             if self._state.reads_are_plain(now):
                 answered = self._state.reads.answer(
@@ -239,7 +183,8 @@ class Session:
                 if end == len(data):
                     return Outcome(send=answers, commands=work.commands)
                 work.send, work.size = [answers], len(answers)
-                work.pause = work.size >= self._most_unsent
+                if work.size >= self._most_unsent:
+                    work.pause, work.met = True, Limit.UNSENT_BYTES
                 data = data[end:]
             self._decoder = CommandDecoder(
                 max_frame_length=self._limit,
@@ -263,7 +208,7 @@ class Session:
         """Goes on like ``receive`` with so many bytes, which are where ``room`` said."""
         if self._decoder is not None:
             self._decoder.filled(count)
-        return self._handle_all(_Work(), now)
+        return self._handle_all(Work(), now)
 
     def proceed(self, now: float) -> Outcome:
         """Goes on where ``receive`` or ``proceed`` paused; one step, if it is in the midst of a
@@ -272,7 +217,7 @@ class Session:
         Args:
             now: monotonic seconds.
         """
-        work = _Work()
+        work = Work()
         if self._steps is not None and self._request is not None:
             if not self._begun and self._state.stepping:
                 return NOTHING
@@ -313,13 +258,14 @@ class Session:
         self._paused = False
         self._state.holdings.note(self._peer.connection_id, 0)
 
-    def _handle_all(self, work: _Work, now: float) -> Outcome:
+    def _handle_all(self, work: Work, now: float) -> Outcome:
         """Handles the commands that are whole, as long as nothing takes several steps."""
         close: DecodeError | None = None
         self._paused = False
         while self._decoder is not None and self._steps is None:
             if work.pause and self._decoder.frame_started:
                 self._paused = True
+                self._note_pause(work)
                 break
             try:
                 command = self._decoder.next_command()
@@ -352,7 +298,7 @@ class Session:
             commands=work.commands,
         )
 
-    def _note_held(self, work: _Work) -> None:
+    def _note_held(self, work: Work) -> None:
         """Keeps the account of what requests hold that are not whole, or wait for their turn."""
         held = 0 if self._decoder is None else self._decoder.buffered
         if self._request is not None:
@@ -370,7 +316,7 @@ class Session:
                 LimitExceeded(limit=Limit.BUFFERED_BYTES, allowed=limit, what=what)
             )
 
-    def _handle(self, work: _Work, request: RemotingCommand, now: float) -> None:
+    def _handle(self, work: Work, request: RemotingCommand, now: float) -> None:
         denied = self._denied is not None and self._denied.role_of(request.code) is not None
         whole = denied or self._state.cluster_test or self._sent_away(request)
         stepwise = None if whole else STEPWISE.get(request.code)
@@ -384,7 +330,7 @@ class Session:
         else:
             self._answered(work, request, drained(steps))
 
-    def _answered(self, work: _Work, request: RemotingCommand, answer: Answer) -> None:
+    def _answered(self, work: Work, request: RemotingCommand, answer: Answer) -> None:
         work.commands += 1
         work.happened += answer.occurrences
         work.persist_kv |= answer.persist_kv
@@ -399,12 +345,26 @@ class Session:
             work.size += size
         kind = Kind(int(request.code) if request.code in _KNOWN else UNKNOWN, response)
         self._state.counters.answered(kind, len(request.body or b""), size, self._began)
-        if (
-            request.code in SCANS
-            or work.size >= self._most_unsent
-            or work.commands >= self._in_flight
-        ):
+        if request.code in SCANS:
             work.pause = True
+        self._note_size(work)
+
+    def _note_size(self, work: Work) -> None:
+        """Lets others have their turn where there are many answers, or long ones."""
+        if work.size >= self._most_unsent:
+            work.pause, work.met = True, Limit.UNSENT_BYTES
+        elif work.commands >= self._in_flight:
+            work.pause, work.met = True, Limit.REQUESTS_IN_FLIGHT
+
+    def _note_pause(self, work: Work) -> None:
+        """Tells of a limit that was met, with a line in the log for the first of a connection."""
+        config = self._state.config
+        unsent = work.met is Limit.UNSENT_BYTES
+        work.note_pause(
+            config.max_unsent_bytes if unsent else config.max_requests_in_flight,
+            again=self._waited,
+        )
+        self._waited |= work.met is not None
 
     def _sent_away(self, request: RemotingCommand) -> bool:
         return self._state.shutting_down and request.version > _GO_AWAY_ABOVE

@@ -181,12 +181,13 @@ async def test_who_holds_most_of_unfinished_frames_is_closed_when_it_is_too_much
 
 async def test_requests_in_flight_are_answered_before_more_are_handled() -> None:
     with trio.fail_after(10):
-        async with running(settings(max_requests_in_flight=3)) as (site, _):
+        async with running(settings(max_requests_in_flight=3)) as (site, heard):
             peer = site.connect()
-            for opaque in range(20):
-                await peer.send(request(RequestCode.GET_BROKER_CLUSTER_INFO, opaque))
+            ask = RequestCode.GET_BROKER_CLUSTER_INFO
+            await peer.send(b"".join(request(ask, opaque) for opaque in range(20)))
 
             assert [(await peer.reply()).opaque for _ in range(20)] == list(range(20))
+            assert set(heard.limits) == {Limit.REQUESTS_IN_FLIGHT}
 
 
 async def test_who_does_not_take_most_answers_is_closed_when_it_is_too_much() -> None:
@@ -231,10 +232,10 @@ async def test_answers_not_taken_in_time_end_their_connection(autojump_clock: Mo
             await wait_all_tasks_blocked()
             await trio.sleep(25)
             assert (await other.ask(CLUSTER_INFO)).code == 0
-            assert heard.limits == []
+            assert heard.limits == [Limit.UNSENT_BYTES]
             await trio.sleep(15)
 
-            assert heard.limits == [Limit.SEND_DEADLINE]
+            assert heard.limits == [Limit.UNSENT_BYTES, Limit.SEND_DEADLINE]
             assert (await other.ask(CLUSTER_INFO)).code == 0
 
 
