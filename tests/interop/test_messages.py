@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.client.interop.messages import unique
+
 if TYPE_CHECKING:
     from tests.interop.conftest import Cluster
     from tests.support.javapeers import JavaPeer
@@ -18,14 +20,15 @@ def test_a_consumer_receives_exactly_the_thousand_messages_that_a_producer_sent(
     cluster: Cluster, peer: JavaPeer
 ) -> None:
     address = cluster.server.address
-    peer.admin(address, "updateTopic -c DefaultCluster -t Thousand -r 4 -w 4")
+    topic, producers, consumers = unique("Thousand"), unique("producers"), unique("consumers")
+    peer.admin(address, f"updateTopic -c DefaultCluster -t {topic} -r 4 -w 4")
 
-    peer.send(address, "Thousand", "thousand-producers", range(1000), again=0)
-    peer.consume(address, "Thousand", "thousand-consumers")
-    peer.received("thousand-consumers", 1000)
-    keys = peer.received("thousand-consumers", 1001, seconds=2)  # should one more come
-    peer.close("thousand-consumers")
-    peer.close("thousand-producers")
+    peer.send(address, topic, producers, range(1000), again=0)
+    peer.consume(address, topic, consumers)
+    peer.received(consumers, 1000)
+    keys = peer.received(consumers, 1001, seconds=2)  # should one more come
+    peer.close(consumers)
+    peer.close(producers)
 
     twice = [key for key, count in Counter(keys).items() if count > 1]
     assert not twice

@@ -6,6 +6,7 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, Self
 
 from tests.support.javapeers import CURRENT, JavaBroker, JavaNameServer
+from tests.support.processes import PeerFailedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -91,7 +92,11 @@ class JavaCluster:
                 folder, [self.address], settings, name=name, version=version, jvm=[*ROOM, *jvm]
             )
             self._running.enter_context(made)
-            made.wait_registered(self.name_server.port)
+            try:
+                made.wait_registered(self.name_server.port)
+            except PeerFailedError:
+                made.kill()  # or it would be in the way of a second attempt
+                raise
             self._brokers[key] = made
         return self._brokers[key]
 

@@ -232,7 +232,10 @@ public class Peer {
             case "received":
                 return received(words[0], Integer.parseInt(words[1]), Long.parseLong(words[2]));
             case "load":
-                loads.put(words[2], new Load(producer(words[0], words[2]), words[1], Long.parseLong(words[3])));
+                Load before = loads.put(words[2], new Load(producer(words[0], words[2]), words[1], Long.parseLong(words[3])));
+                if (before != null) {
+                    before.ended = true;
+                }
                 return List.of();
             case "loaded":
                 return List.of(String.valueOf(loads.get(words[0]).stored(Integer.parseInt(words[1]), Long.parseLong(words[2]))));
@@ -263,8 +266,11 @@ public class Peer {
 
     private DefaultMQProducer producer(String nameServer, String group) throws Exception {
         DefaultMQProducer known = producers.get(group);
-        if (known != null) {
+        if (known != null && known.getNamesrvAddr().equals(nameServer)) {
             return known;
+        }
+        if (known != null) {
+            known.shutdown(); // left behind by a test that failed
         }
         DefaultMQProducer fresh = new DefaultMQProducer(group);
         fresh.setNamesrvAddr(nameServer);
@@ -327,7 +333,11 @@ public class Peer {
         return ids;
     }
 
-    private static DefaultMQPushConsumer consumer(String nameServer, String topic, String group, String name) throws Exception {
+    private DefaultMQPushConsumer consumer(String nameServer, String topic, String group, String name) throws Exception {
+        DefaultMQPushConsumer known = consumers.remove(name);
+        if (known != null) {
+            known.shutdown(); // left behind by a test that failed
+        }
         DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(group);
         consumer.setNamesrvAddr(nameServer);
         consumer.setInstanceName(name);
