@@ -102,7 +102,7 @@ async def recorded(handler: Handler, clients: int = 1) -> list[Event]:
 
 async def written(sink: io.StringIO, ends: int) -> None:
     """Until both sides of the connections have ended."""
-    with trio.fail_after(5):
+    with trio.fail_after(60):
         while sink.getvalue().count('"end"') < ends:
             await trio.sleep(0.005)
 

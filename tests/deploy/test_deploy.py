@@ -127,7 +127,7 @@ async def test_the_health_check_says_whether_clients_should_ask(stops: bool, sta
     assert program == "python"
     assert str(OBSERVE_PORT) in words[-1]
     config = replace(Config(bind_address="127.0.0.1", listen_port=0), observe_port=0)
-    with trio.fail_after(30):
+    with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
             server: NameServer = await nursery.start(serve, config)
             server.state.shutting_down = stops

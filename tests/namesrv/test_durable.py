@@ -64,7 +64,7 @@ async def test_callers_that_wait_share_one_write(monkeypatch: pytest.MonkeyPatch
         await file.save()
         saved.append(number)
 
-    with trio.fail_after(10):
+    with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(change, 1)
             await wait_all_tasks_blocked()
@@ -99,7 +99,7 @@ async def test_each_caller_is_told_of_the_write_that_was_its_own(
         value[0] = number
         told[number] = await file.save()
 
-    with trio.fail_after(10):
+    with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             for number in (1, 2, 3):
                 nursery.start_soon(change, number)

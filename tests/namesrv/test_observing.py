@@ -42,7 +42,7 @@ __all__ = ["driver_name"]  # the fixture that runs each test on both drivers
 
 @asynccontextmanager
 async def running(**changes: Any) -> AsyncGenerator[NameServer]:
-    with trio.fail_after(30):
+    with trio.fail_after(120):
         async with trio.open_nursery() as nursery:
             config = settings(**{"observe_port": 0, "observe_address": LOOPBACK, **changes})
             server: NameServer = await nursery.start(serve, config)

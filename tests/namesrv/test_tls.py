@@ -144,7 +144,7 @@ async def test_such_a_file_that_makes_no_sense_is_no_start(tmp_path: Path) -> No
 
 async def watched(contexts: TlsContexts, happens: Callable[[], bool]) -> None:
     """Let the contexts watch their files until something has happened."""
-    with trio.fail_after(20):
+    with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             nursery.start_soon(contexts.watch)
             while not happens():

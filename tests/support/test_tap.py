@@ -18,7 +18,7 @@ async def echo(stream: trio.SocketStream) -> None:
 
 async def through_tap(*pieces: bytes) -> Tap:
     """Send pieces through a tap to an echo, read them back, end the stream; returns the tap."""
-    with trio.fail_after(5):
+    with trio.fail_after(60):
         async with trio.open_nursery() as nursery:
             listeners: list[trio.SocketListener] = await nursery.start(trio.serve_tcp, echo, 0)
             port = listeners[0].socket.getsockname()[1]

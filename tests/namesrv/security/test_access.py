@@ -23,7 +23,7 @@ PROXY = b"PROXY TCP4 10.0.0.5 5.6.7.8 99 9876\r\n"
 async def codes(config: Config, opening: bytes = b"") -> list[int]:
     """What each kind of request is answered to a connection of this machine."""
     found: list[int] = []
-    with trio.fail_after(10):
+    with trio.fail_after(60):
         async with running(config) as site:
             for data in (registration(), ROUTE, ROUTE, PUT, CLUSTER_INFO):
                 async with await trio.open_tcp_stream(*site.server.listening) as stream:

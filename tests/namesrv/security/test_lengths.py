@@ -50,7 +50,7 @@ HOSTILE = {
 
 @pytest.mark.parametrize("name", HOSTILE)
 async def test_T_3474_a_length_that_is_not_true_costs_its_sender_alone(name: str) -> None:
-    with trio.fail_after(20):
+    with trio.fail_after(60):
         async with running(settings()) as site:
             innocent = site.connect()
             assert (await innocent.ask(CLUSTER_INFO)).code == 0
@@ -86,7 +86,7 @@ async def test_a_count_of_topics_that_is_not_true_takes_no_memory() -> None:
         for length in (2**31 - 1, -1, 2**24)
         for rest in (b"{}", b"\0\0\0\2{}" + struct.pack(">i", 2**31 - 1))
     ] + [b"\0\0\0\2{}" + struct.pack(">ii", count, 2**31 - 1) for count in (1, 2**31 - 1, -1)]
-    with trio.fail_after(20):
+    with trio.fail_after(60):
         async with running(settings()) as site:
             peer = site.connect()
             assert (await peer.ask(CLUSTER_INFO)).code == 0

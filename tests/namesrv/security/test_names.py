@@ -80,7 +80,7 @@ def series(server_log: str) -> set[str]:
     found = re.search(r"http://127\.0\.0\.1:(\d+)|127\.0\.0\.1:(\d+)/? .*operators", server_log)
     assert found is not None, server_log
     port = found[1] or found[2]
-    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=10) as page:
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=60) as page:
         text: str = page.read().decode()
     lines = (line for line in text.splitlines() if line and not line.startswith("#"))
     return {line.rpartition(" ")[0] for line in lines}

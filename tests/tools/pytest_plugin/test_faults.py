@@ -22,7 +22,7 @@ class Ends:
 
     def __init__(self, proxy: FaultProxy, listener: socket.socket) -> None:
         self.proxy = proxy
-        self.client = socket.create_connection(host_and_port(proxy.address), 10)
+        self.client = socket.create_connection(host_and_port(proxy.address), 60)
         self.server, _ = listener.accept()
         self.server.settimeout(10)
 
@@ -151,7 +151,7 @@ def test_new_connections_are_refused_until_it_is_healed(ends: Ends) -> None:
     ends.proxy.refusing = True
     with (
         pytest.raises(ConnectionResetError),  # while it connects, or when it reads
-        socket.create_connection(host_and_port(ends.proxy.address), 10) as refused,
+        socket.create_connection(host_and_port(ends.proxy.address), 60) as refused,
     ):
         refused.recv(1)
 
@@ -169,7 +169,7 @@ def test_without_a_server_connections_are_reset(backstage: Backstage) -> None:
     with (
         FaultProxy(backstage, f"127.0.0.1:{port}") as proxy,
         pytest.raises(ConnectionResetError),
-        socket.create_connection(host_and_port(proxy.address), 10) as client,
+        socket.create_connection(host_and_port(proxy.address), 60) as client,
     ):
         client.recv(1)
 
