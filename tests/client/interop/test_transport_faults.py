@@ -133,6 +133,7 @@ PULL = PullMessageRequestHeader(
     max_msg_nums=1,
     sys_flag=2 | 4,  # wait for messages; the subscription is in the request
     commit_offset=0,
+    suspend_timeout_millis=0,
     subscription="*",
     sub_version=0,
     expression_type="TAG",
