@@ -6,6 +6,8 @@ submodule: typed headers and bodies in ``rocketwire.messages``, numbers in ``roc
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from rocketwire.codes import LanguageCode as LanguageCode
 from rocketwire.codes import RequestCode as RequestCode
 from rocketwire.codes import ResponseCode as ResponseCode
@@ -22,12 +24,14 @@ from rocketwire.errors import RocketWireError as RocketWireError
 from rocketwire.errors import TruncatedError as TruncatedError
 from rocketwire.errors import UnknownHeaderTypeError as UnknownHeaderTypeError
 from rocketwire.flags import CommandFlag as CommandFlag
-from rocketwire.versions import MQVersion as MQVersion
 from rocketwire.wire.command import CommandDecoder as CommandDecoder
 from rocketwire.wire.command import RemotingCommand as RemotingCommand
 from rocketwire.wire.command import decode as decode
 from rocketwire.wire.command import encode as encode
 from rocketwire.wire.frame import FrameDecoder as FrameDecoder
+
+if TYPE_CHECKING:
+    from rocketwire.versions import MQVersion as MQVersion
 
 __version__ = "0.1.0"
 
@@ -56,3 +60,20 @@ __all__ = [
     "decode",
     "encode",
 ]
+
+
+if not TYPE_CHECKING:  # else every name would be there
+
+    def __getattr__(name: str) -> object:
+        if name != "MQVersion":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from rocketwire.versions import (
+            MQVersion,  # six hundred names: whoever asks for one waits for them
+        )
+
+        globals()[name] = MQVersion
+        return MQVersion
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -8,7 +8,10 @@ lacks is listed in ``SINCE_5_5_0``.  Protocol versions are in ``rocketwire.versi
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import Self
+from typing import Final, Self
+
+CURRENT_VERSION: Final = 513
+"""What rocketwire puts into its own commands: ``MQVersion.V5_5_0``, the reference release."""
 
 
 class OpenIntEnum(IntEnum):

@@ -24,11 +24,10 @@ import trio
 from trio.testing import memory_stream_pair
 
 from rocketwire.channel import Channel, Handler, over
-from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.codes import CURRENT_VERSION, RequestCode, ResponseCode
 from rocketwire.errors import ConnectFailedError, LocalProtocolError
 from rocketwire.messages import encode_body, encode_header
 from rocketwire.tasks import background
-from rocketwire.versions import CURRENT_VERSION
 from rocketwire.wire.command import RemotingCommand
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ released; its order never changes, so numbers can be compared.  This file is lon
 
 from __future__ import annotations
 
+from rocketwire.codes import CURRENT_VERSION as _CURRENT
 from rocketwire.codes import OpenIntEnum
 
 
@@ -627,5 +628,5 @@ class MQVersion(OpenIntEnum):
     HIGHER_VERSION = 612
 
 
-CURRENT_VERSION = MQVersion.V5_5_0
+CURRENT_VERSION = MQVersion(_CURRENT)
 """What rocketwire puts into its own commands: the reference release."""

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.addresses import parse_name_servers
-from rocketwire.codes import LanguageCode, SerializeType
-from rocketwire.versions import CURRENT_VERSION
+from rocketwire.codes import CURRENT_VERSION, LanguageCode, SerializeType
 
 if TYPE_CHECKING:
     import ssl

@@ -3,7 +3,8 @@
 Cancelling a send: the message may have been stored or not, as with a lost connection; nothing is left behind here.
 
 Rules of this file: a call has its time limit here (``ProducerConfig.send_msg_timeout`` unless it says another), nothing below has
-one of its own; names of topics and groups are the application's, those of the wire are made here.
+one of its own; names of topics and groups are the application's, those of the wire are made here; what only some producers do is
+imported where they do it, so that a first message is sent sooner.
 
 Java: ``DefaultMQProducer``, ``TransactionMQProducer``, ``DefaultMQProducerImpl``.
 """
@@ -11,27 +12,19 @@ Java: ``DefaultMQProducer``, ``TransactionMQProducer``, ``DefaultMQProducerImpl`
 from __future__ import annotations
 
 import random
-import uuid
 from contextlib import asynccontextmanager
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import trio
 
-from rocketwire.client.batching import check_batch, outgoing_batch, split
 from rocketwire.client.clock import now_millis
 from rocketwire.client.config import ClientConfig
 from rocketwire.client.instance import open_client
 from rocketwire.client.members import ProducerMember
 from rocketwire.client.producer_config import ProducerConfig
-from rocketwire.client.producer_tasks import keep_looking, recall_on
 from rocketwire.client.publishing import Publishing
-from rocketwire.client.request_reply import OpenRequests, request_message
-from rocketwire.client.send_result import TransactionSendResult
 from rocketwire.client.sending import outgoing, wire_topic
-from rocketwire.client.trace import TraceDispatcher
-from rocketwire.client.tracing import ProducerTrace
-from rocketwire.client.transacting import Transactions
-from rocketwire.client.transactions import half_message
 from rocketwire.client.unique_keys import unique_keys
 from rocketwire.errors import IllegalMessageError, ReplyTimeoutError
 from rocketwire.policy.names import with_namespace, without_namespace
@@ -44,8 +37,11 @@ if TYPE_CHECKING:
 
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.message import Message
-    from rocketwire.client.send_result import SendResult
+    from rocketwire.client.request_reply import OpenRequests
+    from rocketwire.client.send_result import SendResult, TransactionSendResult
     from rocketwire.client.sending import Outgoing
+    from rocketwire.client.tracing import ProducerTrace
+    from rocketwire.client.transacting import Transactions
     from rocketwire.client.transactions import LocalTransaction, TransactionCheck
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
@@ -96,8 +92,19 @@ class Producer(ProducerMember):
         self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
         self._publishing = Publishing(instance, self._group, config, self._chance)
         self._keys = unique_keys(instance.config.client_ip)
-        self._requests = OpenRequests()
-        self._transactions = Transactions(instance, self._group, check)
+        self._check = check
+
+    @cached_property
+    def _requests(self) -> OpenRequests:
+        from rocketwire.client.request_reply import OpenRequests
+
+        return OpenRequests()
+
+    @cached_property
+    def _transactions(self) -> Transactions:
+        from rocketwire.client.transacting import Transactions
+
+        return Transactions(self.instance, self._group, self._check)
 
     # ------------------------------------------------------------------ sending one message
 
@@ -225,6 +232,8 @@ class Producer(ProducerMember):
 
         Other errors: as of ``send``.
         """
+        from rocketwire.client.batching import check_batch, outgoing_batch
+
         check_batch(messages, self.config)
         namespace = self.instance.config.namespace
         ready = outgoing_batch(messages, self._keys, now_millis(), self.config, namespace)
@@ -259,6 +268,8 @@ class Producer(ProducerMember):
 
         Errors: as of ``send_batch``; those before the one that failed are stored.
         """
+        from rocketwire.client.batching import split
+
         return [
             await self.send_batch(part, queue=queue, within=within)
             for part in split(messages, min(max_size, self.config.max_message_size))
@@ -283,6 +294,9 @@ class Producer(ProducerMember):
 
         Cancellation: the outcome stays unknown, until the broker asks.
         """
+        from rocketwire.client.send_result import TransactionSendResult
+        from rocketwire.client.transactions import half_message
+
         half = half_message(message, self._group)
         result = await self.send(half, within=within)
         broker = self._broker_of(message.topic, result.message_queue)
@@ -314,6 +328,10 @@ class Producer(ProducerMember):
 
         Cancellation: the reply, if one comes, is dropped.
         """
+        import uuid
+
+        from rocketwire.client.request_reply import request_message
+
         limit = self.config.send_msg_timeout if within is None else within
         correlation_id = str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
         name = wire_topic(self.instance.config, message.topic)
@@ -345,6 +363,8 @@ class Producer(ProducerMember):
             BrokerError: code 16 where the broker does not allow it, 604 when it is too late.
             BrokerNotFoundError, ChannelError: its broker cannot be asked.
         """
+        from rocketwire.client.producer_tasks import recall_on
+
         limit = self.config.send_msg_timeout if within is None else within
         name = wire_topic(self.instance.config, topic)
         msg_id = await recall_on(self.instance, self._group, name, recall_handle, limit)
@@ -379,6 +399,8 @@ class Producer(ProducerMember):
 
     async def look_after_brokers(self) -> None:
         """Ask brokers that were not reachable whether they are, until cancelled."""
+        from rocketwire.client.producer_tasks import keep_looking
+
         await keep_looking(self.instance, self._publishing, PROBE_SECONDS)
 
 
@@ -425,6 +447,9 @@ async def open_producer(
         if settings.start_detector_enable:
             nursery.start_soon(producer.look_after_brokers)
         if settings.enable_trace:
+            from rocketwire.client.trace import TraceDispatcher
+            from rocketwire.client.tracing import ProducerTrace
+
             tracer = Producer(client, f"_INNER_TRACE_PRODUCER-{group}-PRODUCE", ProducerConfig())
             dispatcher = TraceDispatcher(tracer.send, settings.trace_topic)
             producer.trace = ProducerTrace(

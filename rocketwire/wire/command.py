@@ -5,10 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.codes import LanguageCode, SerializeType
+from rocketwire.codes import CURRENT_VERSION, LanguageCode, SerializeType
 from rocketwire.errors import EncodeError
 from rocketwire.flags import CommandFlag
-from rocketwire.versions import CURRENT_VERSION
 from rocketwire.wire.binary_header import decode_binary_header, encode_binary_header
 from rocketwire.wire.drafts import drafting
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, FrameDecoder, RawFrame, split_frame

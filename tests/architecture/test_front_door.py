@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import rocketwire
 
 ROOT = Path(__file__).parents[2]
@@ -15,11 +17,17 @@ ROOT = Path(__file__).parents[2]
 def test_all_names_what_the_package_offers() -> None:
     offered = {
         name
-        for name, value in vars(rocketwire).items()
-        if not name.startswith("_") and getattr(value, "__module__", "").startswith("rocketwire")
+        for name in dir(rocketwire)
+        if not name.startswith("_")
+        and getattr(getattr(rocketwire, name), "__module__", "").startswith("rocketwire")
     }
 
     assert offered == set(rocketwire.__all__) - {"__version__"}
+
+
+def test_what_is_not_there_is_said_to_be_missing() -> None:
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        getattr(rocketwire, "noth" + "ing")
 
 
 def test_the_front_door_has_at_most_35_names() -> None:
