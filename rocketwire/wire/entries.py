@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-SEVERAL: Final = 48
+SEVERAL: Final = 24
 """Bytes from which on there are likely so many entries that this is worth while."""
 
 EntriesReader: TypeAlias = "Callable[[bytes], dict[str, str] | None]"

@@ -9,7 +9,7 @@ each with the field's path and the position; nothing else, whatever the bytes.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from rocketwire.wire.entries import SEVERAL, entries_reader
 from rocketwire.wire.layout import (
@@ -60,11 +60,23 @@ class _Either(NamedTuple):
     path: str
 
 
+class _Remark(NamedTuple):
+    """A text in a run, behind its length, which is usually zero."""
+
+    letter: str
+    length: str
+    var: str
+    path: str
+
+
 class _Check(NamedTuple):
     """What has to be true of the fields before it."""
 
     condition: str
     place: str
+
+
+_Step: TypeAlias = "_Field | _Either | _Remark | _Check"
 
 
 class _Parser:
@@ -76,7 +88,7 @@ class _Parser:
 
     def __init__(self, prefix: str) -> None:
         self.out = Source(prefix)
-        self._run: list[_Field | _Either | _Check] = []
+        self._run: list[_Step] = []
         self._after: list[str] = []  # lines that complete variables of the run
         self._emitters: dict[type[Any], Callable[..., None]] = {
             Fixed: self._fixed,
@@ -104,7 +116,7 @@ class _Parser:
         """Emits the waiting run: one check, one ``unpack_from``."""
         run, after = self._run, self._after
         self._run, self._after = [], []
-        usual = any(isinstance(step, _Either) for step in run) and not after
+        usual = any(isinstance(step, _Either | _Remark) for step in run) and not after
         if usual:
             self._usual(run, end)
         fields: list[_Field] = []
@@ -112,10 +124,14 @@ class _Parser:
             if isinstance(step, _Field):
                 fields.append(step)
                 continue
+            if isinstance(step, _Remark):
+                fields.append(_Field(step.letter, step.length, step.path))
             self._fields(fields, end)
             fields = []
             if isinstance(step, _Check):
                 self._checked(step, end)
+            elif isinstance(step, _Remark):
+                self._remark(step, end)
             else:
                 self._either(step, end)
         self._fields(fields, end)
@@ -124,17 +140,26 @@ class _Parser:
         for line in after:
             self.out.line(line)
 
-    def _usual(self, run: Sequence[_Field | _Either | _Check], end: str) -> None:
+    def _usual(self, run: Sequence[_Step], end: str) -> None:
         """Emits the attempt to read all of a run at once; what follows is for when that failed."""
-        letters, names, conditions = "", "", list[str]()
+        letters, names, conditions, empty = "", "", list[str](), list[str]()
         for step in run:
-            if isinstance(step, _Check):
-                conditions.append(step.condition)
-                continue
-            letters += step.letter if isinstance(step, _Field) else f"{step.no}s"
-            names += f"{step.var}, "
-            if isinstance(step, _Either):
-                conditions.append(f"not {step.condition}")
+            match step:
+                case _Check():
+                    conditions.append(step.condition)
+                    continue
+                case _Field():
+                    letters += step.letter
+                    names += f"{step.var}, "
+                case _Either():
+                    letters += f"{step.no}s"
+                    names += f"{step.var}, "
+                    conditions.append(f"not {step.condition}")
+                case _:
+                    letters += step.letter
+                    names += f"{step.length}, "
+                    conditions.append(f"not {step.length}")
+                    empty.append(step.var)
         packed = struct.Struct(">" + letters)
         unpack = self.out.constant("unpack", f"Struct({packed.format!r}).unpack_from")
         usual = self.out.fresh("usual")
@@ -145,6 +170,8 @@ class _Parser:
         self.out.close()
         self.out.open(f"if {usual}:")
         self.out.line(f"p += {packed.size}")
+        for var in empty:
+            self.out.line(f"{var} = ''")
         self.out.close()
         self.out.open("else:")
 
@@ -180,6 +207,10 @@ class _Parser:
         length = self.out.fresh("length")
         self.out.line(f"{length} = {either.yes} if {either.condition} else {either.no}")
         self._slice(either.var, self._take(either.var, length, end, either.path, signed=False))
+
+    def _remark(self, remark: _Remark, end: str) -> None:
+        stop = self._take(remark.var, remark.length, end, remark.path, signed=True)
+        self._text(Text(), remark.var, stop, remark.path, {})
 
     def _fixed(self, node: Fixed, var: str, end: str, path: str, scope: dict[str, str]) -> None:
         self._run.append(_Field(node.letter, var, path))
@@ -232,7 +263,7 @@ class _Parser:
         self._slice(var, end)
 
     def _text(self, node: Text, var: str, end: str, path: str, scope: dict[str, str]) -> None:
-        self.flush(end)
+        self.flush(end)  # nothing waits where a run is being emitted
         self.out.open("try:")
         self.out.line(f"{var} = text(buf[p:{end}])")
         self.out.close()
@@ -243,8 +274,18 @@ class _Parser:
 
     def _sized(self, node: Sized, var: str, end: str, path: str, scope: dict[str, str]) -> None:
         length = self.out.fresh("length")
-        self.emit(node.length, length, end, path, scope)
-        self.flush(end)
+        match node:
+            case Sized(
+                length=Fixed(size=4, signed=True, letter=letter),
+                node=Text(),
+                whole=False,
+                optional=False,
+            ):
+                self._run.append(_Remark(letter, length, var, path))
+                return
+            case _:
+                self.emit(node.length, length, end, path, scope)
+                self.flush(end)
         if node.whole:
             self.out.line(f"{length} -= {node.length.size}")
         if node.optional:

@@ -282,42 +282,51 @@ def parse_envelope(buf, pos=0, end=None):
     value = (header_type_2, header_4, body_5, )
     return value, p
 
-parse_binary_header_steps9 = (('code', 2), ('language', 3), ('version', 5), ('opaque', 9), ('flag', 13), ('remark', 17))
-parse_binary_header_unpack10 = Struct('>hBhlll').unpack_from
-parse_binary_header_steps13 = (('ext_fields', 4),)
-parse_binary_header_unpack14 = Struct('>l').unpack_from
-parse_binary_header_unpack15 = Struct('>h').unpack_from
+parse_binary_header_unpack10 = Struct('>hBhllll').unpack_from
+parse_binary_header_steps12 = (('code', 2), ('language', 3), ('version', 5), ('opaque', 9), ('flag', 13), ('remark', 17))
+parse_binary_header_unpack13 = Struct('>hBhlll').unpack_from
+parse_binary_header_steps15 = (('ext_fields', 4),)
 parse_binary_header_unpack16 = Struct('>l').unpack_from
-parse_binary_header_read17 = entries_reader(Struct('>h'), Struct('>l'), 16384)
-parse_binary_header_steps18 = (('ext_fields.key', 2),)
-parse_binary_header_steps19 = (('ext_fields.value', 4),)
+parse_binary_header_unpack17 = Struct('>h').unpack_from
+parse_binary_header_unpack18 = Struct('>l').unpack_from
+parse_binary_header_read19 = entries_reader(Struct('>h'), Struct('>l'), 16384)
+parse_binary_header_steps20 = (('ext_fields.key', 2),)
+parse_binary_header_steps21 = (('ext_fields.value', 4),)
 def parse_binary_header(buf, pos=0, end=None):
     p = pos
     if end is None or end > len(buf):
         end = len(buf)
     text = decode_bytes if buf.__class__ is bytes else decode_slice
-    if p + 17 > end:
-        raise short(buf, p, end, parse_binary_header_steps9)
-    code_1, language_2, version_3, opaque_4, flag_5, length8, = parse_binary_header_unpack10(buf, p)
-    p += 17
-    stop11 = p + length8
-    if stop11 > end or length8 < 0:
-        raise bad_length(buf, p, end, length8, 'remark')
-    try:
-        remark_6 = text(buf[p:stop11])
-    except UnicodeDecodeError:
-        remark_6 = decode_utf8(bytes(buf[p:stop11]))
-    p = stop11
-    if p + 4 > end:
-        raise short(buf, p, end, parse_binary_header_steps13)
-    total12, = parse_binary_header_unpack14(buf, p)
-    p += 4
+    usual11 = False
+    if p + 21 <= end:
+        code_1, language_2, version_3, opaque_4, flag_5, length8, total9, = parse_binary_header_unpack10(buf, p)
+        usual11 = not length8
+    if usual11:
+        p += 21
+        remark_6 = ''
+    else:
+        if p + 17 > end:
+            raise short(buf, p, end, parse_binary_header_steps12)
+        code_1, language_2, version_3, opaque_4, flag_5, length8, = parse_binary_header_unpack13(buf, p)
+        p += 17
+        stop14 = p + length8
+        if stop14 > end or length8 < 0:
+            raise bad_length(buf, p, end, length8, 'remark')
+        try:
+            remark_6 = text(buf[p:stop14])
+        except UnicodeDecodeError:
+            remark_6 = decode_utf8(bytes(buf[p:stop14]))
+        p = stop14
+        if p + 4 > end:
+            raise short(buf, p, end, parse_binary_header_steps15)
+        total9, = parse_binary_header_unpack16(buf, p)
+        p += 4
     ext_fields_7 = None
-    if total12 > 0:
-        until = p + total12
+    if total9 > 0:
+        until = p + total9
         if until > end:
-            raise bad_length(buf, p, end, total12, 'ext_fields')
-        ext_fields_7 = parse_binary_header_read17(bytes(buf[p:until])) if total12 >= 48 else None
+            raise bad_length(buf, p, end, total9, 'ext_fields')
+        ext_fields_7 = parse_binary_header_read19(bytes(buf[p:until])) if total9 >= 24 else None
         room = 16384
         if ext_fields_7 is None:
             ext_fields_7 = {}
@@ -328,19 +337,19 @@ def parse_binary_header(buf, pos=0, end=None):
                 raise too_many(16384, 'ext_fields', p)
             room -= 1
             if p + 2 > end:
-                raise short(buf, p, end, parse_binary_header_steps18)
-            (n,) = parse_binary_header_unpack15(buf, p)
+                raise short(buf, p, end, parse_binary_header_steps20)
+            (n,) = parse_binary_header_unpack17(buf, p)
             p += 2
             q = p + n
-            if n < 0 or n > total12 or q > end:
+            if n < 0 or n > total9 or q > end:
                 raise bad_length(buf, p, end, n, 'ext_fields' + '.key')
             if q + 4 > end:
-                raise short(buf, q, end, parse_binary_header_steps19)
+                raise short(buf, q, end, parse_binary_header_steps21)
             left = buf[p:q]
-            (n,) = parse_binary_header_unpack16(buf, q)
+            (n,) = parse_binary_header_unpack18(buf, q)
             p = q + 4
             q = p + n
-            if n < 0 or n > total12 or q > end:
+            if n < 0 or n > total9 or q > end:
                 raise bad_length(buf, p, end, n, 'ext_fields' + '.value')
             try:
                 left = text(left)

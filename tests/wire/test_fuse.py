@@ -226,6 +226,19 @@ def test_an_optional_part_is_none_when_its_length_is_zero() -> None:
     case.refuses("02 78", TruncatedError, "a")
 
 
+def test_a_text_that_is_mostly_empty_is_read_with_what_is_around_it() -> None:
+    case = Case(c.Struct("a" / c.Int8ub, "b" / c.Prefixed(c.Int32sb, JavaText()), "d" / c.Int16ub))
+    case.reads("01 00000000 0002", (1, "", 2))
+    case.reads("01 00000002 7879 0002", (1, "xy", 2))
+    case.reads("01 00000001 ff 0002", (1, "\ufffd", 2))
+    case.writes("01 00000000 0002", 1, "", 2)
+    case.refuses("01 000000", TruncatedError, "b")
+    case.refuses("01 00000000 00", TruncatedError, "d")
+    case.refuses("01 00000000", TruncatedError, "d")
+    case.refuses("01 00000003 7879", TruncatedError, "b")
+    case.refuses("01 ffffffff 7879 0000", DecodeError, "b")
+
+
 def test_damaged_text_is_replaced_as_java_does() -> None:
     Case(JavaText()).reads("78 eda080 ff", "x\ufffd\ufffd")
 
