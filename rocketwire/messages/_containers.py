@@ -61,7 +61,9 @@ def _numbers_of(value: JsonValue, *, alone: bool, several: bool) -> list[JsonVal
     """The same where it expects integers: not all of fastjson2's readers take one that stands
     ``alone`` without its array, or a text of ``several`` with commas between."""
     if isinstance(value, str) and value not in ("", "null"):
-        items = value.split(",") if several else [value]
+        items = value.rstrip(",").split(",") if several else [value]
+        if "" in items:
+            raise Mismatch("null has no place here")
         try:
             return [parse_integer(item, -(1 << 63), (1 << 63) - 1) for item in items]
         except ValueError:

@@ -156,8 +156,10 @@ def _read_boolean(value: JsonValue) -> bool | None:
         return value in (1, -1)
     if isinstance(value, float):
         return False
-    if isinstance(value, list) and len(value) == 1 and not isinstance(value[0], list):
-        return _read_boolean(value[0])
+    if isinstance(value, list) and len(value) == 1:
+        while isinstance(value, list) and len(value) == 1:
+            value = value[0]
+        return _read_boolean(value)
     raise Mismatch(f"no boolean: {kind(value)}")
 
 

@@ -12,14 +12,19 @@ import math
 import re
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.messages._number_format import formatted_number
 from rocketwire.wire.fastjson import Real
 
 if TYPE_CHECKING:
     from rocketwire.wire.fastjson import JsonValue
 
-_NUMBER = re.compile(r"[+-]?(?:\d{1,80}(?:\.\d*+)?|\.\d++)(?:[eE][+-]?\d{1,3})?", re.ASCII)
+_NUMBER = re.compile(
+    r"([+-]?)(\d{1,80}(?:\.\d*+)?|\.\d++|(?=[eE][+-]?\d))(?:([eE][+-]?)(\d{0,3}))?", re.ASCII
+)
 _INT_LOW: Final = -(1 << 31)
 _INT_HIGH: Final = (1 << 31) - 1
+_OF_INTEGERS: Final = ("L", "B", "S")
+"""Suffixes of integers."""
 _MOST_DIGITS: Final = 38
 """Java puts together that many digits of a number itself; of more it wants an exact integer."""
 
@@ -94,7 +99,10 @@ def odd_integer(value: JsonValue, low: int, high: int) -> int | None:
     if isinstance(value, dict):
         return _of_object(value, low, high)
     if isinstance(value, str):
+        number = formatted_number(value)
         value = _number_of_text(value)
+        if value is None and number is not None:
+            return _of_format(number, low, high)
     if isinstance(value, float) and not math.isnan(value):
         return _cut_off(value, low, high)
     if isinstance(value, int) and low <= value <= high:
@@ -179,12 +187,29 @@ def _suffixed(value: Real, low: int, high: int) -> int:
     raise _no_integer(value, low, high)
 
 
+def _of_format(number: float, low: int, high: int) -> int:
+    if isinstance(number, int):
+        return _last_bits(number, low, high)
+    return _nearest(number, low, high)
+
+
 def _number_of_text(text: str) -> int | Real | None:
     if text in ("true", "false"):
         return int(text == "true")
-    if not _NUMBER.fullmatch(text):
+    literal = _literal(text)
+    if literal is None:
         return None
-    return int(text) if text.lstrip("+-").isdecimal() else Real.of(text)
+    return int(literal) if literal.lstrip("+-").isdecimal() else Real.of(literal)
+
+
+def _literal(text: str) -> str | None:
+    """The number that a text is, whole: Java takes an exponent without a number before it, or without
+    digits, for one that lacks a zero."""
+    match = _NUMBER.fullmatch(text)
+    if match is None:
+        return None
+    sign, digits, mark, exponent = match.groups("")
+    return f"{sign}{digits or 0}{mark and mark + (exponent or '0')}"
 
 
 # ---------------------------------------------------------------------------- doubles
@@ -225,6 +250,8 @@ def _double_of_any(value: int) -> float:
 def _boxed_double(value: JsonValue) -> float:
     """The only element of an array: a number or its text, and nothing else."""
     if isinstance(value, str) and value not in ("", "null", "true", "false"):
+        if value.strip()[-1:] in _OF_INTEGERS:
+            raise Mismatch("no floating point number: a string")
         return _double_of_text(value)
     if isinstance(value, float):
         return float(value)
@@ -239,10 +266,11 @@ def _double_of_text(text: str) -> float:
     if text.lstrip("+-") in ("NaN", "Infinity"):
         return float(text)
     digits = text.strip()
-    if digits[-1:] in ("D", "F", "L"):
+    if digits[-1:] in ("D", "F", *_OF_INTEGERS):
         digits = digits[:-1]
-    if not _NUMBER.fullmatch(digits):
+    literal = _literal(digits)
+    if literal is None:
         raise Mismatch("no floating point number: a string")
-    if digits.lstrip("+-").isdecimal():
-        return _double_of_integer(int(digits))
-    return float(digits)
+    if literal.lstrip("+-").isdecimal():
+        return _double_of_integer(int(literal))
+    return float(literal)

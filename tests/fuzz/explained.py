@@ -265,6 +265,19 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         predicates.number_cut_short,
     ),
     Explanation(
+        "number beyond its suffix",
+        _formats("fastjson-bodies", "register-body"),
+        "A number of more than 38 digits, or with a suffix (B, S, F) that cannot hold it, is the number that it says; Java makes "
+        "another one of it, or refuses it.",
+        predicates.beyond_suffix,
+    ),
+    Explanation(
+        "date in the place of a long",
+        _formats("fastjson-bodies", "register-body"),
+        "A date in the place of a long is refused; Java has its milliseconds, by its own time zone.",
+        predicates.date_as_number,
+    ),
+    Explanation(
         "number that begins with a point",
         JSON,
         "A number that begins with a point, which is no JSON, has all its digits; Java's reader may lose one.",

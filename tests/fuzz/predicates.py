@@ -233,6 +233,21 @@ def number_cut_short(trial: Trial, found: Difference) -> bool:
     )
 
 
+def beyond_suffix(trial: Trial, found: Difference) -> bool:
+    if not damaged(trial) or not (isinstance(found.ours, int | float | str) or only_ours(found)):
+        return False
+    number = rb"[0-9.]{39}|[0-9]{3}[BS]|(?:[0-9.]{8}|[0-9][eE][+-]?[0-9]{2,3})F"
+    return any(re.search(number, text) is not None for text in texts_of(trial))
+
+
+def date_as_number(trial: Trial, found: Difference) -> bool:
+    refused = only_java(found, f"no integer from {-1 << 63}") or only_java(
+        found, "no array: a string"
+    )
+    date = rb'"(?=[^"]{11,39}")[^"]*[0-9]{2}[-:/ ][^"]*"'
+    return damaged(trial) and refused and any(re.search(date, text) for text in texts_of(trial))
+
+
 def starts_with_point(trial: Trial, found: Difference) -> bool:
     if not damaged(trial) or not isinstance(found.java, float) or not isinstance(found.ours, float):
         return False
@@ -285,13 +300,18 @@ NULS = rb"(?:\0|\\u0000)*"
 """Any number of NULs, as they are or escaped."""
 
 
+def _names_of(place: str) -> list[str]:
+    """The name of a member; of an object in key position the names of its members."""
+    return list(json.loads(place)) if place.startswith("{") else [place]
+
+
 def nul_in_name(trial: Trial, found: Difference) -> bool:
     if not damaged(trial) or not found.path or isinstance(found.ours, Refusal):
         return False
     if isinstance(found.ours, str) and found.path[-1] in ENUM_MEMBERS | {"language"}:
         return found.ours.replace("\0", "") != found.ours and isinstance(found.java, str)
-    for place in found.path:
-        letters = (re.escape(one.encode("utf-8", "replace")) for one in str(place))
+    for place in (name for one in found.path for name in _names_of(str(one))):
+        letters = (re.escape(one.encode("utf-8", "replace")) for one in place)
         name = re.compile(b'"(%b%b%b)"\\s*:' % (NULS, NULS.join(letters), NULS))
         found_names = [one for text in texts_of(trial) for one in name.findall(text)]
         if any(b"\0" in one or rb"\u0000" in one for one in found_names):
@@ -444,7 +464,7 @@ def long_double(trial: Trial, found: Difference) -> bool:
 
 def null_element(trial: Trial, found: Difference) -> bool:
     return only_java(found, "null has no place here") and any(
-        re.search(rb'null|""', text) is not None for text in texts_of(trial)
+        re.search(rb'null|""|",|,,', text) is not None for text in texts_of(trial)
     )
 
 

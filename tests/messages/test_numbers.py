@@ -64,6 +64,29 @@ def test_the_digits_before_a_suffix_are_kept_if_they_fit(
 
 
 @pytest.mark.parametrize(
+    ("text", "as_int", "as_long", "as_byte"),
+    [
+        ('"1,234"', 1234, 1234, -46),
+        ('"-9,999,999,999"', -1410065407, -9999999999, 1),
+        ('"99,999,999,999,999,999,999"', 2**31 - 1, 2**63 - 1, -1),
+        ('"-∞1"', -(2**31), -(2**63), 0),
+        ('"12E-1,123"', 1, 1, 1),
+        ('"12x"', 12, 12, 12),
+        ('"E12"', 0, 0, 0),
+        ('"x,123"', REFUSED, REFUSED, REFUSED),
+        ('"1,23"', REFUSED, REFUSED, REFUSED),
+        ('"123"', 123, 123, 123),
+    ],
+)
+def test_a_text_with_separators_is_read_as_javas_number_format_does(
+    text: str, as_int: object, as_long: object, as_byte: object
+) -> None:
+    assert read(AckMsg, "q", "queue_id", text) == as_int
+    assert read(AckMsg, "ao", "ack_offset", text) == as_long
+    assert read(PopCheckPoint, "n", "num", text) == as_byte
+
+
+@pytest.mark.parametrize(
     ("text", "as_int", "as_long"),
     [
         ("[1.5]", 1, 1),
@@ -109,6 +132,9 @@ def test_an_integer_alone_in_an_array_is_itself_and_not_its_last_bits() -> None:
         (MANY, 1e41),
         (f"-{'9' * 400}", -math.inf),
         ("5F", 5.0),
+        ('"5B"', 5.0),
+        ('"E12"', 0.0),
+        ('["5L"]', REFUSED),
         ("[18446744073709551617]", 2.0**64),
         ("[1.5]", 1.5),
         ('["5F"]', 5.0),
@@ -155,6 +181,8 @@ def test_a_number_in_the_place_of_a_text_keeps_its_digits(text: str, expected: o
         ("1.5", (1,), (1,), REFUSED, (1,), REFUSED),
         ('"5"', (5,), (5,), (5,), (5,), REFUSED),
         ('"1,23"', (1, 23), (1, 23), (1, 23), REFUSED, REFUSED),
+        ('"1,"', (1,), (1,), (1,), REFUSED, REFUSED),
+        ('",1"', REFUSED, REFUSED, REFUSED, REFUSED, REFUSED),
         ('"x"', REFUSED, REFUSED, REFUSED, REFUSED, REFUSED),
         ('{"val":5}', (5,), (5,), REFUSED, (5,), REFUSED),
         ("[1.5]", (1,), (1,), (1,), (1,), (1,)),
