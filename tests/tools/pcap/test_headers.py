@@ -166,3 +166,20 @@ def test_names_of_one_letter_become_the_same_columns(code: int) -> None:
     text = b'{"code":%d,"language":"JAVA","flag":0,"extFields":{"a":"G","b":"T","e":"3"}}' % code
     columns = read(text)
     assert ("T", "G", 3) == (columns.topic[0], columns.group[0], columns.queue_id[0])
+
+
+@pytest.mark.parametrize("length", [-1500, -3, -1, 0, 32767])
+def test_a_name_in_a_binary_header_with_a_length_that_none_has_spoils_its_header(
+    length: int,
+) -> None:
+    good = binary(opaque=7, ext_fields={"topic": "T"})
+    at = good.index(b"topic") - 2
+    damaged = good[:at] + length.to_bytes(2, "big", signed=True) + good[at + 2 :]
+    columns = read(good, damaged, good, rocketmq=(0, 1, 2))
+    assert [True, False, True] == columns.ok.tolist()
+    assert ["T", None, "T"] == columns.topic
+
+
+def test_remarks_of_binary_headers_are_read_with_them() -> None:
+    columns = read(*(binary(remark=text) for text in ("why", None, "gr\xfcn")), rocketmq=(0, 1, 2))
+    assert ["why", None, "gr\xfcn"] == columns.remark

@@ -23,7 +23,7 @@ from rocketwire_tools.pcap.binary_headers import read as read_binary
 from rocketwire_tools.pcap.sync import JSON
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from rocketwire.wire.fields import HeaderFields
@@ -105,12 +105,16 @@ def read_headers(headers: Array, types: Array, wanted: AbstractSet[str] = EVERYT
         types: JSON or ROCKETMQ for each.
         wanted: those of ``EVERYTHING`` that are to be made; the others are empty.
     """
-    if len(headers) <= _TOGETHER:
-        return _read_some(headers, types, wanted)
-    parts = [
-        _read_some(headers[at : at + _TOGETHER], types[at : at + _TOGETHER], wanted)
-        for at in range(0, len(headers), _TOGETHER)
-    ]
+    parts: list[Columns] = []
+    binary: Iterator[LongHeader] = iter(())
+    for start in range(0, max(len(headers), 1), _TOGETHER):
+        some = slice(start, start + _TOGETHER)
+        if start % _BINARY_TOGETHER == 0:
+            many = slice(start, start + _BINARY_TOGETHER)
+            binary = iter(_read_rocketmqs(headers[many][types[many] != JSON].tolist()))
+        parts.append(_read_some(headers[some], types[some], wanted, binary))
+    if len(parts) == 1:
+        return parts[0]
     made: dict[str, Any] = {}
     for name in Columns.__dataclass_fields__:
         each = [getattr(part, name) for part in parts]
@@ -120,12 +124,16 @@ def read_headers(headers: Array, types: Array, wanted: AbstractSet[str] = EVERYT
 
 _TOGETHER: Final = 4096
 """Headers that are objects at the same time, for they are large."""
+_BINARY_TOGETHER: Final = 16 * _TOGETHER
+"""Headers of which those of the other form are read at once, for they are few."""
 _ARRAYS: Final = frozenset({"code", "version", "opaque", "flag", "ok"})
 
 
-def _read_some(headers: Array, types: Array, wanted: AbstractSet[str]) -> Columns:
+def _read_some(
+    headers: Array, types: Array, wanted: AbstractSet[str], binary: Iterator[LongHeader]
+) -> Columns:
     brief = not wanted & _OF_EXT
-    found, ok = _read(headers, types, _BRIEF if brief else _LONG)
+    found, ok = _read(headers, types, _BRIEF if brief else _LONG, binary)
     numbers = _numbers(found)
     if numbers is None:
         found = [one if _in_range(one) else BAD for one in found]
@@ -270,18 +278,19 @@ _LONG: Final = _Reader(LongHeader)
 _BRIEF: Final = _Reader(Header)
 
 
-def _read(headers: Array, types: Array, reader: _Reader) -> tuple[Sequence[Header], bool]:
-    """Headers of both forms, and whether all of them could be read."""
+def _read(
+    headers: Array, types: Array, reader: _Reader, binary: Iterator[LongHeader]
+) -> tuple[Sequence[Header], bool]:
+    """Headers of both forms, and whether all of them could be read; binary: gives the ROCKETMQ ones."""
     texts: list[bytes | bytearray] = headers.tolist()
     rocketmq = np.flatnonzero(types != JSON).tolist()
     if not rocketmq:
         return reader.read(texts)
-    binary = _read_rocketmqs([texts[i] for i in rocketmq])
     for i in rocketmq:
         texts[i] = b"{}"
     found, ok = reader.read(texts)
-    for i, one in zip(rocketmq, binary, strict=True):
-        found[i] = one
+    for i in rocketmq:
+        found[i] = one = next(binary)
         ok = ok and one is not BAD
     return found, ok
 
@@ -300,6 +309,8 @@ def _in_range(header: Header) -> bool:
 
 
 def _read_rocketmqs(headers: Sequence[bytes | bytearray]) -> list[LongHeader]:
+    if not headers:
+        return []
     some = read_binary(headers, Ext.__struct_fields__)
     numbers = (
         some.numbers[name].tolist() for name in ("code", "language", "version", "opaque", "flag")
@@ -307,11 +318,11 @@ def _read_rocketmqs(headers: Sequence[bytes | bytearray]) -> list[LongHeader]:
     exts = (Ext(*values) for values in zip(*some.values, strict=True))
     names = _LANGUAGES.get
     return [
-        LongHeader(code, flag, names(language) or str(language), opaque, None, version, ext)
+        LongHeader(code, flag, names(language) or str(language), opaque, remark, version, ext)
         if good
         else _read_rocketmq(header)
-        for header, good, code, language, version, opaque, flag, ext in zip(
-            headers, some.good.tolist(), *numbers, exts, strict=True
+        for header, good, code, language, version, opaque, flag, remark, ext in zip(
+            headers, some.good.tolist(), *numbers, some.remark, exts, strict=True
         )
     ]
 
