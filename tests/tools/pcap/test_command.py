@@ -186,3 +186,16 @@ def test_slow_requests_carry_the_topic_that_they_asked_for(
 
 def test_the_schema_is_that_of_every_batch() -> None:
     assert pa.schema(list(COLUMNS.items())).names == list(COLUMNS)
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_a_link_type_that_is_not_known_is_named(
+    jobs: str, usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    data = bytearray(usual.path.read_bytes())
+    data[20:24] = (147).to_bytes(4, "little")
+    path = tmp_path / "strange.pcap"
+    path.write_bytes(data)
+    assert main(["decode", str(path), "--jobs", jobs]) == 0
+    said = f"{path}: packets that were not looked into: link type 147: {len(usual.packets):,}\n"
+    assert said == capfd.readouterr().err

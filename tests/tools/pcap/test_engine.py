@@ -6,6 +6,7 @@ import gzip
 import importlib
 import lzma
 import random
+import struct
 import subprocess
 import sys
 from collections import Counter
@@ -28,6 +29,7 @@ from tests.tools.pcap.conftest import SMALL
 from tests.tools.pcap.decoded import expected, frames, rows
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from tests.tools.pcap.conftest import Made
@@ -273,3 +275,90 @@ def test_reordered_repeated_and_lost_segments_are_what_the_generator_makes() -> 
     assert any(not one.header for one in truth)
     assert any(one.header and not one.body for one in truth)
     assert len({(one.source, one.target, one.sequence) for one in packets}) < len(packets)
+
+
+@pytest.mark.parametrize("suffix", ["gz", "lz4"])
+def test_what_comes_before_damage_in_a_compressed_capture_is_given(
+    suffix: str, usual: Made, tmp_path: Path
+) -> None:
+    compress: Any = (
+        gzip.compress if suffix == "gz" else importlib.import_module("lz4.frame").compress
+    )
+    path = tmp_path / f"usual.pcap.{suffix}"
+    path.write_bytes(compress(usual.path.read_bytes()) + b"no member of it")
+    found: list[dict[str, Any]] = []
+    batches = iter(Decoder(str(path)))
+    with pytest.raises(CaptureError, match="cannot be inflated"):
+        found += (row for batch in batches for row in batch.to_pylist())
+    whole = expected(usual.truth)
+    assert sum((whole - frames(found)).values()) < sum(whole.values()) // 10
+    assert not frames(found) - whole
+
+
+def test_a_short_compressed_capture_that_was_cut_off_gives_what_is_there(
+    usual: Made, tmp_path: Path
+) -> None:
+    path = tmp_path / "cut.pcap.gz"
+    data = usual.path.read_bytes()[: 1 << 19]
+    packed = gzip.compress(data)
+    path.write_bytes(packed[: len(packed) - 4])
+    assert rows(path)
+
+
+def test_a_zstd_capture_may_begin_with_a_frame_that_holds_no_data(
+    usual: Made, tmp_path: Path
+) -> None:
+    path = tmp_path / "usual.pcap.zst"
+    empty = b"\x53\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"size"
+    path.write_bytes(empty + zstandard.compress(usual.path.read_bytes()) + empty)
+    assert expected(usual.truth) == frames(rows(path))
+
+
+def _with_headers(data: bytes, headers: Sequence[tuple[int, bytes]]) -> bytes:
+    """An IPv6 packet with more headers in front of the last one; any other as it is."""
+    at = 12
+    while data[at : at + 2] in (b"\x81\x00", b"\x88\xa8"):
+        at += 4
+    at += 2
+    if data[at - 2 : at] != b"\x86\xdd":
+        return data
+    kinds = [*(kind for kind, _ in headers), data[at + 6]]
+    more = b"".join(
+        bytes([kind]) + rest for kind, (_, rest) in zip(kinds[1:], headers, strict=True)
+    )
+    length = int.from_bytes(data[at + 4 : at + 6], "big")
+    front = data[: at + 4] + (length + len(more)).to_bytes(2, "big") + bytes([kinds[0]])
+    return front + data[at + 7 : at + 40] + more + data[at + 40 : at + 40 + length]
+
+
+@pytest.mark.parametrize(
+    ("headers", "are_read"),
+    [
+        ([(0, b"\0" + bytes(6)), (60, b"\1" + bytes(14)), (43, b"\0" + bytes(6))], True),
+        ([(51, b"\4" + bytes(22))], True),
+        ([(44, b"\0\0\0" + bytes(4))], True),
+        ([(44, b"\0\0\1" + bytes(4))], False),
+        ([(44, b"\0\0\x08" + bytes(4))], False),
+    ],
+    ids=["options", "authentication", "the only fragment", "the first of many", "another"],
+)
+def test_headers_in_front_of_tcp_are_skipped_where_ipv6_has_them(
+    headers: list[tuple[int, bytes]], are_read: bool, usual: Made, tmp_path: Path
+) -> None:
+    data = usual.path.read_bytes()
+    made = bytearray(data[:24])
+    at = 24
+    while at < len(data):
+        second, rest, captured, wire = struct.unpack_from("<4I", data, at)
+        packet = _with_headers(data[at + 16 : at + 16 + captured], headers)
+        made += struct.pack("<4I", second, rest, len(packet), max(wire, len(packet))) + packet
+        at += 16 + captured
+    path = tmp_path / "headers.pcap"
+    path.write_bytes(made)
+    decoder = Decoder(str(path))
+    found = [row for batch in decoder for row in batch.to_pylist()]
+    hosts = {row["src"] for row in found}
+    assert any(":" in host for host in hosts) == are_read
+    assert bool(decoder.totals.skipped["IP fragment"]) != are_read
+    if are_read:
+        assert expected(usual.truth) == frames(found)

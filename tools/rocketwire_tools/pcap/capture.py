@@ -228,6 +228,7 @@ class CaptureReader:
         self._view = memoryview(self._buffer)[: self._chunk]
         self._size = 0
         self._base = 0
+        self._failure: CaptureError | None = None
 
     def __iter__(self) -> Iterator[Records]:
         """Give all records.
@@ -235,9 +236,19 @@ class CaptureReader:
         Raises:
             CaptureError: it is no capture, or damaged.
         """
+        try:
+            yield from self._records()
+        except CaptureError as error:
+            if self._failure is None or error is self._failure:
+                raise
+            raise self._failure from error  # what follows damage in a compressed file may be anything
+
+    def _records(self) -> Iterator[Records]:
         from rocketwire_tools.pcap import pcapng
 
         self._fill(24)
+        if self._size < 24 and self._failure is not None:
+            raise self._failure
         if self._size == 0:
             return
         head = bytes(self._view[:24])
@@ -278,6 +289,8 @@ class CaptureReader:
         before = self._size
         self._fill(self._size + 1 if self._eager else self._chunk)
         if self._size == before:
+            if self._failure is not None:
+                raise self._failure
             self.truncated = rest > 0
             return False
         return True
@@ -291,10 +304,15 @@ class CaptureReader:
         return self.advance(count)
 
     def _fill(self, least: int) -> None:
-        """Read until so many bytes are there, or no more come; a pipe may give less."""
+        """Read until so many bytes are there, or no more come; a pipe may give less.  A failure is kept until what
+        came before it has been looked at."""
         read, view = self._source.readinto, self._view
-        while self._size < least:
-            count = read(view[self._size :])
+        while self._size < least and self._failure is None:
+            try:
+                count = read(view[self._size :])
+            except CaptureError as failure:
+                self._failure = failure
+                return
             if not count:
                 return
             self._size += count

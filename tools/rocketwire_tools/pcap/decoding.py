@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire_tools.pcap.engine import Decoder, Options, Totals
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.output import open_sink
+from rocketwire_tools.pcap.packets import UNREAD
 from rocketwire_tools.pcap.selection import Selection
 
 if TYPE_CHECKING:
@@ -119,6 +120,10 @@ class Run:
                 f"{path}: {totals.cut_short:,} packets were cut short by the capture (snaplen);"
                 " frames whose header was cut are missing"
             )
+        unread = {why: count for why, count in totals.skipped.items() if why.startswith(UNREAD)}
+        if unread:
+            reasons = ", ".join(f"{why}: {count:,}" for why, count in sorted(unread.items()))
+            self._say(f"{path}: packets that were not looked into: {reasons}")
         if totals.forgotten:
             self._say(f"{path}: {totals.forgotten:,} streams were forgotten, there are too many")
 

@@ -23,10 +23,14 @@ __all__ = ["ByteSource", "open_input"]
 STDIN: Final = "-"
 BLOCK: Final = 1 << 20
 """Bytes that the thread inflates at a time."""
+_PIECE: Final = 1 << 17
+"""Bytes that are inflated by one call: where a file was cut off, fewer than that are lost."""
 AHEAD: Final = 4
 """Blocks that it runs ahead."""
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
+_SKIPPABLE: Final = tuple(bytes([0x50 + kind]) + b"\x2a\x4d\x18" for kind in range(16))
+"""What a frame begins with that holds no data (RFC 8878, 3.1.2); pzstd puts one in front."""
 _LZ4: Final = b"\x04\x22\x4d\x18"
 
 
@@ -80,7 +84,7 @@ class InflatedSource:
         self._path = path
         self._plain = plain
         self._file = file
-        self._blocks: queue.Queue[bytes | Exception] = queue.Queue(AHEAD)
+        self._blocks: queue.Queue[bytes | bytearray | Exception] = queue.Queue(AHEAD)
         self._rest = memoryview(b"")
         self._ended = False
         self._closed = threading.Event()
@@ -96,11 +100,20 @@ class InflatedSource:
         except Exception as error:  # noqa: BLE001 - handed to the reading thread
             self._put(error)
 
-    def _inflate(self) -> Iterator[bytes]:
-        while block := self._plain.read(BLOCK):
+    def _inflate(self) -> Iterator[bytearray]:
+        while True:
+            block = bytearray()
+            try:
+                while len(block) < BLOCK and (piece := self._plain.read1(_PIECE)):
+                    block += piece
+            except Exception:
+                yield block  # what came before the place that cannot be inflated
+                raise
+            if not block:
+                return
             yield block
 
-    def _put(self, block: bytes | Exception) -> bool:
+    def _put(self, block: bytes | bytearray | Exception) -> bool:
         while not self._closed.is_set():
             try:
                 self._blocks.put(block, timeout=0.1)
@@ -162,7 +175,12 @@ def _lz4(file: io.RawIOBase) -> io.BufferedIOBase:
     return cast("io.BufferedIOBase", lz4.frame.LZ4FrameFile(file))
 
 
-_KINDS: Final = ((_GZIP, _gzip, "isal"), (_ZSTD, _zstd, "zstandard"), (_LZ4, _lz4, "lz4"))
+_KINDS: Final = (
+    (_GZIP, _gzip, "isal"),
+    (_ZSTD, _zstd, "zstandard"),
+    *((each, _zstd, "zstandard") for each in _SKIPPABLE),
+    (_LZ4, _lz4, "lz4"),
+)
 
 
 COMPRESSED: Final = tuple(magic for magic, _, _ in _KINDS)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
+_UNKNOWN: Final = -1
 _IPV4: Final = 0x0800
 _IPV6: Final = 0x86DD
 _VLAN: Final = (0x8100, 0x88A8, 0x9100)
@@ -31,8 +32,10 @@ _TAGS: Final = 3
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _TCP: Final = 6
 _FRAGMENT: Final = 44
-_EXTENSIONS: Final = (0, 43, 60)
-"""IPv6 headers that say how long they are: hop-by-hop, routing, destination options."""
+_AUTHENTICATION: Final = 51
+_EXTENDS: Final = np.isin(np.arange(256), (0, 43, 60, _AUTHENTICATION, _FRAGMENT))
+"""IPv6 headers behind which others are looked for: hop-by-hop, routing, destination options, authentication, and the fragment
+header of a packet that is all of its fragments (RFC 6946)."""
 _MOST_EXTENSIONS: Final = 8
 
 ETHERNET: Final = 1
@@ -147,6 +150,10 @@ class Addresses:
         self._texts = texts
 
 
+UNREAD: Final = ("link type", "IP fragment")
+"""What reasons begin with for which a packet that may have been one of ours was not looked into."""
+
+
 @dataclass(slots=True)
 class Skipped:
     """Packets that were not looked into, by reason."""
@@ -165,7 +172,7 @@ def segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segmen
     end = records.data + records.captured
     four = np.flatnonzero(kind == _IPV4)
     six = np.flatnonzero(kind == _IPV6)
-    skipped.count("not IP", len(kind) - len(four) - len(six))
+    skipped.count("not IP", int(np.count_nonzero((kind != _IPV4) & (kind != _IPV6) & (kind >= 0))))
     parts: list[Network] = []
     if len(four):
         parts.append(_ipv4(records, four, at[four], end[four], skipped))
@@ -196,7 +203,8 @@ def _merged(parts: list[Network]) -> Network:
 
 
 def _network(records: Records, skipped: Skipped) -> tuple[Integers, Array]:
-    """Offsets of the network headers, and their kinds as Ethernet types (0 for none of ours)."""
+    """Offsets of the network headers, and their kinds as Ethernet types (0 for none of ours, -1 for those of
+    a link type that is not known)."""
     link = records.link
     if isinstance(link, int):
         return _of_link(records.buffer, link, records.data, records.captured, skipped)
@@ -227,7 +235,7 @@ def _of_link(
     if link in (_RAW_IPV4, _RAW_IPV6):
         return data, np.full(len(data), _IPV4 if link == _RAW_IPV4 else _IPV6)
     skipped.count(f"link type {link}", len(data))
-    return data, np.zeros(len(data), np.int64)
+    return data, np.full(len(data), _UNKNOWN)
 
 
 def _big16(buffer: bytearray, at: Integers) -> Array:
@@ -331,12 +339,20 @@ def _past_extensions(
     buffer: bytearray, at: Integers, protocol: Array, end: Integers
 ) -> tuple[Integers, Array]:
     for _ in range(_MOST_EXTENSIONS):
-        extended = np.flatnonzero(np.isin(protocol, _EXTENSIONS) & (at + 8 <= end))
+        extended = np.flatnonzero(_EXTENDS[protocol] & (at + 8 <= end))
         if not len(extended):
             break
-        head = rows_at(buffer, at[extended], 2)
+        head, kind = rows_at(buffer, at[extended], 4), protocol[extended]
+        size = (head[:, 1].astype(np.int64) + 1) * 8
+        size[kind == _AUTHENTICATION] = size[kind == _AUTHENTICATION] // 2 + 4
+        size[kind == _FRAGMENT] = 8
+        part = (kind == _FRAGMENT) & ((head[:, 2] != 0) | (head[:, 3] & 0xF9 != 0))
+        if part.any():
+            extended, head, size = extended[~part], head[~part], size[~part]
+        if not len(extended):
+            break
         protocol[extended] = head[:, 0]
-        at[extended] += (head[:, 1].astype(np.int64) + 1) * 8
+        at[extended] += size
     return at, protocol
 
 
