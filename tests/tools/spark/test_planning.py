@@ -22,13 +22,13 @@ from rocketwire_tools.spark.planning import (
     latest,
     local,
     order_of,
-    part_size,
     parts,
     parts_between,
     rotated,
 )
 from rocketwire_tools.spark.pushing import filter_text
 from rocketwire_tools.spark.reading import read
+from rocketwire_tools.spark.sizing import part_size, tasks
 from tests.support.captures.made import save
 from tests.support.captures.network import Packet
 
@@ -65,6 +65,7 @@ def test_options_have_defaults_units_and_any_case() -> None:
         ("nonsense", "1", "no option 'nonsense'; there are path"),
         ("mode", "fast", "'fast' is none of split, exact"),
         ("splitSize", "large", "'large' is no size"),
+        ("splitSize", "64", "64 bytes are too few; 64k are the least"),
         ("paths", "a", "is no JSON list"),
         ("extFields", "1", "is none of true, false"),
     ],
@@ -177,12 +178,12 @@ def test_parts_of_rotated_files_know_their_neighbours(trace: list[str]) -> None:
     [
         ([1000], 2, 500),
         ([1200], 2, 300),
-        ([1200], 8, 150),
-        ([10], 2, 64),
+        ([1200], 8, 256),
+        ([10], 2, 256),
         ([50_000], 4, 500),
-        ([400, 400, 400], 2, 200),
+        ([700, 700, 700], 2, 350),
         ([600] * 100, 2, 512),
-        ([], 2, 64),
+        ([], 2, 256),
     ],
 )
 def test_parts_are_large_and_keep_processors_equally_busy(
@@ -194,9 +195,26 @@ def test_parts_are_large_and_keep_processors_equally_busy(
         with path.open("wb") as file:
             file.truncate(megabytes << 20)
         paths.append(str(path))
-    made = part_size(paths, Settings(paths=("x",)), processors)
+    made = part_size(paths, None, processors)
     assert 0.97 * size < made / (1 << 20) <= size
-    assert 7 == part_size(paths, Settings(paths=("x",), split_size=7), processors)
+    assert 7 == part_size(paths, 7, processors)
+
+
+def test_small_files_are_read_together_by_as_many_tasks_as_keep_processors_busy(
+    tmp_path: Path,
+) -> None:
+    sizes = [10] * 40 + [100, 10, 10]
+    made: list[Part] = []
+    for number, size in enumerate(sizes):
+        path = tmp_path / str(number)
+        path.write_bytes(bytes(size))
+        made.append(Part(Split(str(path))))
+    found = tasks(made, 2)
+    assert made == [part for each in found for part in each]
+    assert [8] * 5 + [1, 2] == [len(each) for each in found]
+    cut = [Part(Split("x", 0, 10)), Part(Split("x", 10)), Part(Split("y"), (0, 2))]
+    assert [[part] for part in cut] == tasks(cut, 2)
+    assert [] == tasks([], 2)
 
 
 def test_an_empty_file_has_no_rows_in_exact_mode_either(tmp_path: Path) -> None:

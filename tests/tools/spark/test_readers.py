@@ -137,6 +137,24 @@ def test_filters_are_taken_as_hints_and_given_back(folder: Path) -> None:
     assert content(expected) == content(read(reader, reader.partitions()))
 
 
+def test_a_filter_that_makes_no_sense_is_refused_before_there_are_tasks(folder: Path) -> None:
+    wrong = source(path=str(folder), filter="colour == 1")
+    for make_reader in (wrong.reader, wrong.streamReader):
+        with pytest.raises(ValueError, match="no column 'colour'"):
+            make_reader(schema())
+
+
+def test_many_small_files_are_few_tasks(tmp_path: Path) -> None:
+    packets, _ = make(SMALL, seed=7)
+    count = len(packets) // 200
+    for number in range(200):
+        save(tmp_path / f"{number}.pcap", packets[number * count : (number + 1) * count])
+    reader = source(path=str(tmp_path)).reader(schema())
+    partitions: list[Any] = reader.partitions()
+    assert 3 <= len(partitions) < 150
+    assert of_command(tmp_path) == content(read(reader, partitions))
+
+
 def test_the_stand_in_for_no_partitions_has_no_rows(folder: Path) -> None:
     from pyspark.sql.datasource import InputPartition
 

@@ -34,7 +34,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     small = Profile(connections=30, exchanges=12, body=(64, 2500))
     large = Profile(connections=4, exchanges=6, body=(20_000, 32_000), pulled=30, foreign=0)
     save(made / "usual.pcap", make(small, seed=1, trouble=Trouble())[0])
-    save(made / "lossy.pcapng", make(small, seed=2, trouble=LOSSY)[0], FileKind(pcapng=True))
+    many = Profile(
+        connections=60, exchanges=40, body=(64, 600), pulled=2
+    )  # some answers come first
+    save(made / "lossy.pcapng", make(many, seed=2, trouble=LOSSY)[0], FileKind(pcapng=True))
     save(made / "large.pcap", make(large, seed=3)[0], FileKind(order=">"))
     return made
 

@@ -19,6 +19,7 @@ from rocketwire_tools.pcap.capture import CaptureReader
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.inputs import open_input
 from rocketwire_tools.pcap.splits import Split, plan, read_head
+from rocketwire_tools.spark.sizing import part_size
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,11 +27,6 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.options import Settings
 
 MOST_SHARES: Final = 8
-LARGEST_PART: Final = 512 << 20
-LEAST_PART: Final = 64 << 20
-"""Each part has to find its place in all connections anew, which costs as much as decoding 20 to 30 MB."""
-_TURNS: Final = 3
-"""Parts for each processor, at least, where several files do not come out even."""
 _DIGITS: Final = re.compile(r"(\d+)")
 _HIDDEN: Final = (".", "_")
 _PACKED: Final = re.compile(r"\.(gz|zst|lz4)$")
@@ -117,34 +113,10 @@ def parts(settings: Settings) -> list[Part]:
     """
     made: list[Part] = []
     found = files(settings.paths)
-    size = part_size(found, settings)
+    size = part_size(found, settings.split_size)
     for path in found:
         made += _parts_of(Split(path), size, settings)
     return made
-
-
-def part_size(paths: Sequence[str], settings: Settings, processors: int | None = None) -> int:
-    """Bytes of a part, if options do not say it: parts as large as can be that keep processors equally busy.
-
-    Args:
-        paths: the files that are read together.
-        settings: options.
-        processors: how many; None for as many as there are here.
-    """
-    if settings.split_size is not None:
-        return settings.split_size
-    total = sum(os.path.getsize(path) for path in paths if os.path.exists(path))
-    among = _processors() if processors is None else processors
-    turns = max(-(-total // (among * LARGEST_PART)), 1 if len(paths) == 1 else _TURNS)
-    return min(max(-(-total // (among * turns)), LEAST_PART), LARGEST_PART)
-
-
-def _processors() -> int:
-    """Those that this process may use; in a cluster, the driver's."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS
-        return os.cpu_count() or 1
 
 
 def parts_between(settings: Settings, known: Sequence[str], start: str, end: str) -> list[Part]:
@@ -171,7 +143,7 @@ def parts_between(settings: Settings, known: Sequence[str], start: str, end: str
         for i, order in enumerate(orders)
         if not (start and order <= after_start) and order <= last
     ]
-    size = part_size([known[i] for i in wanted], settings)
+    size = part_size([known[i] for i in wanted], settings.split_size)
     for i in wanted:
         before = known[i - 1] if i else None
         after = known[i + 1] if i + 1 < len(known) else None

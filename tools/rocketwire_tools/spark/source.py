@@ -42,11 +42,11 @@ class CapturePartition(InputPartition):
     """What one task reads.
 
     Args:
-        part: of a capture.
+        parts: of captures.
     """
 
-    def __init__(self, part: Part) -> None:
-        super().__init__(part)
+    def __init__(self, parts: list[Part]) -> None:
+        super().__init__(parts)
 
 
 class CaptureReader(DataSourceReader):
@@ -65,8 +65,9 @@ class CaptureReader(DataSourceReader):
     def partitions(self) -> list[InputPartition]:
         """The parts of all files."""
         from rocketwire_tools.spark.planning import parts
+        from rocketwire_tools.spark.sizing import tasks
 
-        return [CapturePartition(part) for part in parts(self.settings)]
+        return [CapturePartition(each) for each in tasks(parts(self.settings))]
 
     def read(self, partition: InputPartition) -> Batches:
         """The rows of a part, as RecordBatches."""
@@ -133,9 +134,10 @@ class CaptureStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
         """The parts of the files between two offsets."""
         from rocketwire_tools.spark.planning import parts_between
+        from rocketwire_tools.spark.sizing import tasks
 
         found = parts_between(self.settings, self._files(), start["file"], end["file"])
-        return [CapturePartition(part) for part in found]
+        return [CapturePartition(each) for each in tasks(found)]
 
     def read(self, partition: InputPartition) -> Batches:
         """The rows of a part, as RecordBatches."""
@@ -153,8 +155,23 @@ def _read(
     from rocketwire_tools.spark.reading import read
 
     if partition.value is None:  # Spark's stand-in for a list of no partitions
-        return iter(())
-    return read(partition.value, fields, filters, settings)
+        return
+    for part in partition.value:
+        yield from read(part, fields, filters, settings)
+
+
+def _checked(settings: Settings) -> Settings:
+    """Refuse a filter that makes no sense before there are tasks, which try it several times.
+
+    Raises:
+        FilterError: it makes none.
+    """
+    if settings.filter_text is not None:
+        from rocketwire_tools.pcap.filters import Filter
+        from rocketwire_tools.pcap.rows import COLUMNS
+
+        Filter(settings.filter_text, COLUMNS)
+    return settings
 
 
 class DefaultSource(DataSource):
@@ -177,13 +194,13 @@ class DefaultSource(DataSource):
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads captures once."""
-        settings = self._settings()
+        settings = _checked(self._settings())
         kind = FilteringReader if settings.push_filters else CaptureReader
         return kind(_fields(schema), settings)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """Reads captures as they are rotated."""
-        return CaptureStreamReader(_fields(schema), self._settings())
+        return CaptureStreamReader(_fields(schema), _checked(self._settings()))
 
     def _settings(self) -> Settings:
         return read_options(self.options)
