@@ -183,11 +183,10 @@ class ConcurrentConsumption:
     async def _handle(self, hand: Hand, most: int) -> int:
         """Has the messages of a run handled that nobody else takes meanwhile, so many batches at most; returns how many."""
         run, size = hand.run, self._config.consume_message_batch_max_size
-        queue, messages, done = run.queue, run.messages, hand.done
+        queue, process, messages, done = run.queue, run.process, run.messages, hand.done
         is_retry = (queue.topic or "").startswith(RETRY_PREFIX)
-        handled = 0
-        while handled < most and run.is_open:
-            at = run.at
+        handled, end = 0, len(messages)
+        while handled < most and (at := run.at) < end and not (process.dropped or process.retiring):
             run.at = at + size
             hand.now = given = batch = messages[at : at + size]
             if is_retry:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client.queues import replica_of
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.flags import PullSysFlag
+from rocketwire.messages import encode_header
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
 from rocketwire.policy.routing import MASTER_ID
 from rocketwire.policy.subscription import TAG, wanted
@@ -95,9 +96,7 @@ class PullResult:
     messages: list[StoredMessage]
 
 
-def pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageRequestHeader:
-    """The header of a pull; a slave is not told offsets."""
-    subscription = request.subscription
+def _flags_of(request: PullRequest, *, to_slave: bool) -> int:
     flags = 0
     if request.commit_offset is not None and not to_slave:
         flags |= _COMMIT_OFFSET
@@ -105,10 +104,16 @@ def pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageRequestHe
         flags |= _SUSPEND
     if request.send_subscription:
         flags |= _SUBSCRIPTION
-    if subscription.class_filter_mode:
+    if request.subscription.class_filter_mode:
         flags |= _CLASS_FILTER
     if request.lite:
         flags |= _LITE
+    return flags
+
+
+def pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageRequestHeader:
+    """The header of a pull; a slave is not told offsets."""
+    subscription = request.subscription
     is_tag = subscription.expression_type in (None, TAG)
     version = subscription.sub_version or 0
     return PullMessageRequestHeader(
@@ -118,7 +123,7 @@ def pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageRequestHe
         queue_offset=request.offset,
         max_msg_nums=request.max_msg_nums,
         max_msg_bytes=request.max_msg_bytes,
-        sys_flag=flags,
+        sys_flag=_flags_of(request, to_slave=to_slave),
         commit_offset=request.commit_offset or 0,
         suspend_timeout_millis=round(request.suspend_timeout * 1000),
         subscription=subscription.sub_string if request.send_subscription else None,
@@ -162,10 +167,35 @@ class PullCalls:
         """
         self._instance = instance
         self._suggested: dict[MessageQueue, int] = {}
+        self._form = instance.config.serialize_type
+        self._headers: dict[MessageQueue, tuple[object, object, dict[str, str]]] = {}
 
     def forget(self, queue: MessageQueue) -> None:
         """The queue is somebody else's."""
         self._suggested.pop(queue, None)
+        self._headers.pop(queue, None)
+
+    def _fields(self, request: PullRequest, *, to_slave: bool) -> dict[str, str]:
+        """The header's ext fields; of one queue only three of them differ from pull to pull."""
+        rest = (
+            request.group,
+            request.max_msg_nums,
+            request.max_msg_bytes,
+            request.suspend_timeout,
+            request.send_subscription,
+            request.lite,
+        )
+        subscription, others, fields = self._headers.get(request.queue, (None, None, {}))
+        if subscription is not request.subscription or others != rest:
+            header = pull_header(request, to_slave=to_slave)
+            fields = encode_header(header, serialize_type=self._form)
+            self._headers[request.queue] = (request.subscription, rest, fields)
+            return dict(fields)
+        fields = dict(fields)
+        fields["queueOffset"] = str(request.offset)
+        fields["sysFlag"] = str(_flags_of(request, to_slave=to_slave))
+        fields["commitOffset"] = str(request.commit_offset or 0)
+        return fields
 
     async def pull(self, request: PullRequest, *, within: float | None = None) -> PullResult:
         """Pull once.
@@ -184,7 +214,7 @@ class PullCalls:
         """
         queue = request.queue
         found = await replica_of(self._instance, queue, self._suggested.get(queue, MASTER_ID))
-        header = pull_header(request, to_slave=found.is_slave)
+        header = self._fields(request, to_slave=found.is_slave)
         limit = within
         if limit is None:
             limit = request.suspend_timeout + (

@@ -216,17 +216,18 @@ class ProcessQueue(Generic[M]):
         Returns:
             Whether an orderly consumer has to be woken: messages wait, and nobody works on them.
         """
-        held, order = self._messages, self._order
+        held, order, size = self._messages, self._order, self._size
         for message in messages:
             offset = message.queue_offset
             if offset not in held:
                 self._newest = offset
-                self._size += len(message.body or b"")
+                size += len(message.body or b"")
                 if order and offset <= order[-1]:
                     order = self._order = deque(sorted({*held, offset}))
                 else:
                     order.append(offset)
             held[offset] = message
+        self._size = size
         if messages and max_offset is not None:
             behind = max_offset - messages[-1].queue_offset
             self.backlog = behind if behind > 0 else self.backlog
@@ -256,14 +257,14 @@ class ProcessQueue(Generic[M]):
         held = self._messages
         if not held:
             return None
-        started = self._started
+        started, size = self._started, self._size
         for message in messages:
-            offset = message.queue_offset
-            gone = held.pop(offset, None)
+            gone = held.pop(message.queue_offset, None)
             if gone is not None:
-                self._size -= len(gone.body or b"")
+                size -= len(gone.body or b"")
             if started:
-                started.pop(offset, None)
+                started.pop(message.queue_offset, None)
+        self._size = size
         order = self._order
         while order:
             if order[0] in held:
