@@ -55,8 +55,8 @@ EXPIRED_DELAY_LEVEL: Final = 3
 
 _LATER: Final = ConsumeConcurrentlyStatus.RECONSUME_LATER
 
-_TURN: Final = 64
-"""Batches that one worker handles before it lets others have a turn."""
+TURN: Final = 64
+"""Batches that are handled one after the other before others have a turn."""
 
 
 def with_real_topic(message: StoredMessage, group: str) -> StoredMessage:
@@ -170,13 +170,13 @@ class ConcurrentConsumption:
             hand = Hand(run, trio.current_time())
             self._active[number] = run.process
             try:
-                turn += await telling(self._handle(hand, _TURN - turn), partial(self._waits, hand))
+                turn += await telling(self._handle(hand, TURN - turn), partial(self._waits, hand))
             finally:
                 self._settle(hand)
                 del self._active[number]
                 if self._settling:
                     self._settling.unpark_all()
-            if turn >= _TURN:
+            if turn >= TURN:
                 turn = 0
                 await trio.lowlevel.checkpoint()
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.concurrently import with_real_topic
+from rocketwire.client.concurrently import TURN, with_real_topic
 from rocketwire.client.consuming import (
     SUSPEND_MAX_MILLIS,
     SUSPEND_MIN_MILLIS,
@@ -26,6 +26,7 @@ from rocketwire.client.consuming import (
 from rocketwire.client.sending_back import send_to_retry_topic
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.enums import MessageModel
+from rocketwire.policy.names import RETRY_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -135,19 +136,29 @@ class OrderlyConsumption:
         if before is not None:
             await before.wait()  # of the same queue, when it was ours the last time
         done = self._running[queue] = trio.Event()
+        size = self._config.consume_message_batch_max_size
+        turn = 0
+        now = trio.current_time()
         try:
-            while not process.retiring and await self._is_locked(queue, process):
-                messages = process.take(
-                    self._config.consume_message_batch_max_size, now=trio.current_time()
-                )
+            while not process.retiring and (
+                self._is_trusted(process, now) or await self._is_locked(queue, process)
+            ):
+                messages = process.take(size, now=now)
                 if not messages:
                     return
-                await self._handle(queue, process, messages)
-                await trio.lowlevel.checkpoint()
+                now = await self._handle(queue, process, messages, now)
+                turn += 1
+                if turn % TURN == 0:
+                    await trio.lowlevel.checkpoint()
+                    now = trio.current_time()
         finally:
             done.set()
             if self._running.get(queue) is done:
                 del self._running[queue]
+
+    def _is_trusted(self, process: ProcessQueue[StoredMessage], now: float) -> bool:
+        """Whether the queue is known to be locked."""
+        return process.locked and not process.dropped and not process.is_lock_expired(now)
 
     async def _is_locked(self, queue: MessageQueue, process: ProcessQueue[StoredMessage]) -> bool:
         """Returns once the queue is locked; False once it is dropped."""
@@ -169,13 +180,13 @@ class OrderlyConsumption:
         queue: MessageQueue,
         process: ProcessQueue[StoredMessage],
         messages: Sequence[StoredMessage],
-    ) -> None:
-        """One call of the handler, and what follows from it."""
-        started = trio.current_time()
+        started: float,
+    ) -> float:
+        """One call of the handler from now on, ``started``, and what follows from it; returns when that was done."""
         context = ConsumeOrderlyContext(message_queue=queue)
         whole = False
         try:
-            status = await self._handled(messages, context)
+            status = await self._handled(queue, messages, context)
             whole = True
         finally:
             if not whole:  # cancelled
@@ -187,18 +198,25 @@ class OrderlyConsumption:
         ):
             self._stats.failed(topic, len(messages), now)
             await self._suspend(queue, process, messages, context)
-        elif status is ConsumeOrderlyStatus.ROLLBACK:
+            return trio.current_time()
+        if status is ConsumeOrderlyStatus.ROLLBACK:
             process.rollback()
             await self._wait(context)
-        else:
-            self._stats.consumed(topic, len(messages), now - started, now)
-            if context.auto_commit or status is ConsumeOrderlyStatus.COMMIT:
-                self._commit(queue, process)
+            return trio.current_time()
+        self._stats.consumed(topic, len(messages), now - started, now)
+        if context.auto_commit or status is ConsumeOrderlyStatus.COMMIT:
+            self._commit(queue, process)
+        return now
 
     async def _handled(
-        self, messages: Sequence[StoredMessage], context: ConsumeOrderlyContext
+        self,
+        queue: MessageQueue,
+        messages: Sequence[StoredMessage],
+        context: ConsumeOrderlyContext,
     ) -> ConsumeOrderlyStatus:
-        shown = [with_real_topic(message, self._group) for message in messages]
+        shown = messages
+        if (queue.topic or "").startswith(RETRY_PREFIX):
+            shown = [with_real_topic(message, self._group) for message in messages]
         try:
             return await self.listener(shown, context) or ConsumeOrderlyStatus.SUCCESS
         except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it

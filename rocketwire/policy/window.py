@@ -310,7 +310,8 @@ class ProcessQueue(Generic[M]):
         if not self._taken:
             return None
         last = max(self._taken)
-        self._size -= sum(len(message.body or b"") for message in self._taken.values())
+        for message in self._taken.values():
+            self._size -= len(message.body or b"")
         self._taken.clear()
         return last + 1
 

@@ -1,0 +1,130 @@
+"""Handlers of messages in order: one at a time, and others have a turn now and then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import trio
+
+from rocketwire.client.consumer_stats import ConsumerStats
+from rocketwire.client.consuming import PushConsumerConfig
+from rocketwire.client.orderly import OrderlyConsumption
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.window import ProcessQueue
+from rocketwire.tasks import background
+from rocketwire.wire.stored import StoredMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire.client.consuming import ConsumeOrderlyContext, MessageListenerOrderly
+    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.locking import QueueLocks
+    from rocketwire.client.offset_store import OffsetStore
+
+
+class Offsets:
+    """Remembers what it is told."""
+
+    def __init__(self) -> None:
+        self.told: dict[MessageQueue, int] = {}
+
+    def update(self, queue: MessageQueue, offset: int, *, increase_only: bool) -> None:
+        assert not increase_only
+        self.told[queue] = offset
+
+
+class Locks:
+    """Gives every lock."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def lock(self, queues: list[MessageQueue]) -> list[MessageQueue]:
+        await trio.lowlevel.checkpoint()
+        self.asked += 1
+        return queues
+
+
+class Consumption:
+    """A consumption with as many windows as are asked for."""
+
+    def __init__(self, nursery: trio.Nursery, listener: MessageListenerOrderly) -> None:
+        self.offsets = Offsets()
+        self.locks = Locks()
+        self.windows: dict[MessageQueue, ProcessQueue[StoredMessage]] = {}
+        self.all = OrderlyConsumption(
+            cast("ClientInstance", None),
+            "g",
+            PushConsumerConfig(),
+            listener,
+            cast("OffsetStore", self.offsets),
+            cast("QueueLocks", self.locks),
+            ConsumerStats(),
+            nursery,
+        )
+
+    def bring(self, number: int, count: int) -> MessageQueue:
+        queue = MessageQueue(topic="T", broker_name="b", queue_id=number)
+        window = self.windows[queue] = ProcessQueue[StoredMessage](now=trio.current_time())
+        messages = [StoredMessage(topic="T", queue_id=number, queue_offset=at) for at in range(count)]  # fmt: skip
+        assert window.put(messages)
+        self.all.submit(queue, window, messages)
+        return queue
+
+
+async def test_queues_whose_handlers_never_wait_take_turns_and_keep_their_order(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    seen: list[tuple[int, int]] = []
+
+    async def listener(messages: Sequence[StoredMessage], _: ConsumeOrderlyContext) -> None:
+        seen.extend((message.queue_id, message.queue_offset) for message in messages)
+
+    async with background() as nursery:
+        consumption = Consumption(nursery, listener)
+        queues = [consumption.bring(number, 200) for number in range(2)]
+        await trio.testing.wait_all_tasks_blocked()
+        for number, queue in enumerate(queues):
+            assert [at for of, at in seen if of == number] == list(range(200))
+            assert consumption.offsets.told[queue] == 200
+            assert consumption.windows[queue].count == 0
+        assert {of for of, _ in seen[:200]} == {0, 1}
+        assert consumption.locks.asked == 2
+
+
+async def test_a_message_that_was_not_handled_is_first_in_line_again_after_a_moment(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    tries: list[tuple[int, int]] = []
+
+    async def listener(messages: Sequence[StoredMessage], _: ConsumeOrderlyContext) -> None:
+        message = messages[0]
+        tries.append((message.queue_offset, message.reconsume_times))
+        if message.queue_offset == 1 and not message.reconsume_times:
+            raise ValueError("not today")
+
+    async with background() as nursery:
+        consumption = Consumption(nursery, listener)
+        queue = consumption.bring(0, 3)
+        await trio.testing.wait_all_tasks_blocked()
+        assert consumption.offsets.told[queue] == 1
+        await trio.sleep(2)
+        assert tries == [(0, 0), (1, 0), (1, 1), (2, 0)]
+        assert consumption.offsets.told[queue] == 3
+
+
+async def test_the_message_of_a_handler_that_is_cancelled_waits_again(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async def listener(messages: Sequence[StoredMessage], _: ConsumeOrderlyContext) -> None:
+        if messages[0].queue_offset == 1:
+            await trio.sleep_forever()
+
+    async with background() as nursery:
+        consumption = Consumption(nursery, listener)
+        queue = consumption.bring(0, 3)
+        await trio.testing.wait_all_tasks_blocked()
+        nursery.cancel_scope.cancel()
+    assert consumption.offsets.told[queue] == 1
+    assert consumption.windows[queue].first_offset == 1
