@@ -5,11 +5,13 @@ Java: ``ClientConfig``, ``NettyClientConfig``, ``MixAll``.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import dataclasses
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.addresses import parse_name_servers
 from rocketwire.codes import CURRENT_VERSION, LanguageCode, SerializeType
+from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
     import ssl
@@ -25,7 +27,7 @@ ZONE_ENV: Final = "ROCKETMQ_ZONE"
 ZONE_MODE_ENV: Final = "ROCKETMQ_ZONE_MODE"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Credentials:
     """Who signs requests (Java: ``SessionCredentials``).
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from rocketwire.policy.retry import RETRY_RESPONSE_CODES, RETRY_TIMES
 from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.policy.validation import DEFAULT_MAX_MESSAGE_SIZE
 from rocketwire.wire.body_compression import DEFAULT_LEVEL, CompressionType
+from rocketwire.wire.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

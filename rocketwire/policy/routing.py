@@ -7,13 +7,14 @@ Java: ``MQClientInstance.topicRouteData2TopicPublishInfo``, ``topicRouteData2Top
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import DecodeError
 from rocketwire.flags import Perm
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.javatext import sort_key, split
+from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,10 +8,11 @@ and not looked at.  Java does not look at the size either; here it has to be tha
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import CodecError, DecodeError, EncodeError, LimitExceededError
+from rocketwire.wire.frozen import dataclass
 from rocketwire.wire.grammar import build_batch, parse_batch, parse_length
 from rocketwire.wire.properties import decode_properties, encode_properties
 

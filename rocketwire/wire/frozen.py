@@ -3,7 +3,7 @@
 The standard one compiles six functions for each class; for the classes of all messages that takes longer than everything else that
 a program imports.  Here all classes share these functions but the constructor, and that is compiled when it is first called.
 
-Rules of this file: whoever uses such a class sees no difference: ``fields``, ``replace``, comparing, hashing, printing, copying,
+Rules of this file: whoever uses such a class sees no difference: ``fields``, ``replace``, ``inspect.signature``, comparing, hashing, printing, copying,
 pickling and ``FrozenInstanceError`` are as of a frozen dataclass with slots and keyword arguments alone.
 """
 
@@ -19,6 +19,7 @@ from rocketwire.wire.source import compiled
 if TYPE_CHECKING:
     from collections.abc import Callable
     from dataclasses import dataclass as dataclass
+    from inspect import Signature
 
 __all__ = ["dataclass"]
 
@@ -39,6 +40,7 @@ def _made(cls: type[Any]) -> type[Any]:
     made: Any = plain(cls)
     names = [each.name for each in dataclasses.fields(made) if each.compare]
     made.__init__ = _late_constructor(made)
+    made.__signature__ = _Signature()
     made.__repr__ = _repr
     made.__eq__, made.__hash__ = _comparing(names)
     made.__setattr__ = _refuse_setting
@@ -46,6 +48,16 @@ def _made(cls: type[Any]) -> type[Any]:
     made.__getstate__ = _state
     made.__setstate__ = _restore
     return made  # type: ignore[no-any-return]  # what it was given
+
+
+class _Signature:
+    """What ``inspect.signature`` says of a class whose constructor is not compiled yet."""
+
+    def __get__(self, _: object, cls: type[Any]) -> Signature:
+        from inspect import signature
+
+        whole = signature(_constructor(cls))
+        return whole.replace(parameters=[*whole.parameters.values()][1:])
 
 
 def _late_constructor(cls: Any) -> Callable[..., None]:

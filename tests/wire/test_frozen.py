@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import pickle
 from copy import copy, deepcopy
 from typing import TYPE_CHECKING, Any
@@ -82,6 +83,14 @@ def test_what_they_refuse_is_refused_as_by_those_of_the_standard_library() -> No
         with pytest.raises((dataclasses.FrozenInstanceError, TypeError)):
             one.other = 2
         assert not hasattr(one, "__dict__")
+
+
+def test_their_signatures_name_what_they_are_made_of() -> None:
+    for ours, theirs in zip(OURS, THEIRS, strict=True):
+        mine, other = (inspect.signature(each).parameters.values() for each in (ours, theirs))
+        assert [each.name for each in mine] == [each.name for each in other]
+        assert [each.kind for each in mine] == [each.kind for each in other]
+    assert inspect.signature(OURS[0]).parameters["text"].default is None
 
 
 def test_they_can_be_pickled() -> None:
