@@ -5,16 +5,26 @@ names at hand a piece of its body is not searched for them: it is what these nam
 not.
 
 Rules of this file: what is kept are the very texts that the route table has, at the price of a
-pointer each, and once for all brokers that name the same topics in the same order.  Names of which
-the table has other texts are not kept (``KnownNames.settle``): they would be kept twice.
+pointer each, and once for all brokers that name the same topics in the same order.  Where the table
+has other texts of the same names, these are looked for once (``adopt``); names that it has not are
+not kept (``KnownNames.settle``).
 """
 
 from __future__ import annotations
 
-from typing import Final
+from itertools import chain, islice
+from typing import TYPE_CHECKING, Final
 from weakref import WeakValueDictionary
 
-__all__ = ["KnownNames", "NamesInUse", "marks_in"]
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Sequence
+
+__all__ = ["KnownNames", "NamesInUse", "adopt", "marks_in"]
+
+KEYS_PER_STEP: Final = 4096
+"""Names of the table that are looked at in one step."""
+RUNS_PER_STEP: Final = 8
+"""Runs of names that are replaced in one step."""
 
 _FORBIDDEN, _MARK, _OTHER = range(3)
 _KINDS: Final = bytes(
@@ -51,6 +61,31 @@ class KnownNames:
         """Keeps the names only if the table has taken them over."""
         if not self.are_keys:
             self.names = []
+
+
+def adopt(known: Sequence[KnownNames], table: Iterable[str]) -> Generator[None, None, None]:
+    """Puts the table's own texts in the place of equal ones, so that they may be kept, in steps.
+
+    Args:
+        known: names that may be those of topics which the table had before.
+        table: it; nothing is adopted if its size changes between two steps.
+    """
+    wanted = set(chain.from_iterable(each.names for each in known))
+    own: dict[str, str] = {}
+    keys = iter(table)
+    try:
+        while wanted and (some := list(islice(keys, KEYS_PER_STEP))):
+            found = wanted.intersection(some)  # the elements of the list, not of the set
+            own.update(zip(found, found, strict=True))
+            yield
+    except RuntimeError:
+        return
+    for number, each in enumerate(known, 1):
+        if all(map(own.__contains__, each.names)):
+            each.names = list(map(own.__getitem__, each.names))
+            each.are_keys = True
+        if number % RUNS_PER_STEP == 0:
+            yield
 
 
 class NamesInUse:

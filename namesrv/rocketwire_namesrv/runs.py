@@ -122,6 +122,11 @@ def take_over(topics: Collection[Topic]) -> None:
         known.are_keys = True
 
 
+def strange(topics: Collection[Topic]) -> list[KnownNames]:
+    """The names that are to be kept and are not the route table's own."""
+    return [known for known in _known(topics) if not known.are_keys]
+
+
 def settle(topics: Collection[Topic]) -> None:
     """Keeps no names for the next body but those that the route table has taken over."""
     for known in _known(topics):

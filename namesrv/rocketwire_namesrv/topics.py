@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.messages.route import QueueData
 from rocketwire_namesrv.javahash import ConcurrentHashMap, HashMap, concurrent_order
-from rocketwire_namesrv.names import NamesInUse
+from rocketwire_namesrv.names import NamesInUse, adopt
 from rocketwire_namesrv.occurrences import (
     Occurrence,
     TopicRouteRefused,
     TopicRouteRegistered,
     TopicsRegistered,
 )
-from rocketwire_namesrv.runs import Run, runs_of, take_over
+from rocketwire_namesrv.runs import Run, runs_of, strange, take_over
 from rocketwire_namesrv.shapes import QueueSettings, Shape, Shapes
 
 if TYPE_CHECKING:
@@ -272,7 +272,10 @@ class TopicTable:
         if len(work.created) == len(registration.topics):
             take_over(registration.topics)
         settings = self.touched.get(name, 0) if alone else None
-        return Applied(work.occurrences(), settings, presence)
+        applied = Applied(work.occurrences(), settings, presence)
+        if names := strange(registration.topics):
+            yield from adopt(names, self.entries)
+        return applied
 
     def _touch(self, broker_name: str | None) -> None:
         self._changes += 1

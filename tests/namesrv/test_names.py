@@ -12,9 +12,10 @@ from hypothesis import settings as configured
 from hypothesis import strategies as st
 
 from rocketwire_namesrv import json_bodies, packed_bodies, registrations
+from rocketwire_namesrv import names as names_module
 from rocketwire_namesrv.json_bodies import JsonImage
 from rocketwire_namesrv.json_topics import JsonTopics
-from rocketwire_namesrv.names import NamesInUse, marks_in
+from rocketwire_namesrv.names import NamesInUse, adopt, marks_in
 from rocketwire_namesrv.packed_bodies import PackedImage
 from rocketwire_namesrv.runs import Run, TopicRuns
 from rocketwire_namesrv.shapes import QueueSettings
@@ -89,15 +90,41 @@ def test_brokers_with_the_same_topics_share_their_names() -> None:
         assert all(one is other for one, other in zip(first, others, strict=True))
 
 
-@pytest.mark.parametrize(("name", "broker_id"), [("b2", 0), ("b1", 1)])
-def test_names_of_which_the_table_has_others_are_not_kept(name: str, broker_id: int) -> None:
+@pytest.mark.parametrize("make", [body_of, packed])
+def test_names_of_which_the_table_has_others_are_replaced_by_those(
+    make: Callable[..., bytes],
+) -> None:
+    server = Server()
+    register(server, body_of(of(ALL[:6], 8)))
+    register(server, body_of(of(ALL[5:], 8)), name="b2")
+    register(server, make(of(ALL[::-1], 8)), name="b3")
+    names = [name for each in pieces(server, name="b3") for name in each]
+
+    assert names == ALL[::-1][: len(names)]
+    assert len(names) > 6
+    assert set(map(id, names)) <= set(map(id, server.state.table.topics.entries))
+
+
+def test_names_of_which_the_table_has_none_are_not_kept() -> None:
     server = Server()
     register(server, body_of(of(ALL, 8)))
-    register(server, body_of(of(ALL[::-1], 8)), name=name, broker_id=broker_id)
+    register(server, body_of(of(["U1", "U2"], 8)), name="b1", broker_id=1)
 
-    assert not any(pieces(server, name=name, broker_id=broker_id))
-    register(server, body_of(of(ALL[::-1], 4), counter=2), name=name, broker_id=broker_id)
-    assert not any(pieces(server, name=name, broker_id=broker_id))
+    assert not any(pieces(server, name="b1", broker_id=1))
+
+
+def test_a_table_that_changes_meanwhile_gives_no_names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(names_module, "KEYS_PER_STEP", 2)
+    table = dict.fromkeys("abcdef", 0)
+    known = NamesInUse().shared(["a", "b"], "ab", 0)
+    steps = adopt([known], table)
+    next(steps)
+    del table["f"]
+
+    assert list(steps) == []
+    assert not known.are_keys
+    assert len(list(adopt([known], table))) == 3
+    assert known.are_keys
 
 
 def test_names_are_given_up_with_the_last_broker_that_has_them() -> None:
