@@ -38,7 +38,7 @@ _SERIALIZE_TYPES: Final = column(["JSON", "ROCKETMQ"], pa.string())
 _OF_PAIRS: Final = frozenset({"request_code", "request_topic", "latency_ns"})
 _NO_ANSWER: Final = 2
 """Flag of a oneway request, for a header that cannot be read."""
-_MOST_HELD: Final = 65_536
+MOST_HELD: Final = 65_536
 """Rows that wait for requests of responses among them."""
 
 
@@ -97,7 +97,7 @@ class BatchBuilder:
         others = {name: values.column(name) for name in self._schema.names if name not in _OF_PAIRS}
         self._held.append(_Held(others, paired, len(rows)))
         count = 0
-        surplus = sum(one.rows for one in self._held) - _MOST_HELD
+        surplus = sum(one.rows for one in self._held) - MOST_HELD
         for one in self._held:
             if surplus <= 0 and self._with_pairs and one.paired.until > self._pairing.now:
                 break

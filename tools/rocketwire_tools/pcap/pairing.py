@@ -180,10 +180,10 @@ class Pairing:
     ) -> None:
         """Requests whose answer has not come, if nothing follows them."""
         pending, waiting = self._pending, ~response & ~answered
-        if pending:  # a request of an earlier chunk is followed by another
-            for each in key[~same & ~response].tolist():
-                if pending.pop(each, None) is not None:
-                    self.unanswered += 1
+        again = pending.keys() & key[~same & ~response].tolist()
+        self.unanswered += len(again)
+        for each in again:
+            del pending[each]
         followed = np.append(same[1:], False)
         self.unanswered += int(np.count_nonzero(waiting & followed))
         at = np.flatnonzero(waiting & ~followed)

@@ -1,8 +1,8 @@
 """Which files there are, and into which parts they are cut.
 
 Rules of this file: files are sorted by their names with numbers in them as numbers, which is the order in which tcpdump and
-dumpcap rotate; a plan depends on what is there alone, so that it comes out the same after a restart.  Paths are absolute,
-since tasks run in other folders.
+dumpcap rotate; which frames come out of a plan depends on what is there alone, so that a batch is the same after a restart.  Paths
+are absolute, since tasks run in other folders.
 """
 
 from __future__ import annotations
