@@ -250,9 +250,7 @@ def _double_of_any(value: int) -> float:
 def _boxed_double(value: JsonValue) -> float:
     """The only element of an array: a number or its text, and nothing else."""
     if isinstance(value, str) and value not in ("", "null", "true", "false"):
-        if value.strip()[-1:] in _OF_INTEGERS:
-            raise Mismatch("no floating point number: a string")
-        return _double_of_text(value)
+        return _double_of_text(value, strict=True)
     if isinstance(value, float):
         return float(value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -260,16 +258,17 @@ def _boxed_double(value: JsonValue) -> float:
     raise Mismatch(f"no floating point number: {kind(value)}")
 
 
-def _double_of_text(text: str) -> float:
+def _double_of_text(text: str, *, strict: bool = False) -> float:
+    """As Java's reader has it, or ``strict``, as its ``Double.parseDouble``."""
     if text in ("true", "false"):
         return float(text == "true")
     if text.lstrip("+-") in ("NaN", "Infinity"):
         return float(text)
     digits = text.strip()
-    if digits[-1:] in ("D", "F", *_OF_INTEGERS):
+    if digits[-1:] in ("D", "F") or (digits[-1:] in _OF_INTEGERS and not strict):
         digits = digits[:-1]
     literal = _literal(digits)
-    if literal is None:
+    if literal is None or (strict and literal != digits):
         raise Mismatch("no floating point number: a string")
     if literal.lstrip("+-").isdecimal():
         return _double_of_integer(int(literal))

@@ -135,6 +135,8 @@ def test_an_integer_alone_in_an_array_is_itself_and_not_its_last_bits() -> None:
         ('"5B"', 5.0),
         ('"E12"', 0.0),
         ('["5L"]', REFUSED),
+        ('["1e"]', REFUSED),
+        ('"1e"', 1.0),
         ("[18446744073709551617]", 2.0**64),
         ("[1.5]", 1.5),
         ('["5F"]', 5.0),
