@@ -65,7 +65,6 @@ def test_options_have_defaults_units_and_any_case() -> None:
         ("nonsense", "1", "no option 'nonsense'; there are path"),
         ("mode", "fast", "'fast' is none of split, exact"),
         ("splitSize", "large", "'large' is no size"),
-        ("splitSize", "64", "64 bytes are too few; 64k are the least"),
         ("paths", "a", "is no JSON list"),
         ("extFields", "1", "is none of true, false"),
     ],
@@ -223,6 +222,14 @@ def test_an_empty_file_has_no_rows_in_exact_mode_either(tmp_path: Path) -> None:
     settings = Settings(paths=(str(path),), mode="exact")
     (part,) = parts(settings)
     assert [] == list(read(part, ["opaque"], [], settings))
+
+
+def test_parts_that_are_too_many_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "large.pcap"
+    with path.open("wb") as file:
+        file.truncate(1 << 30)
+    with pytest.raises(OptionError, match=r"'splitSize': 64 bytes make 16777216 parts of .*pcap"):
+        parts(read_options({"path": str(path), "splitSize": "64"}))
 
 
 def test_exact_mode_shares_a_file_out(trace: list[str]) -> None:

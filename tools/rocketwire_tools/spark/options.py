@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _UNITS: Final = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-LEAST_SPLIT: Final = 64 << 10
-"""Bytes of a part: finding its first record takes as many."""
 _TRUTHS: Final = {"true": True, "false": False}
 
 
@@ -109,9 +107,6 @@ def read_options(options: Mapping[str, str]) -> Settings:
             raise OptionError(f"no option {given!r}; there are {', '.join(NAMES)}")
     if not values["paths"]:
         raise OptionError("which captures? load(PATH) or option 'path'")
-    if 0 < (values.get("split_size") or 0) < LEAST_SPLIT:
-        message = f"option 'splitSize': {values['split_size']} bytes are too few; 64k are the least, 0 leaves files whole"
-        raise OptionError(message)
     return Settings(**values)
 
 

@@ -19,6 +19,7 @@ from rocketwire_tools.pcap.capture import CaptureReader
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.inputs import open_input
 from rocketwire_tools.pcap.splits import Split, plan, read_head
+from rocketwire_tools.spark.options import OptionError
 from rocketwire_tools.spark.sizing import part_size
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.options import Settings
 
 MOST_SHARES: Final = 8
+MOST_PARTS: Final = 10_000
+"""Parts of one file; to plan each, some of it is read."""
 _DIGITS: Final = re.compile(r"(\d+)")
 _HIDDEN: Final = (".", "_")
 _PACKED: Final = re.compile(r"\.(gz|zst|lz4)$")
@@ -209,6 +212,7 @@ def _parts_of(whole: Split, size: int, settings: Settings) -> list[Part]:
         if settings.mode == "exact":
             count = settings.shares or _shares(whole.path, size)
             return [Part(whole, (k, count)) for k in range(count)]
+        _refuse_crumbs(whole.path, size)
         splits = plan(whole.path, size)
     except CaptureError as error:
         if settings.bad_file == "fail":
@@ -216,6 +220,18 @@ def _parts_of(whole: Split, size: int, settings: Settings) -> list[Part]:
         skipped(error)
         return []
     return [Part(replace(one, before=whole.before, after=whole.after)) for one in splits]
+
+
+def _refuse_crumbs(path: str, size: int) -> None:
+    """Refuse a part size that was meant to be megabytes.
+
+    Raises:
+        OptionError: it makes too many parts of a file.
+    """
+    count = os.path.getsize(path) // size if size and os.path.exists(path) else 0
+    if count > MOST_PARTS:
+        message = f"{size} bytes make {count} parts of {path}; {MOST_PARTS} are the most"
+        raise OptionError(f"option 'splitSize': {message}")
 
 
 def _shares(path: str, size: int) -> int:
