@@ -109,10 +109,16 @@ class Program:
 
 
 def first_message(command: Sequence[str]) -> Taken:
-    """What it takes from the start of a process until its first message is acknowledged."""
+    """What it takes from the start of a process until its first message is acknowledged.
+
+    As of an installed program, whose modules are compiled already: the first of several starts does that, wherever it is forbidden.
+    """
+    surroundings = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     before = os.times()
     start = time.perf_counter()
-    with subprocess.Popen([*command, "first"], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [*command, "first"], stdout=subprocess.PIPE, text=True, env=surroundings
+    ) as process:
         line = "" if process.stdout is None else process.stdout.readline().strip()
         wall = time.perf_counter() - start
         if line != "done":
