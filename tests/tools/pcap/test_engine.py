@@ -362,3 +362,13 @@ def test_headers_in_front_of_tcp_are_skipped_where_ipv6_has_them(
     assert bool(decoder.totals.skipped["IP fragment"]) != are_read
     if are_read:
         assert expected(usual.truth) == frames(found)
+
+
+def test_times_that_no_clock_has_end_in_rows_without_a_warning(usual: Made, tmp_path: Path) -> None:
+    path = save(tmp_path / "far.pcapng", usual.packets, FileKind(pcapng=True))
+    data = bytearray(path.read_bytes())
+    packet = next(one for one in usual.packets if one.source[1] % 2 == 0)
+    at = data.index(struct.pack("<II", packet.time_ns >> 32, packet.time_ns & 0xFFFFFFFF))
+    data[at : at + 4] = struct.pack("<I", 0x80000000)
+    path.write_bytes(data)
+    assert rows(path)

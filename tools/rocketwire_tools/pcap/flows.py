@@ -146,7 +146,7 @@ class Flows:
     def _straightened(self, chunk: Chunk, slots: Array) -> Array:
         """Put segments in order where a stream is plain and has all of them; returns the slots again."""
         times = chunk.records.time_ns
-        if int(times.max() - times.min()) > self.limits.hold_ns:
+        if int(times.max()) - int(times.min()) > self.limits.hold_ns:
             return slots
         expected = self._slots.sequence[slots]
         known = self._slots.way[slots] == PLAIN

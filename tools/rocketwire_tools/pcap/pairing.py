@@ -18,7 +18,7 @@ import numpy as np
 if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
-MOST_PENDING: Final = 1_000_000
+MOST_PENDING: Final = 1 << 18
 """Requests that wait for an answer; the oldest are forgotten."""
 _RESPONSE: Final = 1
 _ONEWAY: Final = 2
