@@ -21,7 +21,7 @@ from rocketwire_namesrv.pages import Pages
 from rocketwire_namesrv.server import NameServer, serve
 from rocketwire_namesrv.sockets import BindError
 from rocketwire_namesrv.warm_start import KnownBroker, WarmStart
-from tests.namesrv.test_server import (
+from tests.namesrv.serving import (
     CLUSTER_INFO,
     LOOPBACK,
     Client,

@@ -17,9 +17,7 @@ from rocketwire_namesrv import reactor, storage
 from rocketwire_namesrv import server as server_module
 from rocketwire_namesrv.server import NameServer, serve
 from rocketwire_namesrv.session import Session
-from tests.namesrv.talk import registration_body
-from tests.namesrv.talk import request as frame
-from tests.namesrv.test_server import (
+from tests.namesrv.serving import (
     CLUSTER_INFO,
     LOOPBACK,
     Client,
@@ -27,8 +25,10 @@ from tests.namesrv.test_server import (
     registration,
     request,
 )
-from tests.namesrv.test_server import running as running_on
-from tests.namesrv.test_server import settings as settings_of
+from tests.namesrv.serving import running as running_on
+from tests.namesrv.serving import settings as settings_of
+from tests.namesrv.talk import registration_body
+from tests.namesrv.talk import request as frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from rocketwire_namesrv.config import Config
     from rocketwire_namesrv.session import Outcome
-    from tests.namesrv.test_server import Site
+    from tests.namesrv.serving import Site
 
 pytestmark = pytest.mark.skipif(not reactor.is_available(), reason="this system has no epoll")
 

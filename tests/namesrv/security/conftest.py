@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.namesrv.test_server import REACTOR, Driver
+from tests.namesrv.serving import REACTOR, Driver
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

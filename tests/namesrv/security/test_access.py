@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from rocketwire.codes import RequestCode, ResponseCode
-from tests.namesrv.test_server import CLUSTER_INFO, Client, registration, request, running, settings
+from tests.namesrv.serving import CLUSTER_INFO, Client, registration, request, running, settings
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.config import Config

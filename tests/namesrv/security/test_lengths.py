@@ -9,7 +9,7 @@ import tracemalloc
 import pytest
 import trio
 
-from tests.namesrv.test_server import CLUSTER_INFO, running, settings
+from tests.namesrv.serving import CLUSTER_INFO, running, settings
 
 pytestmark = pytest.mark.usefixtures("driver_name")
 

@@ -13,10 +13,10 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_namesrv.limits import ExceededAgain, Limit, LimitExceeded
+from tests.namesrv.serving import CLUSTER_INFO, Client, Driver, request, settings
+from tests.namesrv.serving import running as running_server
 from tests.namesrv.talk import registration_body, topic
 from tests.namesrv.talk import request as frame
-from tests.namesrv.test_server import CLUSTER_INFO, Client, Driver, request, settings
-from tests.namesrv.test_server import running as running_server
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.config import Config
     from rocketwire_namesrv.connections import Served
     from rocketwire_namesrv.occurrences import Occurrence
-    from tests.namesrv.test_server import Site
+    from tests.namesrv.serving import Site
 
 pytestmark = pytest.mark.usefixtures("driver_name")
 

@@ -1,0 +1,167 @@
+"""Running servers for tests: each test on both drivers, with peers in memory or through the kernel."""
+
+from __future__ import annotations
+
+import json
+import socket
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import pytest
+import trio
+from trio.testing import memory_stream_pair
+
+from rocketwire.codes import RequestCode
+from rocketwire.flags import CommandFlag
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from rocketwire_namesrv import reactor
+from rocketwire_namesrv.config import Config
+from rocketwire_namesrv.server import NameServer, serve
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable, Iterator
+
+LOOPBACK = "127.0.0.1"
+REACTOR = pytest.mark.skipif(not reactor.is_available(), reason="this system has no epoll")
+
+
+class Driver:
+    """The driver that a test runs on, and the sockets that the test has opened for it."""
+
+    name = "portable"
+    sockets: ClassVar[list[socket.socket]] = []
+
+
+@pytest.fixture(params=["portable", pytest.param("reactor", marks=REACTOR)], autouse=True)
+def driver_name(request: pytest.FixtureRequest) -> Iterator[str]:
+    Driver.name = request.param
+    yield Driver.name
+    while Driver.sockets:
+        Driver.sockets.pop().close()
+
+
+def with_driver(changes: dict[str, Any]) -> dict[str, Any]:
+    return {"driver": Driver.name, **changes}
+
+
+def settings(**changes: Any) -> Config:
+    return Config(bind_address=LOOPBACK, listen_port=0, **with_driver(changes))
+
+
+def request(code: int, opaque: int = 1, *, oneway: bool = False, **ext: str) -> bytes:
+    flag = CommandFlag.ONEWAY if oneway else 0
+    return encode(RemotingCommand(code=code, opaque=opaque, flag=flag, ext_fields=ext or None))
+
+
+CLUSTER_INFO = request(RequestCode.GET_BROKER_CLUSTER_INFO)
+
+
+def registration(name: str = "broker-a", address: str = "10.0.0.1:10911", **more: str) -> bytes:
+    topics = {
+        topic: {
+            "topicName": topic,
+            "readQueueNums": 4,
+            "writeQueueNums": 4,
+            "perm": 6,
+            "topicFilterType": "SINGLE_TAG",
+            "topicSysFlag": 0,
+            "order": False,
+        }
+        for topic in ("TA", "TB")
+    }
+    wrapper = {
+        "dataVersion": {"counter": 1, "stateVersion": 0, "timestamp": 1},
+        "topicConfigTable": topics,
+    }
+    ext = {
+        "brokerName": name,
+        "brokerAddr": address,
+        "clusterName": "C",
+        "haServerAddr": "10.0.0.1:10912",
+        "brokerId": "0",
+        **more,
+    }
+    return encode(
+        RemotingCommand(
+            code=RequestCode.REGISTER_BROKER,
+            opaque=7,
+            ext_fields=ext,
+            body=json.dumps({"topicConfigSerializeWrapper": wrapper}).encode(),
+        )
+    )
+
+
+class Client:
+    """A peer of the name server: bytes out, commands in."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self.stream = stream
+        self._decoder = CommandDecoder()
+
+    async def send(self, data: bytes) -> None:
+        await self.stream.send_all(data)
+
+    async def reply(self) -> RemotingCommand:
+        while (command := self._decoder.next_command()) is None:
+            data = await self.stream.receive_some()
+            assert data, "closed instead of a reply"
+            self._decoder.feed(data)
+        return command
+
+    async def ask(self, data: bytes) -> RemotingCommand:
+        await self.send(data)
+        return await self.reply()
+
+    async def is_closed(self) -> bool:
+        """Whether the server closes without another byte; waits for it."""
+        try:
+            return await self.stream.receive_some() == b""
+        except trio.BrokenResourceError:
+            return True
+
+    async def brokers(self) -> dict[str, Any]:
+        body = (await self.ask(CLUSTER_INFO)).body
+        assert body is not None
+        text = body.replace(b"{0:", b'{"0":')
+        table: dict[str, Any] = json.loads(text)["brokerAddrTable"]
+        return table
+
+
+def socket_pair() -> tuple[trio.SocketStream, socket.socket]:
+    """Two ends of a connection through the kernel."""
+    with socket.create_server((LOOPBACK, 0)) as listener:
+        ours = socket.create_connection(listener.getsockname())
+        theirs, _ = listener.accept()
+    Driver.sockets.append(ours)
+    return trio.SocketStream(trio.socket.from_stdlib_socket(ours)), theirs
+
+
+class Site:
+    """A running server and a way to connect to it without sockets."""
+
+    def __init__(self, server: NameServer, nursery: trio.Nursery) -> None:
+        self.server = server
+        self.nursery = nursery
+
+    def connect(self, pair: Callable[[], tuple[Any, Any]] | None = None) -> Client:
+        if self.server.reactor is not None and pair is None:
+            stream, accepted = socket_pair()
+            self.server.door.admit(accepted, "client:1")
+            return Client(stream)
+        ours, theirs = (pair or memory_stream_pair)()
+        self.nursery.start_soon(self.server.serve_stream, theirs, "client:1")
+        return Client(ours)
+
+
+@asynccontextmanager
+async def running(config: Config | None = None) -> AsyncGenerator[Site]:
+    """A server for the length of a block; then it is cancelled."""
+    async with trio.open_nursery() as nursery:
+        server: NameServer = await nursery.start(serve, config or settings())
+        yield Site(server, nursery)
+        nursery.cancel_scope.cancel()
+
+
+async def connect(site: Site) -> trio.SocketStream:
+    """A connection through the kernel."""
+    return await trio.open_tcp_stream(*site.server.listening)
