@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import re
 from struct import pack, unpack
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rocketwire_namesrv.config import Config
 from rocketwire_namesrv.handlers import Peer
 from rocketwire_namesrv.session import Outcome, Session
 from rocketwire_namesrv.state import State
+
+if TYPE_CHECKING:
+    from rocketwire_namesrv.occurrences import Occurrence
 
 BROKER = "10.0.0.1:10911"
 SLAVE = "10.0.0.2:10911"
@@ -200,3 +203,20 @@ def registration_body(
     if filter_servers is not None:
         body["filterServerList"] = filter_servers
     return json.dumps(body, separators=(",", ":")).encode()
+
+
+def identity(name: str = "b1", address: str = BROKER, broker_id: str = "0") -> dict[str, str]:
+    """The fields by which a broker says who it is."""
+    return {
+        "brokerAddr": address,
+        "brokerId": broker_id,
+        "brokerName": name,
+        "clusterName": "C",
+    }
+
+
+def occurrences(
+    server: Server, code: int, ext: dict[str, Any] | None, body: bytes = b""
+) -> list[Occurrence]:
+    """What happened at one request."""
+    return list(server.receive(request(code, ext, body)).occurrences)
