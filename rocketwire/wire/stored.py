@@ -26,7 +26,7 @@ from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.batch import decode_batch, locate, require
 from rocketwire.wire.body_compression import compress_body, compression_type, decompress_body
 from rocketwire.wire.checksum import crc32
-from rocketwire.wire.drafts import draft_of, later
+from rocketwire.wire.drafts import drafting, later
 from rocketwire.wire.grammar import MAGIC_V1, MAGIC_V2, build_stored, parse_raw_stored
 from rocketwire.wire.host import MAX_PORT, Host
 from rocketwire.wire.ids import create_offset_message_id
@@ -309,7 +309,7 @@ class _Reader:
         if last != self._last:
             self._share(last)
         topic, born_host, store_host = self._shared
-        message = _draft(
+        message = _frozen(
             topic,
             body,
             flag,
@@ -327,7 +327,6 @@ class _Reader:
             reconsume_times,
             prepared_transaction_offset,
         )
-        message.__class__ = StoredMessage
         found.append(message)
         return end
 
@@ -375,7 +374,7 @@ def _properties(raw: bytes) -> dict[str, str]:
     return decode_properties(decode_utf8(raw))
 
 
-_draft: Final = draft_of(StoredMessage)
+_frozen: Final = drafting(StoredMessage)
 later(StoredMessage, "properties", _properties)
 
 
