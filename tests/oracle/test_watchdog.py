@@ -17,7 +17,7 @@ NEVER_ENDS = {
 
 def test_a_text_that_java_never_ends_with_is_refused_and_the_rest_answered() -> None:
     ping = {"op": "ping"}
-    with Oracle("5.5.0", patience=1) as oracle:
+    with Oracle("5.5.0", patience=3) as oracle:
         first, endless, last = oracle.ask_all((ping, NEVER_ENDS, ping))
         again = oracle.ask("ping")
 
