@@ -62,7 +62,7 @@ __all__ = [
 ]
 
 
-if not TYPE_CHECKING:  # else every name would be there
+if not TYPE_CHECKING:  # pragma: no branch  # else every name would be there
 
     def __getattr__(name: str) -> object:
         if name != "MQVersion":

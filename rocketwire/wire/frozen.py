@@ -26,7 +26,7 @@ __all__ = ["dataclass"]
 _UNSET: Final = object()
 _set = object.__setattr__
 
-if not TYPE_CHECKING:
+if not TYPE_CHECKING:  # pragma: no branch
 
     def dataclass(*, frozen: bool, slots: bool, kw_only: bool) -> Callable[[type[Any]], type[Any]]:
         """As ``dataclasses.dataclass``; all three have to be true."""

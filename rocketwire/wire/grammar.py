@@ -39,10 +39,11 @@ INTERPRETED: Final = os.environ.get("ROCKETWIRE_CONSTRUCT") == "interpreted"
 
 def _function(verb: str, name: str) -> Any:
     """What reads (``parse``) or writes (``build``) a layout."""
-    if not INTERPRETED:
-        return vars(fused)[f"{verb}_{name.lower()}"]
-    kind = {"parse": "parser", "build": "builder"}[verb]
-    return vars(import_module("rocketwire.wire.interpret"))[f"interpret_{kind}"](_declared(name))
+    return (
+        import_module("rocketwire.wire.interpret").interpreted(verb, name)
+        if INTERPRETED
+        else vars(fused)[f"{verb}_{name.lower()}"]
+    )
 
 
 def _declared(name: str) -> Any:

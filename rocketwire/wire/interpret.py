@@ -10,6 +10,7 @@ import io
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from rocketwire.errors import DecodeError, EncodeError, TruncatedError
+from rocketwire.wire import declarations
 from rocketwire.wire.fuse import ConstructError, StreamError, field_path, lower
 from rocketwire.wire.layout import Counted, Derived, Node, Record, Sized, UntilEnd
 
@@ -94,3 +95,9 @@ def _keyed(node: Node, value: Any) -> Any:
             return _keyed(inner, value)
         case _:
             return value
+
+
+def interpreted(verb: str, name: str) -> Any:
+    """What reads (``parse``) or writes (``build``) the declaration of that name."""
+    made: Any = interpret_builder if verb == "build" else interpret_parser
+    return made(vars(declarations)[name])

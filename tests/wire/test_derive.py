@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rocketwire.wire import derive, grammar
+from rocketwire.wire.interpret import interpreted
 
 
 def test_the_functions_are_those_that_the_declarations_give() -> None:
@@ -43,3 +44,11 @@ def test_what_is_declared_can_be_looked_at_and_nothing_else() -> None:
     assert grammar.LENGTH.sizeof() == grammar.LENGTH_SIZE
     with pytest.raises(AttributeError, match="has no attribute 'NOTHING'"):
         _ = grammar.NOTHING
+
+
+def test_what_construct_runs_itself_is_found_by_the_same_names() -> None:
+    build, parse = interpreted("build", "BATCH"), interpreted("parse", "BATCH")
+
+    assert parse(build([(1, b"body", "name")])) == grammar.parse_batch(
+        build([(1, b"body", "name")])
+    )
