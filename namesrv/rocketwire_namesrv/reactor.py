@@ -225,7 +225,7 @@ class Reactor:
         if event & select.EPOLLOUT or link.unsent is not None:
             self._flush(link, now)
             return
-        if link.filling:
+        if link.filling and link.session.filling:
             self._receive_body(link, now)
             return
         try:
