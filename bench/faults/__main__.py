@@ -1,6 +1,7 @@
 """``python -m bench.faults [--messages 100000]``: send and consume while servers die and connections fail, at Java's brokers.
 
-Exit status 1 where an acknowledged message was not consumed, or where tasks, requests or connections are left behind.
+Exit status 1 where an acknowledged message was not consumed, where no broker was ever busy or full (a disk is filled only where
+this machine lets us mount a small one), or where tasks, requests or connections are left behind.
 """
 
 from __future__ import annotations
@@ -15,16 +16,19 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from bench.faults.disks import small_disk
 from bench.faults.traffic import SENDERS, Traffic
 from bench.faults.troubles import troubles, undergo
 from rocketwire.channel import connect_stream
 from rocketwire.client import (
     ClientConfig,
+    ProducerConfig,
     PushConsumerConfig,
     open_client,
     open_producer,
     open_push_consumer,
 )
+from rocketwire.codes import ResponseCode
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire_tools.pytest_plugin.backstage import Backstage, host_and_port
 from rocketwire_tools.pytest_plugin.faults import FaultProxy
@@ -34,15 +38,17 @@ from tests.support.javacluster import JavaCluster
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from bench.faults.disks import SmallDisk
     from rocketwire.client.pool import Connect
     from tests.support.javapeers import JavaBroker
 
 TOPIC: Final = "faults"
 BUSY: Final = {"sendMessageThreadPoolNums": 1, "sendThreadPoolQueueCapacity": 4}
-"""One of the brokers refuses sends now and then because it is busy."""
-TROUBLED_SECONDS: Final = 75.0
+"""One of the brokers refuses sends now and then because it is busy (flow control)."""
+TROUBLED_SECONDS: Final = 100.0
 """About how long the troubles take; the messages are spread over that."""
 CATCH_UP_SECONDS: Final = 180.0
+ONCE: Final = ProducerConfig(retry_times_when_send_failed=0)
 FIRST: Final = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 
 
@@ -72,21 +78,22 @@ class Held:
         return f"{self.tasks} tasks and {self.descriptors} descriptors"
 
 
-async def run(cluster: JavaCluster, messages: int) -> list[str]:
+async def run(cluster: JavaCluster, disk: SmallDisk | None, messages: int) -> list[str]:
     """All of it; returns what is wrong."""
     other = cluster.broker("broker-b", options=BUSY)
     cluster.slave()
     config = ClientConfig(namesrv_addr=cluster.address, poll_name_server_interval=2.0)
+    brokers = [cluster.master, other, *([disk.broker] if disk else [])]
     async with open_client(config) as operator:
-        for name, address in (("broker-a", cluster.master.address), ("broker-b", other.address)):
-            await create_topic(operator, TOPIC, broker=name, address=address)
+        for broker in brokers:
+            await create_topic(operator, TOPIC, broker=broker.name, address=broker.address)
     traffic = Traffic(TOPIC, messages)
     before = Held()
     with ExitStack() as running:
         backstage = running.enter_context(Backstage())
         addresses = (cluster.master.address, other.address)
         proxies = {one: running.enter_context(FaultProxy(backstage, one)) for one in addresses}
-        problems = await suffer(cluster, other, config, traffic, proxies)
+        problems = await suffer(cluster, other, disk, config, traffic, proxies)
         await trio.sleep(1)
         left = sum(proxy.open_connections for proxy in proxies.values())
         if left:
@@ -105,6 +112,7 @@ async def run(cluster: JavaCluster, messages: int) -> list[str]:
 async def suffer(
     cluster: JavaCluster,
     other: JavaBroker,
+    disk: SmallDisk | None,
     config: ClientConfig,
     traffic: Traffic,
     proxies: Mapping[str, FaultProxy],
@@ -123,13 +131,14 @@ async def suffer(
         open_client(config, connect=connect) as sending,
         open_client(config, connect=connect) as consuming,
         open_producer(sending, "faults") as producer,
+        open_producer(sending, "hasty", ONCE) as hasty,
         open_push_consumer(consuming, "faults", {TOPIC: "*"}, traffic.listen, config=FIRST),
         trio.open_nursery() as nursery,
     ):
         pace = TROUBLED_SECONDS * SENDERS / traffic.total
-        nursery.start_soon(traffic.send, producer, pace)
+        nursery.start_soon(traffic.send, producer, hasty, pace)
         await trio.sleep(2)
-        await undergo(troubles(cluster, other, list(proxies.values())), tell)
+        await undergo(troubles(cluster, other, list(proxies.values()), disk), tell)
         traffic.calm()
         with suppress(trio.TooSlowError):
             await until(lambda: traffic.is_complete, CATCH_UP_SECONDS)
@@ -137,6 +146,12 @@ async def suffer(
         if sending.pool.in_flight:
             problems.append(f"{sending.pool.in_flight} requests of the producer wait for ever")
         nursery.cancel_scope.cancel()
+    wanted = {ResponseCode.SYSTEM_BUSY: "busy"}
+    if disk is not None:
+        wanted[ResponseCode.SERVICE_NOT_AVAILABLE] = "full"
+    problems += [
+        f"no broker was {word}" for code, word in wanted.items() if code not in traffic.refusals
+    ]
     unsent = traffic.total - len(traffic.acknowledged)
     if not traffic.is_complete:
         problems.append(
@@ -153,8 +168,11 @@ def main() -> None:
     with (
         tempfile.TemporaryDirectory(prefix="rocketwire-faults-") as folder,
         JavaCluster(Path(folder)) as cluster,
+        small_disk(cluster, Path(folder) / "small") as disk,
     ):
-        problems = trio.run(run, cluster, options.messages)
+        if disk is None:
+            print("no file system can be mounted here: no disk will be full")
+        problems = trio.run(run, cluster, disk, options.messages)
     print("\n".join(problems) or "nothing lost, nothing left behind")
     sys.exit(bool(problems))
 

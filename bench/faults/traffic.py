@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +21,8 @@ SENDERS: Final = 32
 HELD_BACK: Final = 0.1
 """Share of the messages that is sent only after the last trouble."""
 PAUSE: Final = 0.05
+HASTY: Final = 8
+"""Of so many messages one is tried first by a producer that does not try again, so that refusals are seen and counted."""
 
 
 class Traffic:
@@ -30,6 +33,7 @@ class Traffic:
         acknowledged: numbers that a broker has stored.
         seen: how often each number was consumed.
         failures: why sends failed, which then are made again.
+        refusals: the codes that brokers answered those with.
     """
 
     def __init__(self, topic: str, total: int) -> None:
@@ -38,6 +42,7 @@ class Traffic:
         self.acknowledged: set[int] = set()
         self.seen: Counter[int] = Counter()
         self.failures: Counter[str] = Counter()
+        self.refusals: set[int] = set()
         self._topic = topic
         self._numbers = iter(range(total))
         self._calm = trio.Event()
@@ -46,11 +51,12 @@ class Traffic:
         """The troubles are over: send the rest."""
         self._calm.set()
 
-    async def send(self, producer: Producer, pace: float) -> None:
+    async def send(self, producer: Producer, hasty: Producer, pace: float) -> None:
         """Send them all.
 
         Args:
             producer: sends.
+            hasty: sends some of them, without retries.
             pace: seconds between two messages of one task.
         """
 
@@ -58,22 +64,25 @@ class Traffic:
             for number in self._numbers:
                 if number > self.total * (1 - HELD_BACK):
                     await self._calm.wait()
-                await self._until_acknowledged(producer, number)
+                first = hasty if number % HASTY == 0 else producer
+                await self._until_acknowledged(first, producer, number)
                 await trio.sleep(0 if self._calm.is_set() else pace)
 
         async with trio.open_nursery() as nursery:
             for _ in range(SENDERS):
                 nursery.start_soon(some)
 
-    async def _until_acknowledged(self, producer: Producer, number: int) -> None:
+    async def _until_acknowledged(self, first: Producer, then: Producer, number: int) -> None:
         body = b"%d" % number
-        while True:
+        for producer in itertools.chain([first], itertools.repeat(then)):
             try:
                 await producer.send(Message(self._topic, body))
             except RocketWireError as error:
                 cause = error.__cause__ or error
                 code = getattr(cause, "code", None)
                 self.failures[type(cause).__name__ + ("" if code is None else f" {code:d}")] += 1
+                if code is not None:
+                    self.refusals.add(code)
                 await trio.sleep(PAUSE)
             else:
                 self.acknowledged.add(number)

@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import trio
 
+from bench.faults.disks import NOTICED_SECONDS
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from bench.faults.disks import SmallDisk
     from rocketwire_tools.pytest_plugin.faults import FaultProxy
     from tests.support.javacluster import JavaCluster
     from tests.support.javapeers import JavaBroker
@@ -29,9 +32,12 @@ def nothing() -> None:
 
 
 def troubles(
-    cluster: JavaCluster, other: JavaBroker, proxies: Sequence[FaultProxy]
+    cluster: JavaCluster,
+    other: JavaBroker,
+    proxies: Sequence[FaultProxy],
+    disk: SmallDisk | None,
 ) -> list[Trouble]:
-    """All of them, in order; connections first."""
+    """All of them, in order; connections first, a full disk last, for its broker looks at it after a minute."""
 
     def on_all(change: Callable[[FaultProxy], object]) -> Callable[[], object]:
         return lambda: [change(proxy) for proxy in proxies]
@@ -47,6 +53,7 @@ def troubles(
         proxy.reset()
 
     heal = on_all(lambda proxy: proxy.heal())
+    full = [] if disk is None else [Trouble("a disk full", disk.fill, disk.empty, NOTICED_SECONDS)]
     return [
         Trouble("every piece 20 ms late", on_all(delay), heal, 4),
         Trouble("pieces of 50 bytes", on_all(cut), heal, 4),
@@ -57,6 +64,7 @@ def troubles(
         Trouble("name server killed", cluster.name_server.kill, cluster.name_server.start, 6),
         Trouble("a broker killed", other.kill, other.start, 5),
         Trouble("a master killed, its slave there", cluster.master.kill, cluster.master.start, 10),
+        *full,
     ]  # fmt: skip
 
 

@@ -199,6 +199,13 @@ class JavaBroker:
         ready = child.output.count("boot success") + 1
         child.wait_until(lambda: child.output.count("boot success") >= ready, "boot success")
 
+    @property
+    def pid(self) -> int:
+        """Of its process, once it was started."""
+        if self._child is None:
+            raise PeerFailedError(f"{self.name} was never started")
+        return self._child.process.pid
+
     def wait_registered(self, port: int, seconds: float = REGISTER_SECONDS) -> float:
         """Wait until the name server on that port lists it; returns the seconds it took."""
         if self._child is None:
