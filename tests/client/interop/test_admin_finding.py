@@ -39,14 +39,14 @@ def topic(java_cluster: JavaCluster, ours: Ours) -> str:
     return name
 
 
-def found(ours: Ours, line: str) -> Any:
-    """What a command answers, once that is not nothing."""
+def found(ours: Ours, line: str, count: int = 1) -> Any:
+    """The rows that a command answers, once there are so many: a broker shows and indexes messages after it has taken them."""
     answer: Any = None
 
     def is_there() -> bool:
         nonlocal answer
         answer = ours(line)
-        return bool(answer)
+        return len(answer or ()) >= count
 
     wait_until(is_there, line)
     return answer
@@ -95,7 +95,7 @@ def test_a_queue_and_its_entries_are_listed(
 ) -> None:
     for number in range(3):
         ours(f"sendMessage -t {topic} -p body-{number} -b broker-a -i 1")
-    listed = ours(f"printMsgByQueue -t {topic} -a broker-a -i 1")
+    listed = found(ours, f"printMsgByQueue -t {topic} -a broker-a -i 1", 3)
     assert [one["body"] for one in listed] == ["body-0", "body-1", "body-2"]
     told = mqadmin(f"printMsgByQueue -t {topic} -a broker-a -i 1 -p true -d true")
     ids = re.findall(r"MSGID: (\w+)", told)
@@ -137,6 +137,7 @@ def test_how_long_sends_take_is_measured(java_cluster: JavaCluster, ours: Ours, 
     assert [one["queueId"] for one in sent] == [0, 1, 0, 1, 0]
     assert all(one["success"] and one["millis"] > 0 for one in sent)
     assert average["millis"] > 0
+    found(ours, f"consumeMessage -t {topic}", 5)
     stored = ours(f"topicStatus -t {topic}")
     assert sorted(one["maxOffset"] for one in stored) == [2, 3]
 

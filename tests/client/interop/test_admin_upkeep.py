@@ -75,6 +75,10 @@ def test_a_static_topic_is_told_as_by_mqadmin(
     ]
     ours.wait_for(topic)
     store(java_cluster, topic, numbered(2), queue_id=1)
+    wait_until(
+        lambda: sum(one["maxOffset"] for one in ours(f"topicStatus -t {topic}")) == 2,
+        "both messages are shown",
+    )
     printed = rows(mqadmin(f"topicStatus -t {topic}"), of="__syslo__")
     told = [
         [str(one[name]) for name in ("brokerName", "queueId", "minOffset", "maxOffset")]

@@ -134,7 +134,7 @@ def test_users_are_told_as_by_mqadmin(secured: Secured) -> None:
     other = unique("user")
     secured.java(f"createUser -c {CLUSTER} -u {other} -p secret2 -t Super")
     found = {one["username"]: one["userType"] for one in secured.rows(f"listUser -c {CLUSTER}")}
-    assert found == {"rocket": "Super", name: "Normal", other: "Super"}
+    assert found.items() >= {"rocket": "Super", name: "Normal", other: "Super"}.items()
     assert [one["username"] for one in secured.rows(f"listUser -b {broker} -f {other}")] == [other]
     secured.rows(f"updateUser -c {CLUSTER} -u {name} -s disable")
     assert [name, "secret1", "Normal", "disable"] in secured.java(f"listUser -b {broker}")
@@ -144,7 +144,9 @@ def test_users_are_told_as_by_mqadmin(secured: Secured) -> None:
     secured.rows(f"deleteUser -b {broker} -u {other}")
     gone = secured.ours(f"getUser -b {broker} -u {name}", *RIGHT)
     assert (gone.status, gone.out) == (1, "[]\n")
-    assert [one[0] for one in secured.java(f"listUser -b {broker}")][1:] == ["rocket"]
+    left = {words[0] for words in secured.java(f"listUser -b {broker}") if words}
+    assert "rocket" in left
+    assert not {name, other} & left
 
 
 def test_policies_are_told_as_by_mqadmin(secured: Secured) -> None:
@@ -242,8 +244,7 @@ def test_messages_of_strangers_are_neither_taken_nor_given(
         run("consume", *words, "-g", unique("g"), "--count", "1", "--timeout", "200"),
     ):
         assert (done.status, done.out) == (1, b"")
-        assert "NO_PERMISSION" in done.complaint
-        assert done.complaint.count("\n") == 1
+        assert "NO_PERMISSION" in done.complaint.splitlines()[-1]
 
 
 def test_everything_goes_over_tls_with_the_right_certificates(secured: Secured) -> None:
