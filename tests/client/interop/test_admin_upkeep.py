@@ -76,7 +76,7 @@ def test_a_static_topic_is_told_as_by_mqadmin(
     ours.wait_for(topic)
     store(java_cluster, topic, numbered(2), queue_id=1)
     wait_until(
-        lambda: sum(one["maxOffset"] for one in ours(f"topicStatus -t {topic}")) == 2,
+        lambda: sum(one["maxOffset"] for one in ours(f"topicStatus -t {topic}") or ()) == 2,
         "both messages are shown",
     )
     printed = rows(mqadmin(f"topicStatus -t {topic}"), of="__syslo__")
@@ -154,6 +154,48 @@ def test_stores_and_cold_data_are_told_as_by_mqadmin(
     assert checked["checkStatus"] == 2
     assert ours(f"exportPopRecord -b {address}") == [{"brokerAddr": address, "dryRun": False}]
     assert f"brokerAddr={address}" in mqadmin(f"exportPopRecord -b {address}")
+
+
+def test_a_broker_is_told_to_clean_up_as_by_mqadmin(
+    java_cluster: JavaCluster, ours: Ours, mqadmin: Callable[[str], str]
+) -> None:
+    address = java_cluster.master.address
+    for command in ("cleanExpiredCQ", "deleteExpiredCommitLog"):
+        assert ours(f"{command} -b {address}") == [{"brokerAddr": address}]
+        assert "success" in mqadmin(f"{command} -b {address}")
+    told = ours(f"resetMasterFlushOffset -b {address} -o 0")  # which a master takes no notice of
+    assert told == {"brokerAddr": address, "masterFlushOffset": 0}
+    ours("cleanExpiredCQ -b 127.0.0.1:1")
+    assert ours.status == 3
+
+
+def test_a_name_server_is_configured_as_by_mqadmin(
+    ours: Ours, mqadmin: Callable[[str], str]
+) -> None:
+    key = "waitSecondsForService"
+    (before,) = {one["value"] for one in ours("getNamesrvConfig") if one["key"] == key}
+    try:
+        ours(f"updateNamesrvConfig -k {key} -v 47")
+        assert ours.status == 0
+        assert re.search(rf"{key}\s*=\s*47\b", mqadmin("getNamesrvConfig"))
+    finally:
+        ours(f"updateNamesrvConfig -k {key} -v {before}")
+
+
+def test_a_group_that_is_away_is_moved(java_cluster: JavaCluster, ours: Ours) -> None:
+    topic, group, address = unique("old"), unique("g"), java_cluster.master.address
+    ours(f"updateTopic -b {address} -t {topic} -r 1 -w 1")
+    ours(f"updateSubGroup -b {address} -g {group}")
+    ours.wait_for(topic)
+    store(java_cluster, topic, numbered(2), queue_id=0)
+    wait_until(
+        lambda: [one["maxOffset"] for one in ours(f"topicStatus -t {topic}") or ()] == [2],
+        "both messages are shown",
+    )
+    (moved,) = ours(f"resetOffsetByTimeOld -g {group} -t {topic} -s -1")
+    assert (moved["brokerOffset"], moved["rollbackOffset"]) == (2, 2)
+    (back,) = ours(f"resetOffsetByTimeOld -g {group} -t {topic} -s 0")
+    assert (back["consumerOffset"], back["rollbackOffset"]) == (2, 0)
 
 
 @pytest.mark.parametrize(
