@@ -78,7 +78,7 @@ def play(settings: Settings, cases: Sequence[Case] = ALL) -> Played:
 def ours(driver: str) -> Settings:
     """Our name server on one of its drivers."""
     options = (("rocketwire.driver", driver), ("rocketwire.allowConfigUpdate", "true"))
-    return Settings(start=OURS, options=options, run=NAMES, patience=2.0)
+    return Settings(start=OURS, options=options, run=NAMES, patience=10.0)
 
 
 def javas(folder: Path, version: str = CURRENT) -> Settings:
@@ -96,7 +96,7 @@ def javas(folder: Path, version: str = CURRENT) -> Settings:
         home=prepare(folder),
         profile=PROFILES[version],
         run=NAMES,
-        patience=4.0,
+        patience=15.0,
     )
 
 
