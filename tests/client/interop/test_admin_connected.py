@@ -15,7 +15,7 @@ from rocketwire.client.push_consumer import open_push_consumer
 from rocketwire.messages.enums import ConsumeFromWhere
 from tests.client.interop.commands import Ours, rows
 from tests.client.interop.messages import create_topic, eventually, unique, until
-from tests.client.interop.patience import PATIENCE, patient
+from tests.client.interop.patience import PATIENCE, patient, patient_producer
 from tests.tools.admin.processes import run
 
 if TYPE_CHECKING:
@@ -50,7 +50,10 @@ async def connected(cluster: JavaCluster) -> AsyncGenerator[Connected]:
 
     config = patient(namesrv_addr=cluster.address, persist_consumer_offset_interval=0.5)
     producers, consumers = unique("p"), unique("g")
-    async with open_client(config) as client, open_producer(client, producers) as producer:
+    async with (
+        open_client(config) as client,
+        open_producer(client, producers, patient_producer()) as producer,
+    ):
         topic = await create_topic(client, unique("connected"), queues=2)
         async with open_push_consumer(client, consumers, {topic: "*"}, listen, config=FIRST):
             for queue in await producer.queues(topic):
@@ -145,5 +148,9 @@ async def test_who_is_connected_and_how_far_they_are(
 
     await mine(f"producerConnection -g {unique('nobody')} -t {it.topic}")
     assert ours.status == 1
-    await mine(f"consumerStatus -g {it.consumers}")
-    assert (ours.status, "CONSUMER_NOT_ONLINE" in ours.error) == (1, True)
+
+    async def is_gone() -> bool:
+        await mine(f"consumerStatus -g {it.consumers}")
+        return (ours.status, "CONSUMER_NOT_ONLINE" in ours.error) == (1, True)
+
+    await eventually(is_gone)
