@@ -248,7 +248,12 @@ public class Peer {
         }
     }
 
-    private List<String> admin(String nameServer, String line) {
+    private List<String> admin(String nameServer, String line) throws ReflectiveOperationException {
+        for (Field each : MQAdminStartup.class.getDeclaredFields()) {
+            if (each.getType() == List.class) { // the commands, some of which work once; they are made anew
+                ((List<?>) field(MQAdminStartup.class, each.getName()).get(null)).clear();
+            }
+        }
         ByteArrayOutputStream out = new ByteArrayOutputStream();
         ByteArrayOutputStream err = new ByteArrayOutputStream();
         PrintStream previous = System.err;
@@ -334,8 +339,8 @@ public class Peer {
     }
 
     private DefaultMQPushConsumer consumer(String nameServer, String topic, String group, String name) throws Exception {
-        DefaultMQPushConsumer known = consumers.remove(name);
-        if (known != null) {
+        DefaultMQPushConsumer known = consumers.get(name);
+        if (known != null && known.getConsumerGroup().equals(group)) {
             known.shutdown(); // left behind by a test that failed
         }
         DefaultMQPushConsumer consumer = new DefaultMQPushConsumer(group);
