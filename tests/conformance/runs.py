@@ -96,7 +96,7 @@ def javas(folder: Path, version: str = CURRENT) -> Settings:
         home=prepare(folder),
         profile=PROFILES[version],
         run=NAMES,
-        patience=15.0,
+        patience=4.0,
     )
 
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.slow
 async def told(port: int) -> dict[str, str]:
     """Run the suite as ``rocketwire-conformance HOST:PORT`` does; returns what came of each case, and why."""
     target = Target(Address("127.0.0.1", port))
-    settings = Settings(patience=15.0)
+    settings = Settings(patience=4.0)
     verdicts = await Run(settings, lambda _: None, target).cases(ALL, NUMBERS)
     return {verdict.case.id: _words(verdict) for verdict in verdicts}
 

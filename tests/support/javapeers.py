@@ -42,7 +42,7 @@ PATIENT = (
     "-Dcom.rocketmq.remoting.client.connect.timeout=60000",
     "-Dcom.rocketmq.remoting.client.closeSocketIfTimeout=false",
 )
-"""JVM options: a client does not take a busy machine for a dead server."""
+"""JVM options: nobody closes a connection because a busy machine was late; a broker that did would lose its routes until it registers again."""
 
 REGISTER_SECONDS = 180.0
 """Within these a broker registers: a first attempt that is skipped is made up for 10 s later, the next after 30 s."""
@@ -177,7 +177,7 @@ class JavaBroker:
             version,
             "org.apache.rocketmq.broker.BrokerStartup",
             *("-c", "conf/broker.properties"),
-            jvm=[*quick_start(version), *jvm],
+            jvm=[*quick_start(version), *PATIENT, *jvm],
         )
         self._command = [*before, *run]
         settings = {
