@@ -302,7 +302,10 @@ NULS = rb"(?:\0|\\u0000)*"
 
 def _names_of(place: str) -> list[str]:
     """The name of a member; of an object in key position the names of its members."""
-    return list(json.loads(place)) if place.startswith("{") else [place]
+    try:
+        return list(json.loads(place)) if place.startswith("{") else [place]
+    except ValueError:  # a text that only begins like an object
+        return [place]
 
 
 def nul_in_name(trial: Trial, found: Difference) -> bool:
