@@ -134,6 +134,13 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         predicates.nul_in_name,
     ),
     Explanation(
+        "name that was read before",
+        JSON,
+        "A name that differs by NULs alone from one that Java has read before may become that one there: short names are remembered by "
+        "numbers that their bytes make.",
+        predicates.name_read_before,
+    ),
+    Explanation(
         "invalid UTF-8 in JSON",
         JSON,
         "Java replaces some invalid UTF-8 in JSON and refuses other; here all of it is refused.",

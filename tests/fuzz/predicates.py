@@ -274,8 +274,9 @@ def repeated_member(trial: Trial, found: Difference) -> bool:
     ):
         return False
     for text in texts_of(trial):
+        document = text[: text.rindex(b"}") + 1] if b"}" in text else text  # without a comment
         try:
-            if repeats(strict(text, integer_keys=True)):
+            if repeats(strict(document, integer_keys=True)):
                 return True
         except ValueError:
             continue
@@ -306,6 +307,20 @@ def _names_of(place: str) -> list[str]:
         return list(json.loads(place)) if place.startswith("{") else [place]
     except ValueError:  # a text that only begins like an object
         return [place]
+
+
+def name_read_before(trial: Trial, found: Difference) -> bool:
+    if not found.path or isinstance(trial.java, Refusal):
+        return False
+    name, javas = str(found.path[-1]), trial.java
+    for step in found.path[:-1]:
+        javas = javas[step]
+    if found.ours is ABSENT:
+        bare = re.escape(name.replace("\0", "").encode("utf-8", "replace"))
+        return "\0" in name and re.search(b'"%b"\\s*:' % bare, text_of(trial)) is not None
+    return found.java is ABSENT and any(
+        "\0" in one and one.replace("\0", "") == name for one in javas
+    )
 
 
 def nul_in_name(trial: Trial, found: Difference) -> bool:
