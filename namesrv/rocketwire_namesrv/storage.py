@@ -19,7 +19,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import DecodeError, RocketWireError
+from rocketwire.messages import decode_body, from_json
+from rocketwire.messages.kvconfig import KVConfigSerializeWrapper
 from rocketwire.wire import fastjson
+from rocketwire.wire.utf8 import decode_utf8
 from rocketwire_namesrv.certificate_dates import not_after
 from rocketwire_namesrv.properties import load_properties
 from rocketwire_namesrv.warm_start import read_brokers
@@ -71,21 +74,28 @@ def load_kv(path: str) -> dict[str, dict[str, str | None]]:
     if not data:
         return {}
     try:
-        # Java, too, replaces what is no UTF-8; the bytes stay in the .bak of the next save.
-        text = data.decode("utf-8", "replace").encode("utf-8")
-        document = fastjson.loads(text, limits=_LIMITS)
+        wrapper = _read_kv(decode_utf8(data))
     except DecodeError as error:
         raise StorageError(f"{path}: {error}") from error
-    if document is None:
+    if wrapper is None:
         return {}
-    table = document.get("configTable") if isinstance(document, dict) else None
-    if not isinstance(table, dict):
+    if wrapper.config_table is None:
         raise StorageError(f"{path}: there is no object named configTable in it")
     return {
-        namespace: _items(path, namespace, items)
-        for namespace, items in table.items()
-        if items is not None
+        str(namespace): {str(key): value for key, value in items.items()}  # no key without quotes
+        for namespace, items in wrapper.config_table.items()
     }
+
+
+def _read_kv(text: str) -> KVConfigSerializeWrapper | None:
+    """The document, in which a reference is the text that it is; NULs may stand before it."""
+    data = text.removeprefix("\ufeff").lstrip("\0 \t\n\r\f\b").encode("utf-8")
+    if not data:
+        raise DecodeError("there is no document in it")
+    if b"$ref" not in data:
+        return decode_body(KVConfigSerializeWrapper, data, limits=_LIMITS)
+    document = fastjson.loads_as_written(data, limits=_LIMITS, dialect=None)
+    return from_json(KVConfigSerializeWrapper, document)
 
 
 def load_brokers(path: str) -> list[KnownBroker]:
@@ -113,18 +123,6 @@ def certificate_expiry(path: str) -> float:
         return math.nan if found is None else not_after(base64.b64decode(found[1]))
     except (OSError, ValueError):
         return math.nan
-
-
-def _items(path: str, namespace: str, items: fastjson.JsonValue) -> dict[str, str | None]:
-    """The entries of a namespace; what is no text becomes its JSON text."""
-    if not isinstance(items, dict):
-        raise StorageError(f"{path}: namespace {namespace!r} is not an object")
-    return {
-        key: value
-        if value is None or isinstance(value, str)
-        else fastjson.dumps(value).decode("utf-8")
-        for key, value in items.items()
-    }
 
 
 def kv_document(table: Mapping[str, Mapping[str, str]]) -> bytes:

@@ -1,14 +1,14 @@
 """Forms of lists, sets and maps, built from the forms of what they hold.
 
 Rules of this file: lists and sets become tuples in the order of their arrival, maps become dicts.
-Null elements are a mismatch unless the element's form says otherwise; null values of a map are
-dropped, as Java drops them when it writes, and are a mismatch where Java's map is a concurrent one,
-which cannot hold them.
+Null elements are a mismatch unless the element's form says otherwise; so are null values of a map
+that is a concurrent one in Java, which cannot hold them, and other maps drop them, as Java does when
+it writes, unless the value's form says otherwise.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from rocketwire.messages._forms import Form, same
 from rocketwire.messages._numbers import Mismatch, kind, parse_integer
@@ -138,7 +138,9 @@ def distinct(
     return Form(elements.java, read, elements.write)
 
 
-def mapping(key: Form[K], value: Form[V], *, concurrent: bool = False) -> Form[Mapping[K, V]]:
+def mapping(
+    key: Form[K], value: Form[V], *, concurrent: bool = False, properties: bool = False
+) -> Form[Mapping[K, V]]:
     """A map from ``key`` to ``value``.
 
     Args:
@@ -146,19 +148,22 @@ def mapping(key: Form[K], value: Form[V], *, concurrent: bool = False) -> Form[M
             place of the key.
         value: form of the values.
         concurrent: whether Java's map refuses null values.
+        properties: whether Java has a ``Properties`` there.  Its other maps from text to text may
+            stand in an array, alone.
     """
     read_key: Callable[[str], K | None] = key.read_key or key.read
     read_value = value.read
     java = f"{'ConcurrentMap' if concurrent else 'Map'}<{key.java}, {value.java}>"
 
-    exact = value.exact
+    exact, nulls = value.exact, value.nulls
+    in_array = key.java == value.java == "String" and not properties
 
     def read(source: JsonValue) -> dict[K, V] | None:
         result: dict[K, V] = {}
         if not isinstance(source, dict):
             if source is None or source in ("", "null"):
                 return None
-            raise Mismatch(f"no object: {kind(source)}")
+            source = _object_in(source, in_array=in_array)
         name = ""
         try:
             for name, item in source.items():
@@ -170,11 +175,22 @@ def mapping(key: Form[K], value: Form[V], *, concurrent: bool = False) -> Form[M
                     result[read_name] = content
                 elif concurrent:
                     raise Mismatch("null has no place here")
+                elif nulls:
+                    result[read_name] = cast("V", None)
         except Mismatch as problem:
             raise problem.under(name) from None
         return result
 
     return Form(java, read, _map_writer(key, value))
+
+
+def _object_in(source: JsonValue, *, in_array: bool) -> dict[str, JsonValue]:
+    """The only element of an array in the place of an object, where it may stand in one."""
+    if in_array and isinstance(source, list) and len(source) == 1:
+        only = source[0]
+        if isinstance(only, dict):
+            return only
+    raise Mismatch(f"no object: {kind(source)}")
 
 
 def _map_writer(key: Form[K], value: Form[V]) -> Callable[[Mapping[K, V]], dict[Any, Any]]:

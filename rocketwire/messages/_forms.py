@@ -57,7 +57,7 @@ class Form(Generic[T]):
         write_key: to a map key, where that differs from ``write``.
         exact: the type whose every instance ``read`` gives back unchanged, if there is one;
             saves the call.
-        nulls: whether a collection keeps null elements of this form.
+        nulls: whether a collection keeps null elements of this form, and a map null values.
     """
 
     java: str
@@ -247,7 +247,7 @@ def same(text: str) -> str:
 
 STRING: Final[Form[str]] = Form("String", _read_string, None, same, same, same, exact=str)
 NULLABLE_STRING: Final[Form[str | None]] = Form("String", _read_string, nulls=True)
-"""A text that may also be null where it is an element of a list or a set."""
+"""A text that may also be null where it is an element of a list or a set, or a value of a map."""
 
 
 def _read_bits(value: JsonValue) -> frozenset[int] | None:

@@ -142,7 +142,9 @@ class ConsumerRunningInfo:
     mq_table: Mapping[MessageQueue, ProcessQueueInfo] | None = member(
         mapping(record(MessageQueue), record(ProcessQueueInfo)), default={}
     )
-    properties: Mapping[str, str] | None = member(mapping(STRING, STRING), default={})
+    properties: Mapping[str, str] | None = member(
+        mapping(STRING, STRING, properties=True), default={}
+    )
     status_table: Mapping[str, ConsumeStatus] | None = member(
         mapping(STRING, record(ConsumeStatus)), default={}
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.messages._fields import STRING, ext, mapping, member
+from rocketwire.messages._fields import NULLABLE_STRING, STRING, ext, mapping, member
 from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -82,6 +82,6 @@ class KVConfigSerializeWrapper:
     Java: ``namesrv.kvconfig.KVConfigSerializeWrapper``.
     """
 
-    config_table: Mapping[str, Mapping[str, str]] | None = member(
-        mapping(STRING, mapping(STRING, STRING))
+    config_table: Mapping[str, Mapping[str, str | None]] | None = member(
+        mapping(STRING, mapping(STRING, NULLABLE_STRING))
     )

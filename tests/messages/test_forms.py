@@ -18,11 +18,12 @@ from rocketwire.messages._forms import Form
 from rocketwire.messages._numbers import Mismatch, kind, parse_integer
 from rocketwire.messages.auth import PolicyEntryInfo
 from rocketwire.messages.brokers import BrokerStatsItem
+from rocketwire.messages.callbacks import ConsumerRunningInfo
 from rocketwire.messages.connections import Connection
 from rocketwire.messages.controller import ReplicaIdentity, SyncStateSet
 from rocketwire.messages.enums import TopicFilterType
 from rocketwire.messages.groups import GroupForbidden
-from rocketwire.messages.kvconfig import KVTable
+from rocketwire.messages.kvconfig import KVConfigSerializeWrapper, KVTable
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import ResetOffsetBody
 from rocketwire.messages.pop import BatchAck, PopCheckPoint
@@ -449,6 +450,11 @@ def test_a_list_of_objects_reads_as_in_java_but_for_null_elements(
         ('""', None),
         ('"null"', None),
         ('{"a":1,"b":null,"c":{"x":1}}', {"a": "1", "c": '{"x":1}'}),
+        ('[{"a":1.10,"b":null}]', {"a": "1.10"}),
+        ('[{"a":"1"},{"b":"2"}]', REFUSED),
+        ('[[{"a":"1"}]]', REFUSED),
+        ('[""]', REFUSED),
+        ("[null]", REFUSED),
         ("[]", REFUSED),
         ("5", REFUSED),
         ('"x"', REFUSED),
@@ -456,6 +462,26 @@ def test_a_list_of_objects_reads_as_in_java_but_for_null_elements(
 )
 def test_a_map_of_texts_reads_as_in_java_and_drops_null(text: str, expected: object) -> None:
     assert read(KVTable, "table", text) == expected
+
+
+def test_no_other_map_stands_in_an_array() -> None:
+    assert read(ConsumerRunningInfo, "user_consumer_info", '[{"a":"b"}]') == {"a": "b"}
+    assert read(ConsumerRunningInfo, "properties", '[{"a":"b"}]') is REFUSED
+    assert read(ConsumerRunningInfo, "status_table", '[{"a":{}}]') is REFUSED
+    assert read(KVConfigSerializeWrapper, "config_table", '[{"a":{"k":"v"}}]') is REFUSED
+
+
+def test_the_kv_file_keeps_null_values_in_its_namespaces() -> None:
+    text = '{"a":{"k":null,"l":"v"},"b":null,"c":"","d":[{"k":1.10}]}'
+    expected: dict[str, dict[str, str | None]] = {
+        "a": {"k": None, "l": "v"},
+        "d": {"k": "1.10"},
+    }
+
+    assert read(KVConfigSerializeWrapper, "config_table", text) == expected
+    assert encode_body(KVConfigSerializeWrapper(config_table=expected)) == (
+        b'{"configTable":{"a":{"l":"v"},"d":{"k":"1.10"}}}'
+    )
 
 
 @pytest.mark.parametrize(

@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from rocketwire_namesrv import storage
+from rocketwire_namesrv.kv import KVConfig
 from rocketwire_namesrv.storage import StorageError, kv_document, load_config, load_kv, save
 
 
-@pytest.mark.parametrize("content", [None, b"", b"null"])
+@pytest.mark.parametrize("content", [None, b"", b"null", b'""', b'"null"'])
 def test_without_content_the_kv_table_is_empty(tmp_path: Path, content: bytes | None) -> None:
     path = tmp_path / "kvConfig.json"
     if content is not None:
@@ -36,6 +37,14 @@ def test_without_content_the_kv_table_is_empty(tmp_path: Path, content: bytes | 
         (b'{"configTable":{"ns":{"k":null},"none":null}}', {"ns": {"k": None}}),
         (b"{'configTable':{'ns':{'k':'v'},},}", {"ns": {"k": "v"}}),
         (b'{"configTable":{"ns":{"k":"\xff"}}}', {"ns": {"k": "\ufffd"}}),
+        (b'{"configTable":{"ns":{"k":"\xed\xa0\x80"}}}', {"ns": {"k": "\ufffd"}}),
+        (b'\xef\xbb\xbf\0\n\0{"configTable":{"ns":{"k":"v"}}}\0', {"ns": {"k": "v"}}),
+        (b'{"configTable":{"ns":"","m":"null","o":{}}}', {"o": {}}),
+        (b'{"configTable":{"ns":[{"k":1.10,"l":null}]}}', {"ns": {"k": "1.10", "l": None}}),
+        (
+            b'{"configTable":{"ns":{"$ref":"x"},"$ref":{"a":"b"}}}',
+            {"ns": {"$ref": "x"}, "$ref": {"a": "b"}},
+        ),
     ],
 )
 def test_a_kv_file_gives_its_table(
@@ -45,6 +54,62 @@ def test_a_kv_file_gives_its_table(
     path.write_bytes(content)
 
     assert load_kv(str(path)) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("1.10", "1.10"),
+        ("-1.50", "-1.50"),
+        ("0.0000001", "1E-7"),
+        ("100000000.5", "100000000.5"),
+        ("123456789.123456789123456789", "123456789.123456789123456789"),
+        ("1e3", "1000.0"),
+        ("1E+2", "100.0"),
+        ("1.5e400", "Infinity"),
+        ("-1.5e400", "-Infinity"),
+        ("-0", "0"),
+        ("-0.0", "0.0"),
+        ("+5", "5"),
+        ("123L", "123"),
+        ("1.0F", "1.0"),
+        ("12345678901234567890123", "12345678901234567890123"),
+        ("true", "true"),
+        ('{"b":1,"a":[1,2.50,null,true]}', '{"b":1,"a":[1,2.50,null,true]}'),
+        ('{"a":1e3}', '{"a":1000.0}'),
+        ('{"z":null}', "{}"),
+        ("[1.10]", "[1.10]"),
+        ('["x"]', "x"),
+        ("[null]", None),
+        ('{"$ref":"$"}', '{"$ref":"$"}'),
+        ('{"$ref":"$","a":1.10}', '{"$ref":"$","a":1.10}'),
+    ],
+)
+def test_a_value_that_is_no_text_becomes_the_text_that_java_makes_of_it(
+    tmp_path: Path, value: str, text: str | None
+) -> None:
+    path = tmp_path / "kvConfig.json"
+    path.write_text(f'{{"configTable":{{"ns":{{"k":{value}}}}}}}')
+
+    assert load_kv(str(path)) == {"ns": {"k": text}}
+
+
+@pytest.mark.parametrize("path_of", ["$", "$.configTable.ns", "@", ".."])
+def test_an_item_named_like_a_reference_survives_a_restart(tmp_path: Path, path_of: str) -> None:
+    path = tmp_path / "kvConfig.json"
+    table = {"ns": {"$ref": path_of}}
+    path.write_bytes(kv_document(table))
+
+    assert load_kv(str(path)) == table
+
+
+def test_a_name_that_needed_no_quotes_in_the_file_gets_them(tmp_path: Path) -> None:
+    path = tmp_path / "kvConfig.json"
+    path.write_bytes(b"{configTable:{null:{1:'v'},a:{null:'w'}}}")
+
+    assert kv_document(KVConfig(load_kv(str(path))).document()) == (
+        b'{"configTable":{"a":{"null":"w"},"null":{"1":"v"}}}'
+    )
 
 
 @pytest.mark.parametrize(
@@ -58,6 +123,15 @@ def test_a_kv_file_gives_its_table(
         b"12",
         b"{",
         b"garbage",
+        b"  \n",
+        b"\0\0\0",
+        b"\n\0 ",
+        b'{"configTable":""}',
+        b'{"configTable":[{"ns":{"k":"v"}}]}',
+        b'{"configTable":{"ns":[]}}',
+        b'{"configTable":{"ns":[{},{}]}}',
+        b'{"configTable":{"ns":{"k":NaN}}}',
+        b'{"configTable":{"ns":{"k":0x1F}}}',
     ],
 )
 def test_a_kv_file_without_sense_is_refused(tmp_path: Path, content: bytes) -> None:
