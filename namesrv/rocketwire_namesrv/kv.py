@@ -45,6 +45,8 @@ class KVConfig:
             self._namespace(namespace)
             for key, value in items.items():
                 self._set(namespace, key, value)
+        if table:
+            self._table = self._table.copied()  # Java copies the namespaces out of what it has read
 
     @property
     def namespaces(self) -> int:
