@@ -211,6 +211,7 @@ def _run(config: Config) -> int:
     """Serve until a signal; returns the exit status."""
     import trio
 
+    from rocketwire.wire.frozen import compile_constructors
     from rocketwire_namesrv import logs
     from rocketwire_namesrv.config import ConfigError
     from rocketwire_namesrv.config_remarks import config_remarks
@@ -238,6 +239,7 @@ def _run(config: Config) -> int:
         logs.LOGGER.warning("configuration: %s", remark)
     allow_many_connections()
     give_memory_back()
+    compile_constructors()  # whatever is received, no code is made of anything from now on
     status = FAILED
     try:
         status = 128 + trio.run(serve_until_signal, config, on_boot)

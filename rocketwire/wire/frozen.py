@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
     from inspect import Signature
 
-__all__ = ["dataclass"]
+__all__ = ["compile_constructors", "dataclass"]
 
 _UNSET: Final = object()
 _set = object.__setattr__
+_put_off: Final[list[type[Any]]] = []
+"""Classes whose constructor may not be compiled yet."""
 
 if not TYPE_CHECKING:  # pragma: no branch
 
@@ -40,6 +42,7 @@ def _made(cls: type[Any]) -> type[Any]:
     made: Any = plain(cls)
     names = [each.name for each in dataclasses.fields(made) if each.compare]
     made.__init__ = _late_constructor(made)
+    _put_off.append(made)
     made.__signature__ = _Signature()
     made.__repr__ = _repr
     made.__eq__, made.__hash__ = _comparing(names)
@@ -48,6 +51,14 @@ def _made(cls: type[Any]) -> type[Any]:
     made.__getstate__ = _state
     made.__setstate__ = _restore
     return made  # type: ignore[no-any-return]  # what it was given
+
+
+def compile_constructors() -> None:
+    """Compile what would be compiled later: for a program that wants no code to be made while it serves."""
+    while _put_off:
+        made: Any = _put_off.pop()
+        if made.__init__.__name__ != "__init__":
+            made.__init__ = _constructor(made)
 
 
 class _Signature:
@@ -61,11 +72,11 @@ class _Signature:
 
 
 def _late_constructor(cls: Any) -> Callable[..., None]:
-    def construct(self: object, *args: object, **values: object) -> None:
+    def construct_late(self: object, *args: object, **values: object) -> None:
         cls.__init__ = _constructor(cls)
         cls.__init__(self, *args, **values)
 
-    return construct
+    return construct_late
 
 
 def _constructor(cls: type[Any]) -> Callable[..., None]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.messages.route import BrokerData, QueueData
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.frozen import compile_constructors, dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,6 +91,20 @@ def test_their_signatures_name_what_they_are_made_of() -> None:
         assert [each.name for each in mine] == [each.name for each in other]
         assert [each.kind for each in mine] == [each.kind for each in other]
     assert inspect.signature(OURS[0]).parameters["text"].default is None
+
+
+def test_constructors_are_compiled_at_first_use_or_all_at_once() -> None:
+    one, other, _ = declared(dataclass)
+    late = one.__init__.__code__
+    assert other.__init__.__code__ is late
+
+    one(number=1)
+    made = one.__init__
+    compile_constructors()
+
+    assert one.__init__ is made
+    assert other.__init__.__code__ is not late
+    assert other(number=1).many == []
 
 
 def test_they_can_be_pickled() -> None:
