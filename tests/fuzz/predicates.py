@@ -313,12 +313,20 @@ def _names_of(place: str) -> list[str]:
         return [place]
 
 
+def _members_at(tree: Any, path: tuple[str | int, ...]) -> dict[str, Any]:
+    """The object at a place, none if something else is there."""
+    try:
+        for step in path:
+            tree = tree[step]
+    except (LookupError, TypeError):
+        return {}
+    return cast("dict[str, Any]", tree) if isinstance(tree, dict) else {}
+
+
 def name_read_before(trial: Trial, found: Difference) -> bool:
     if not found.path or isinstance(trial.java, Refusal):
         return False
-    name, javas = str(found.path[-1]), cast("dict[str, Any]", trial.java)
-    for step in found.path[:-1]:
-        javas = javas.get(str(step), {})
+    name, javas = str(found.path[-1]), _members_at(trial.java, found.path[:-1])
     if found.ours is ABSENT:
         bare = re.escape(name.replace("\0", "").encode("utf-8", "replace"))
         return "\0" in name and re.search(b'"%b"\\s*:' % bare, text_of(trial)) is not None
