@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from rocketwire.codes import RequestCode as Code
 from tests.client.interop.commands import CLUSTER, Ours
 from tests.support.javacontroller import JavaController
 from tests.support.processes import wait_until
+from tests.support.rawcall import ask
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -20,6 +22,13 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 NAME = "broker-c"
+GONE = {
+    "clusterName": CLUSTER,
+    "brokerName": "broker-gone",
+    "appliedBrokerId": "1",
+    "registerCheckCode": "0;0",
+}
+"""What a broker says that wants a number; this one does not come back, while one that lives would never be known again."""
 
 
 class Controlled(NamedTuple):
@@ -118,5 +127,8 @@ def test_a_master_is_elected_and_forgotten(controlled: Controlled, ours: Ours) -
 
     ours(f"cleanBrokerMetadata -a {controller} -bn {NAME} -b {before['brokerId']} -c {CLUSTER}")
     assert ours.status == 1  # it is alive
-    cleaned = ours(f"cleanBrokerMetadata -a {controller} -bn {NAME} -l")
-    assert (ours.status, cleaned["brokerName"]) == (0, NAME)  # and the broker comes back by itself
+    port = int(controller.rpartition(":")[2])
+    assert ask(port, Code.CONTROLLER_APPLY_BROKER_ID, GONE).header["code"] == 0
+    cleaned = ours(f"cleanBrokerMetadata -a {controller} -bn broker-gone -l")
+    assert (ours.status, cleaned["brokerName"]) == (0, "broker-gone")
+    assert not ours(f"getSyncStateSet -a {controller} -b broker-gone")
