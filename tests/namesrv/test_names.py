@@ -316,3 +316,7 @@ def test_names_are_known_by_what_they_are() -> None:
     first.settle()
     assert first.names == []
     assert sys.getrefcount(first) == 2
+
+
+def test_a_piece_without_a_topic_is_not_read() -> None:
+    assert JsonTopics().take(b" " * 100) is None

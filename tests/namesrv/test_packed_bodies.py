@@ -190,3 +190,11 @@ def test_topics_may_have_gone_from_a_packed_body() -> None:
 
     assert settings(second).items() <= fewer.items()
     assert settings(understood(packed(names), former=second.image)).items() <= names.items()
+
+
+def test_topics_that_occur_twice_are_one() -> None:
+    names = {f"{number:05}": 8 for number in range(2000)}
+    twice = deflate(inflate(packed(names), max_size=1 << 20).replace(b"00001 ", b"00000 "))
+    del names["00001"]
+
+    assert settings(understood(twice)) == names
