@@ -11,7 +11,7 @@ PYTEST ?=
 WORKERS ?= 2
 # Two processes share the tests: of those with Java peers, one runs those of these folders, after all tests without Java.  (More
 # processes with Java peers on two cores make each other late.  Exit status 5 is "no test was chosen".)
-BESIDE := tests/client tests/tools
+BESIDE := tests/client
 # What failed and what was tried again, of all processes that run tests.
 SUMMARY := $(CURDIR)/.cache/tests-summary.txt
 # Arguments of a benchmark: make bench BENCH="--scenario closed"

@@ -187,12 +187,20 @@ public final class Policies {
         }
     }
 
+    /** Two members in this order; those of Map.of come in another one in each process. */
+    private static Map<String, Object> both(String name, Object value, String other, Object another) {
+        Map<String, Object> made = new LinkedHashMap<>();
+        made.put(name, value);
+        made.put(other, another);
+        return made;
+    }
+
     private static Object sorted(JSONObject asked) {
         List<String> clients = new ArrayList<>(texts(asked, "cids"));
         Collections.sort(clients);
         List<MessageQueue> queues = queues(asked);
         Collections.sort(queues);
-        return Map.of("cids", clients, "queues", numbers(asked, queues));
+        return both("queues", numbers(asked, queues), "cids", clients);
     }
 
     private static Object boxed(JSONObject asked) {
@@ -230,7 +238,7 @@ public final class Policies {
         for (MessageQueue queue : info.getMessageQueueList()) {
             rows.addAll(places(List.of(queue), null));
         }
-        return Map.of("queues", rows, "ordered", info.isOrderTopic());
+        return both("queues", rows, "ordered", info.isOrderTopic());
     }
 
     private static Object endpoints(JSONObject asked) {
