@@ -12,6 +12,7 @@ from rocketwire.errors import EncodeError
 from rocketwire.messages._fields import ext_fields_of
 from rocketwire.messages.registry import OPERATIONS
 from rocketwire.wire.command import RemotingCommand, encode
+from tests.support.nameservers import SERVED_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,25 +20,6 @@ if TYPE_CHECKING:
     from tests.fuzz.chance import Chance
 
 CODES: Final = tuple(sorted({int(code) for code in RequestCode}))
-KNOWN: Final = (
-    *range(100, 107),
-    205,
-    206,
-    216,
-    217,
-    219,
-    224,
-    304,
-    311,
-    312,
-    313,
-    318,
-    319,
-    322,
-    327,
-    901,
-    904,
-)
 PATHS: Final = (
     "../../x",
     "/etc/passwd",
@@ -84,7 +66,7 @@ class Requests:
         """One frame, or bytes that once were one."""
         chance = self._chance
         kind = chance.below(20)
-        code = chance.choice(KNOWN) if kind < 14 else chance.choice(CODES)
+        code = chance.choice(SERVED_CODES) if kind < 14 else chance.choice(CODES)
         if kind == 19:
             code = chance.whole(16)
         command = RemotingCommand(

@@ -19,6 +19,27 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping, Sequence
     from pathlib import Path
 
+SERVED_CODES = (
+    *range(100, 107),
+    205,
+    206,
+    216,
+    217,
+    219,
+    224,
+    304,
+    311,
+    312,
+    313,
+    318,
+    319,
+    322,
+    327,
+    901,
+    904,
+)
+"""Every request that a name server knows (DefaultRequestProcessor.processRequest)."""
+
 DEFAULT_KIND = os.environ.get("ROCKETWIRE_INTEROP_NAMESRV", "ours")
 """Which one the interop tests run on; ``java`` proves the tests themselves."""
 

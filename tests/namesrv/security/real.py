@@ -14,26 +14,6 @@ if TYPE_CHECKING:
 UPDATE_NAMESRV_CONFIG = 318
 GET_NAMESRV_CONFIG = 319
 NO_PERMISSION = 16
-CODES = (
-    *range(100, 107),
-    205,
-    206,
-    216,
-    217,
-    219,
-    224,
-    304,
-    311,
-    312,
-    313,
-    318,
-    319,
-    322,
-    327,
-    901,
-    904,
-)
-"""Every request that a name server knows."""
 
 
 def server(folder: Path, driver: str, **options: object) -> OurNameServer:
