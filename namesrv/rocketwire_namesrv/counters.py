@@ -29,7 +29,7 @@ __all__ = [
     "Counters",
     "Histogram",
     "Kind",
-    "Work",
+    "TimedWork",
 ]
 
 BUCKETS_MS: Final = (
@@ -61,7 +61,7 @@ class Kind(NamedTuple):
 ROUTE_FOUND: Final = Kind(_ROUTE, int(ResponseCode.SUCCESS))
 
 
-class Work(StrEnum):
+class TimedWork(StrEnum):
     """What is timed beside requests, by the names of its metric; nothing of it is timed unless
     somebody asks for metrics."""
 
@@ -131,13 +131,13 @@ class Counters:
         self.received: dict[int, int] = {}
         self.sent: dict[int, int] = {}
         self.durations: dict[Kind, Histogram] = {}
-        self.works = {work: Histogram() for work in Work}
+        self.works = {work: Histogram() for work in TimedWork}
 
     def begin(self) -> float:
         """When a request or work begins; to be given to ``answered`` or ``took``."""
         return 0.0 if self.clock is None else self.clock()
 
-    def took(self, work: Work, began: float) -> None:
+    def took(self, work: TimedWork, began: float) -> None:
         """Take note of work that ends now.
 
         Args:

@@ -28,7 +28,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 
 from rocketwire import __version__
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire_namesrv.counters import BUCKETS_MS, ONEWAY, UNKNOWN, Histogram, Work
+from rocketwire_namesrv.counters import BUCKETS_MS, ONEWAY, UNKNOWN, Histogram, TimedWork
 from rocketwire_namesrv.status import is_serving
 
 if TYPE_CHECKING:
@@ -67,10 +67,10 @@ _SECURITY_EVENTS: Final = {
     "TopicRouteRefused": "topic_route_refused",
 }
 _WORKS: Final = {
-    Work.REGISTRATION_DECODE: "Milliseconds until the body of a registration was read, other"
+    TimedWork.REGISTRATION_DECODE: "Milliseconds until the body of a registration was read, other"
     " requests between its steps included.",
-    Work.EXPIRY_SCAN: "Milliseconds that looks for silent brokers took.",
-    Work.KV_PERSIST: "Milliseconds until a change to the key/value table was on disk.",
+    TimedWork.EXPIRY_SCAN: "Milliseconds that looks for silent brokers took.",
+    TimedWork.KV_PERSIST: "Milliseconds until a change to the key/value table was on disk.",
 }
 _KV_EVENTS: Final = {"ConfigItemPut": "put", "ConfigItemDeleted": "delete"}
 

@@ -20,7 +20,7 @@ from rocketwire.messages.registration import (
 from rocketwire_namesrv.admission import admit_body, admit_registration
 from rocketwire_namesrv.answers import Answer, Peer, kv_table, required
 from rocketwire_namesrv.brokers import Registration
-from rocketwire_namesrv.counters import Work
+from rocketwire_namesrv.counters import TimedWork
 from rocketwire_namesrv.kv import ORDER_TOPIC_CONFIG
 from rocketwire_namesrv.limits import Limit, LimitReachedError
 from rocketwire_namesrv.occurrences import ChecksumMismatch, RegistrationRefused
@@ -49,7 +49,7 @@ def register_broker(
     began = state.counters.begin()
     try:
         part = yield from _registration(state, request, header, peer, now)
-        state.counters.took(Work.REGISTRATION_DECODE, began)
+        state.counters.took(TimedWork.REGISTRATION_DECODE, began)
     except ChecksumError as error:
         happened = (ChecksumMismatch(client=peer.address),)
         return Answer(ResponseCode.SYSTEM_ERROR, str(error), refused, None, happened)

@@ -23,7 +23,7 @@ from rocketwire_namesrv import reactor
 from rocketwire_namesrv.accepting import Door
 from rocketwire_namesrv.access import exposed
 from rocketwire_namesrv.connections import Connection, Served
-from rocketwire_namesrv.counters import Work
+from rocketwire_namesrv.counters import TimedWork
 from rocketwire_namesrv.durable import DurableFile
 from rocketwire_namesrv.handlers import Peer
 from rocketwire_namesrv.journal import Journal
@@ -350,7 +350,7 @@ class NameServer:
         began = counters.begin()
         saved = await self._kv_file.save()
         if saved:
-            counters.took(Work.KV_PERSIST, began)
+            counters.took(TimedWork.KV_PERSIST, began)
         return saved
 
     async def _proceed(self, connection: Served) -> Outcome:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import trio
 
 from rocketwire_namesrv.connections import Deadlines
-from rocketwire_namesrv.counters import Work
+from rocketwire_namesrv.counters import TimedWork
 from rocketwire_namesrv.logs import LOGGER
 from rocketwire_namesrv.occurrences import Reason
 
@@ -96,7 +96,7 @@ def _expire(server: Timed) -> None:
     counters = server.state.counters
     began = counters.begin()
     occurrences, numbers = server.state.expire(trio.current_time())
-    counters.took(Work.EXPIRY_SCAN, began)
+    counters.took(TimedWork.EXPIRY_SCAN, began)
     server.happened(occurrences, None)
     for number in numbers:
         if (connection := server.connections.get(number)) is not None:

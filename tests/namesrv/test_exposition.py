@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.counters import Work
+from rocketwire_namesrv.counters import TimedWork
 from rocketwire_namesrv.exposition import MOST_BROKERS, Exposition
 from rocketwire_namesrv.observer import Observer
 from rocketwire_namesrv.occurrences import BrokerUnregistered
@@ -134,7 +134,7 @@ def test_durations_are_shown_by_request_code_and_of_other_work(site: Site) -> No
     site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
     site.server.ask(105, {"topic": "nowhere"})
     counters = site.server.state.counters
-    counters.took(Work.KV_PERSIST, counters.begin())
+    counters.took(TimedWork.KV_PERSIST, counters.begin())
 
     name = "rocketmq_namesrv_request_handler_latency"
     assert site.series(f"{name}_count") == {

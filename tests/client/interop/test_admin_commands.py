@@ -16,19 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.support.javacluster import JavaCluster
-    from tests.support.javapeers import JavaPeer
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
-
-
-@pytest.fixture
-def ours(java_cluster: JavaCluster, capsys: pytest.CaptureFixture[str]) -> Ours:
-    return Ours(java_cluster.address, capsys)
-
-
-@pytest.fixture
-def mqadmin(java_cluster: JavaCluster, java_peer: JavaPeer) -> Callable[[str], str]:
-    return lambda line: java_peer.admin(java_cluster.address, line).out
 
 
 def test_a_topic_is_created_looked_at_and_deleted_as_by_mqadmin(

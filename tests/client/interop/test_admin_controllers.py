@@ -53,11 +53,6 @@ def controlled(
 
 
 @pytest.fixture
-def ours(java_cluster: JavaCluster, capsys: pytest.CaptureFixture[str]) -> Ours:
-    return Ours(java_cluster.address, capsys)
-
-
-@pytest.fixture
 def mqadmin(java_cluster: JavaCluster, java_peer: JavaPeer) -> Callable[[str], str]:
     def run(line: str) -> str:
         output = java_peer.admin(java_cluster.address, line)

@@ -7,27 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.client.interop.commands import Ours
 from tests.client.interop.messages import unique
 from tests.support.processes import wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.client.interop.commands import Ours
     from tests.support.javacluster import JavaCluster
-    from tests.support.javapeers import JavaPeer
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
-
-
-@pytest.fixture
-def ours(java_cluster: JavaCluster, capsys: pytest.CaptureFixture[str]) -> Ours:
-    return Ours(java_cluster.address, capsys)
-
-
-@pytest.fixture
-def mqadmin(java_cluster: JavaCluster, java_peer: JavaPeer) -> Callable[[str], str]:
-    return lambda line: java_peer.admin(java_cluster.address, line).out
 
 
 @pytest.fixture

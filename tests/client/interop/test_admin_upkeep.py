@@ -22,16 +22,6 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 
-@pytest.fixture
-def ours(java_cluster: JavaCluster, capsys: pytest.CaptureFixture[str]) -> Ours:
-    return Ours(java_cluster.address, capsys)
-
-
-@pytest.fixture
-def mqadmin(java_cluster: JavaCluster, java_peer: JavaPeer) -> Callable[[str], str]:
-    return lambda line: java_peer.admin(java_cluster.address, line).out
-
-
 def test_topics_and_groups_are_made_from_the_files_that_mqadmin_takes(
     java_cluster: JavaCluster, ours: Ours, mqadmin: Callable[[str], str], tmp_path: Path
 ) -> None:
