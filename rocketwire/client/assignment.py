@@ -44,6 +44,9 @@ REBALANCE_MIN_INTERVAL: Final = 1.0
 HAND_OVER: Final = 0.5
 """Seconds that handlers of a queue get to end before it is given up."""
 
+STORED: Final = 3.0
+"""Seconds that its broker then gets to say that it has the offset."""
+
 FORCED_HAND_OVER: Final = 20.0
 """Seconds after which a queue in order is given up although its handler runs."""
 
@@ -219,7 +222,8 @@ class Assignment:
             return
         held.scope.cancel()
         held.process.dropped = True
-        await self._offsets.persist([*self.queues, queue])
+        with trio.move_on_after(STORED):
+            await self._offsets.persist([*self.queues, queue], leaving=(queue,))
         self._offsets.forget(queue)
         self.pulls.forget(queue)
         if self._locks_queues:
@@ -252,7 +256,7 @@ class Assignment:
             self._held[queue].scope.cancel()
             self._held[queue].process.retiring = True
         await self._consumption.settle(within)
-        await self._offsets.persist(queues)
+        await self._offsets.persist(queues, leaving=queues)
         for held in self._held.values():
             held.process.dropped = True
         self._held.clear()

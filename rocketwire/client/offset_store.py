@@ -21,7 +21,7 @@ from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.offsets import OffsetSerializeWrapper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from rocketwire.client.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
@@ -56,8 +56,17 @@ class OffsetStore(Protocol):
         """
         ...
 
-    async def persist(self, queues: Iterable[MessageQueue]) -> None:
-        """Store the offsets of these; others are forgotten.  What cannot be stored is logged and tried again next time."""
+    async def persist(
+        self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
+    ) -> None:
+        """Store the offsets of these; others are forgotten.  What cannot be stored is logged and tried again next time.
+
+        Args:
+            queues: the consumer's.
+            leaving: those of them whose offsets have to be where the next owner finds them when this returns.
+
+        Cancellation: safe; what was not confirmed may have been stored.
+        """
 
     def snapshot(self, topic: str) -> dict[MessageQueue, int]:
         """The offsets in memory of one topic."""
@@ -126,17 +135,24 @@ class RemoteBrokerOffsetStore(_Memory):
         found = await replica_of(self._instance, queue)
         return await self._instance.brokers.consumer_offset(found.address, self._group, queue)
 
-    async def persist(self, queues: Iterable[MessageQueue]) -> None:
-        """As ``OffsetStore``; sent one-way, and only where something changed."""
+    async def persist(
+        self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
+    ) -> None:
+        """As ``OffsetStore``; only where something changed.
+
+        Sent one-way, as Java's consumers always do, unless the queue is left: a broker handles offsets and goodbyes on different
+        threads, so that the answer to whatever comes later does not say that it has taken an offset.
+        """
         offsets = self._keep(queues)
         self._stored = {queue: at for queue, at in self._stored.items() if queue in offsets}
-        for queue, offset in offsets.items():
-            if self._stored.get(queue) != offset:
-                await self._persist(queue, offset)
+        async with trio.open_nursery() as nursery:
+            for queue, offset in offsets.items():
+                if self._stored.get(queue) != offset:
+                    nursery.start_soon(self._persist, queue, offset, queue in leaving)
 
-    async def _persist(self, queue: MessageQueue, offset: int) -> None:
+    async def _persist(self, queue: MessageQueue, offset: int, confirmed: bool) -> None:
         try:
-            await self.commit(queue, offset, oneway=True)
+            await self.commit(queue, offset, oneway=not confirmed)
         except RocketWireError as error:
             _LOG.warning("offset %d of %s was not stored: %s", offset, queue, error)
 
@@ -187,8 +203,11 @@ class LocalFileOffsetStore(_Memory):
             self._read = await trio.to_thread.run_sync(self._load)
         return self._read.get(queue)
 
-    async def persist(self, queues: Iterable[MessageQueue]) -> None:
+    async def persist(
+        self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
+    ) -> None:
         """As ``OffsetStore``; the former file becomes the backup."""
+        del leaving  # everything is on disk in any case
         offsets = self._keep(queues)
         if offsets and offsets != self._read:
             merged = {**(self._read or {}), **offsets}
