@@ -6,7 +6,7 @@ Rules of this file: ``fused.py`` holds nothing that is not derived; a test compa
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from rocketwire.wire import declarations
 from rocketwire.wire.fuse import builder_text, lower, parser_text
@@ -47,25 +47,40 @@ decode_bytes = bytes.decode
 '''
 
 
+def _binary_header() -> dict[str, Any]:
+    """What who reads many binary headers at once needs to know of them."""
+    *fixed, remark, entries = declarations.BINARY_HEADER.subcons
+    return {
+        "BINARY_HEADER_FIXED": tuple(
+            (one.name, f"{'u' if one.subcon.fmtstr[-1].isupper() else 'i'}{one.sizeof()}")
+            for one in fixed
+        ),
+        "REMARK_LENGTH_SIZE": remark.subcon.lengthfield.sizeof(),
+        "EXT_FIELDS_LENGTH_SIZE": entries.subcon.length.sizeof(),
+        "KEY_LENGTH_SIZE": entries.subcon.key.sizeof(),
+        "VALUE_LENGTH_SIZE": entries.subcon.value.sizeof(),
+    }
+
+
 def derived() -> str:
     """The text of ``fused.py``."""
-    numbers = {
+    constants: dict[str, Any] = {
         "LENGTH_SIZE": declarations.LENGTH.sizeof(),
         "PREFIX_SIZE": declarations.PREFIX.sizeof(),
         "ITEM_LENGTH_SIZE": declarations.REGISTER_ITEM.lengthfield.sizeof(),
         "MAX_EXT_FIELDS": declarations.MAX_EXT_FIELDS,
         "MAGIC_V1": declarations.MAGIC_V1,
         "MAGIC_V2": declarations.MAGIC_V2,
-    }
+    } | _binary_header()
     prefix = fixed_struct(lower(declarations.PREFIX)).format
-    constants = [f"{name} = {number}" for name, number in numbers.items()]
-    constants.append(f"PREFIX_STRUCT = Struct({prefix!r})\n")
+    lines = [f"{name} = {value!r}" for name, value in constants.items()]
+    lines.append(f"PREFIX_STRUCT = Struct({prefix!r})\n")
     functions = [
         parser_text(vars(declarations)[name], f"parse_{name.lower()}")
         for name in (*_PARSED, *_BOTH)
     ]
     functions += [builder_text(vars(declarations)[name], f"build_{name.lower()}") for name in _BOTH]
-    return "\n".join((_HEAD, "\n".join(constants), *functions))
+    return "\n".join((_HEAD, "\n".join(lines), *functions))
 
 
 if __name__ == "__main__":

@@ -17,6 +17,11 @@ ITEM_LENGTH_SIZE = 4
 MAX_EXT_FIELDS = 16384
 MAGIC_V1 = 3668123815
 MAGIC_V2 = 3668123819
+BINARY_HEADER_FIXED = (('code', 'i2'), ('language', 'u1'), ('version', 'i2'), ('opaque', 'i4'), ('flag', 'i4'))
+REMARK_LENGTH_SIZE = 4
+EXT_FIELDS_LENGTH_SIZE = 4
+KEY_LENGTH_SIZE = 2
+VALUE_LENGTH_SIZE = 4
 PREFIX_STRUCT = Struct('>lBBH')
 
 parse_length_steps1 = (('', 4),)

@@ -79,6 +79,15 @@ length as its first byte and the two others."""
 MAX_EXT_FIELDS: Final[int] = fused.MAX_EXT_FIELDS
 """Most entries of a binary header; real ones have some twenty."""
 
+BINARY_HEADER_FIXED: Final[tuple[tuple[str, str], ...]] = fused.BINARY_HEADER_FIXED
+"""The fields of a binary header that have a fixed size, in order: name, and ``i`` or ``u`` (unsigned) with the number of bytes."""
+
+REMARK_LENGTH_SIZE: Final[int] = fused.REMARK_LENGTH_SIZE
+EXT_FIELDS_LENGTH_SIZE: Final[int] = fused.EXT_FIELDS_LENGTH_SIZE
+KEY_LENGTH_SIZE: Final[int] = fused.KEY_LENGTH_SIZE
+VALUE_LENGTH_SIZE: Final[int] = fused.VALUE_LENGTH_SIZE
+"""Bytes of the lengths in a binary header: of the remark, of all extension fields, of a key and of a value."""
+
 ITEM_LENGTH_SIZE: Final[int] = fused.ITEM_LENGTH_SIZE
 """Bytes of the length before each topic; of a text below 256 bytes all but the last are zero."""
 

@@ -1,4 +1,8 @@
-"""pyarrow, the only place that imports it: it has no types, so what is used of it is written down here."""
+"""pyarrow, the only place that imports it: it has no types, so what is used of it is written down here.
+
+Rules of this file: ``pyarrow.compute`` makes hundreds of functions when it is imported, which takes as long as the rest of pyarrow:
+only who needs one of them by name, for a filter say, asks for ``compute()``.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 pa: Any = importlib.import_module("pyarrow")
-pc: Any = importlib.import_module("pyarrow.compute")
+_call: Any = importlib.import_module("pyarrow._compute").call_function
 
 
 class DataType(Protocol):
@@ -67,6 +71,17 @@ class Batch(Protocol):
     def slice(self, offset: int, length: int) -> Batch:
         """Some of the rows."""
         ...
+
+
+def compute() -> Any:
+    """``pyarrow.compute``."""
+    return importlib.import_module("pyarrow.compute")
+
+
+def taken(values: Column, indices: Column) -> Column:
+    """The values at these places, none where there is no place: ``values.take`` without ``pyarrow.compute``."""
+    made: Column = _call("array_take", [values, indices])
+    return made
 
 
 def batch(columns: Sequence[Column], schema: Schema) -> Batch:

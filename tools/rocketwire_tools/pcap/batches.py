@@ -13,7 +13,7 @@ import numpy as np
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.wire.grammar import LENGTH_SIZE
 from rocketwire_tools.pcap import arrow
-from rocketwire_tools.pcap.arrow import column, pa
+from rocketwire_tools.pcap.arrow import column, pa, taken
 from rocketwire_tools.pcap.headers import EVERYTHING, Columns, ext_fields_text, read_headers
 from rocketwire_tools.pcap.names import CONNECTION, SOURCE, TARGET, Names
 from rocketwire_tools.pcap.rows import COLUMNS, EVERY, objects, schema
@@ -161,7 +161,7 @@ class _Values:
             first, inverse = distinct(rows.number)
             of = names.rows(rows.number[first], rows.source[first], rows.target[first])
             self._known = column(of[inverse])
-        return names.column(which).take(self._known)
+        return taken(names.column(which), self._known)
 
     def _file(self) -> Column:
         return _plain(pa.repeat(pa.scalar(self._builder.file, pa.string()), len(self._rows)))
@@ -185,7 +185,7 @@ class _Values:
 
     def _kind(self) -> Column:
         numbers = _KIND_OF_FLAG[self._columns.flag & 3]
-        return _KIND_NAMES.take(_masked(numbers, self._columns.ok))
+        return taken(_KIND_NAMES, _masked(numbers, self._columns.ok))
 
     def _code_name(self) -> Column:
         flag, code = self._columns.flag, self._columns.code
@@ -193,12 +193,12 @@ class _Values:
         first, inverse = distinct(key)
         found = zip(code[first].tolist(), (flag[first] & 1).tolist(), strict=True)
         names = [_name(each, response=bool(answer)) for each, answer in found]
-        return column(names, pa.string()).take(_masked(inverse, self._columns.ok))
+        return taken(column(names, pa.string()), _masked(inverse, self._columns.ok))
 
     def _serialize_type(self) -> Column:
         kinds = self._rows.header_type
         if kinds.any():
-            return _SERIALIZE_TYPES.take(column(kinds))
+            return taken(_SERIALIZE_TYPES, column(kinds))
         return _plain(pa.repeat(pa.scalar("JSON"), len(kinds)))
 
     # ---- how much

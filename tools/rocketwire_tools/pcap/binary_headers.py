@@ -18,17 +18,11 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-*_fixed, _remark, _entries = grammar.BINARY_HEADER.subcons
-_FIXED: Final = np.dtype(
-    [
-        (each.name, f">{'u' if each.subcon.fmtstr[-1].isupper() else 'i'}{each.sizeof()}")
-        for each in _fixed
-    ]
-)
-_REMARK: Final[int] = _remark.subcon.lengthfield.sizeof()
-_TOTAL: Final[int] = _entries.subcon.length.sizeof()
-_KEY: Final[int] = _entries.subcon.key.sizeof()
-_VALUE: Final[int] = _entries.subcon.value.sizeof()
+_FIXED: Final = np.dtype([(name, f">{kind}") for name, kind in grammar.BINARY_HEADER_FIXED])
+_REMARK: Final = grammar.REMARK_LENGTH_SIZE
+_TOTAL: Final = grammar.EXT_FIELDS_LENGTH_SIZE
+_KEY: Final = grammar.KEY_LENGTH_SIZE
+_VALUE: Final = grammar.VALUE_LENGTH_SIZE
 _MOST_FIELDS: Final = 64
 """Extension fields of a header; more are left to the codec."""
 ABSENT: Final = -1

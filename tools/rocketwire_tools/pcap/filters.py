@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.pcap.arrow import pa, pc
+from rocketwire_tools.pcap.arrow import compute, pa
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.arrow import Batch, DataType
 
     Expression = Any
+
+pc: Any = compute()
 
 _COMPARISONS: Final[Mapping[type[ast.cmpop], Callable[[Any, Any], Any]]] = {
     ast.Eq: lambda a, b: a == b,

@@ -134,7 +134,7 @@ def _places(chunk: Chunk, groups: Array, roots: Array, end: Array) -> Places:
     known = np.zeros(0, np.int64)
     fresh = np.concatenate([roots, _ends(chunk, parts[0], end)])
     for number in range(_ROUNDS + 1):
-        fresh = np.unique(fresh)
+        fresh = _distinct(fresh)
         segment = np.searchsorted(starts, fresh, "right") - 1
         new = starts[segment] != fresh
         if len(known):
@@ -153,6 +153,16 @@ def _places(chunk: Chunk, groups: Array, roots: Array, end: Array) -> Places:
         return parts[0]
     together = Places(*(np.concatenate([getattr(one, name) for one in parts]) for name in _PARTS))
     return together.take(np.argsort(together.at, kind="stable"))
+
+
+def _distinct(values: Array) -> Array:
+    """As ``np.unique``, which imports all of ``numpy.ma``."""
+    values = np.sort(values)
+    new = np.empty(len(values), np.bool_)
+    new[:1] = True
+    np.not_equal(values[1:], values[:-1], out=new[1:])
+    result: Array = values[new]
+    return result
 
 
 def _ends(chunk: Chunk, places: Places, end: Array) -> Array:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from rocketwire.flags import Perm
-from rocketwire_tools.pcap.arrow import pa, pc
+from rocketwire_tools.pcap.arrow import compute, pa
 from rocketwire_tools.pcap.decoding import FAILED, Run
 from rocketwire_tools.pcap.output import clock, plain
 from rocketwire_tools.pcap.redaction import Redaction
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.pcap.arrow import Batch
     from rocketwire_tools.pcap.routes import Broker, Event, Key, Topics
+
+pc: Any = compute()
 
 _MOST_SHOWN: Final = 20
 _MASKED: Final = {

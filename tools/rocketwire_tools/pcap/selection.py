@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, pa
-from rocketwire_tools.pcap.filters import Filter
 from rocketwire_tools.pcap.rows import COLUMNS, FOR_REPORTS, ON_REQUEST, PLACES, RAW_BODY, schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from rocketwire_tools.pcap.arrow import Batch, Column
+    from rocketwire_tools.pcap.filters import Filter
     from rocketwire_tools.pcap.redaction import Redaction
 
 BODIES: Final = ("none", "length", "decoded")
@@ -71,7 +71,7 @@ class Selection:
         if places:
             chosen += PLACES
         self.schema = schema(chosen)
-        self._filter = None if filter_text is None else Filter(filter_text, COLUMNS)
+        self._filter = None if filter_text is None else _filter(filter_text)
         self._redaction = None if redact is None else _redaction(redact)
         self.needs_bodies = "body" in chosen
         needed = dict.fromkeys(name for name in chosen if name != "body")
@@ -91,6 +91,12 @@ class Selection:
             ]
             batch = arrow.batch(columns, self.schema)
             yield batch if self._redaction is None else self._redaction.apply(batch)
+
+
+def _filter(text: str) -> Filter:
+    from rocketwire_tools.pcap.filters import Filter  # needs pyarrow.compute
+
+    return Filter(text, COLUMNS)
 
 
 def _redaction(secret: str) -> Redaction:
