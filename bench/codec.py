@@ -93,11 +93,14 @@ def message() -> bytes:
 
 
 def registration(topics: int) -> bytes:
-    """The inflated registration of a broker with so many topics."""
+    """The inflated registration of a broker with so many topics, whose names have 5 to 100 bytes, as a broker's have."""
     return grammar.build_register_body(
         grammar.RegisterParts(
             data_version=b'{"counter":1,"stateVersion":0,"timestamp":1700000000000}',
-            topics=[b"Topic-%05d-with-a-name-of-35 8 8 6 SINGLE_TAG {}" % i for i in range(topics)],
+            topics=[
+                (b"%05d" % i + b"-a-name" * 14)[: 5 + i * 37 % 96] + b" 8 8 6 SINGLE_TAG {}"
+                for i in range(topics)
+            ],
             filter_servers=b"[]",
             mappings=[],
         )

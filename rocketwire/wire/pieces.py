@@ -17,17 +17,11 @@ if TYPE_CHECKING:
 _MAX_END = 0x80000000
 """Below it a length with the highest bit set passes the end of any buffer, whatever its sign."""
 
+_number_of = int.from_bytes
+"""Of four bytes; to look them up takes longer, for each time their hash is new."""
 
-class _Lengths(dict[bytes, int]):
-    """The number that four bytes say; the usual ones are looked up."""
-
-    def __missing__(self, head: bytes) -> int:
-        if len(head) < 4:
-            raise EOFError
-        return int.from_bytes(head, "big")
-
-
-_length_of = _Lengths({length.to_bytes(4, "big"): length for length in range(512)}).__getitem__
+_RUN = 4096
+"""Pieces that are read without a look at where they ended; at most so many are made of nothing."""
 
 
 def read_pieces(
@@ -35,9 +29,9 @@ def read_pieces(
 ) -> tuple[list[bytes], int] | tuple[None, int]:
     """Reads ``count`` pieces, each behind its length.
 
-    A stream gives in turn four bytes and as many as they say, and stops giving at the end of the
-    buffer.  Had any piece but the last been cut there, nothing would be left for the next length;
-    so it is enough to look at the last one.
+    A stream gives in turn four bytes and as many as they say; at the end of the buffer it goes on
+    with nothing, which is a length of zero and an empty piece.  So a piece that is not empty had
+    all of its length before it, and nothing before it was cut: it is enough to look at the last.
 
     Args:
         buf: the bytes; any other kind of buffer is not read, for its slices have its own type.
@@ -47,21 +41,23 @@ def read_pieces(
 
     Returns:
         The pieces and the position after them; None and ``start`` where they do not all end within
-        ``end``.
+        ``end``, or the last of them is empty and ends with the buffer.
     """
     if type(buf) is not bytes or end >= _MAX_END:
         return None, start
     stream = BytesIO(buf)
     stream.seek(start)
     read = stream.read
-    try:
-        pieces = list(map(read, map(_length_of, map(read, repeat(4, count)))))
-    except EOFError:
-        return None, start
+    pieces: list[bytes] = []
+    while len(pieces) < count:
+        heads = map(read, repeat(4, min(count - len(pieces), _RUN)))
+        pieces += map(read, map(_number_of, heads))
+        if not pieces[-1] and stream.tell() >= len(buf):
+            return None, start
     stop = stream.tell()
     if pieces:
         size = len(pieces[-1])
         head = stop - size
-        if stop > end or _length_of(buf[head - 4 : head]) != size:
+        if stop > end or _number_of(buf[head - 4 : head]) != size:
             return None, start
     return pieces, stop

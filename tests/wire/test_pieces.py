@@ -28,12 +28,20 @@ FUSED, INTERPRETED = compile_parser(LIST), interpret_parser(LIST)
 CASES = {
     "none": [],
     "one": [b"x"],
-    "empty ones": [b""] * 20,
+    "empty ones": [b""] * 20 + [b"x"],
     "one byte short of two bytes of length": [b"x" * 255] * 17,
     "a length of two bytes": [b"x" * 256, b"", b"y" * 257],
     "a length that is not looked up": [b"x" * 511, b"y" * 512, b"z" * 70_000],
     "lengths inside": [b"a\0\0\0", b"\0\0\0\x01", b"\0\0\0\x05b\0\0\0", b"\0" * 9] * 5,
-    "many": [b"%d" % i for i in range(3000)],
+    "many": [b"%d" % i for i in range(9000)],
+    "many, and empty ones between": [b"x" * (i % 7) for i in range(8193)] + [b"y"],
+    "names of 5 to 100 bytes": [
+        b"%05d" % i + b"n" * (i * 37 % 96) + b" 8 8 6 SINGLE_TAG {}" for i in range(300)
+    ],
+    "attributes": [
+        b'T%d 8 8 6 SINGLE_TAG {"+message.type":"%s"}' % (i, b"v" * (i * 41 % 700))
+        for i in range(300)
+    ],
 }
 
 
@@ -73,6 +81,25 @@ def test_other_buffers_are_read_in_slices_of_their_own_type(pieces: list[bytes])
         assert {type(piece) for piece in found} <= {type(buffer)}
 
 
+@pytest.mark.parametrize("count", [1, 20, 4096, 9000])
+def test_an_empty_piece_at_the_end_of_the_buffer_is_left_to_the_loop(count: int) -> None:
+    """A stream that has ended gives empty pieces, too."""
+    text = joined([b"x"] * (count - 1) + [b""])
+    assert read_pieces(text, 0, len(text), count) == (None, 0)
+    assert read_pieces(text + b"\0", 0, len(text), count) == (
+        [b"x"] * (count - 1) + [b""],
+        len(text),
+    )
+    data = count.to_bytes(4, "big") + text
+    assert FUSED(data) == INTERPRETED(data)
+
+
+def test_little_is_made_of_nothing() -> None:
+    """However many pieces are asked for."""
+    assert read_pieces(b"", 0, 0, 0x7FFFFFFF) == (None, 0)
+    assert read_pieces(joined([b"x"] * 5000), 0, 25_000, 0x7FFFFFFF) == (None, 0)
+
+
 def test_a_count_below_zero_is_none() -> None:
     assert read_pieces(b"\0\0\0\0", 2, 4, -1) == ([], 2)
 
@@ -102,7 +129,11 @@ def test_the_end_counts_and_not_that_of_the_buffer(cut: int) -> None:
 @st.composite
 def lists(draw: st.DrawFn) -> tuple[bytes, int, int]:
     """A list, damaged or not, somewhere in a buffer."""
-    piece = st.binary(max_size=6) | st.sampled_from((b"\0\0\0", b"\0" * 255, b"x" * 256))
+    piece = (
+        st.binary(max_size=6)
+        | st.sampled_from((b"\0\0\0", b"\0" * 255, b"x" * 256))
+        | st.integers(0, 700).map(lambda size: b"t" * size)
+    )
     pieces = draw(st.lists(piece, max_size=40))
     count = draw(st.just(len(pieces)) | st.integers(-2, 60) | st.just(0x7FFFFFFF))
     text = bytearray(count.to_bytes(4, "big", signed=True) + joined(pieces))
