@@ -26,12 +26,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import trio
 
 from rocketwire.codes import ResponseCode
+from rocketwire.connecting import connect_stream
 from rocketwire.connection import DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_IN_FLIGHT, Connection
 from rocketwire.errors import (
     ChannelBrokenError,
     ChannelClosedError,
     ChannelError,
-    ConnectFailedError,
     DecodeError,
     LocalProtocolError,
     RequestTimeoutError,
@@ -52,6 +52,8 @@ from rocketwire.wire.frame import MAX_FRAME_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+
+    from rocketwire.wire.prepared import PreparedRequest
 
 _LOG: Final = logging.getLogger("rocketwire.channel")
 
@@ -148,7 +150,11 @@ class Channel(trio.abc.AsyncResource):
     # ------------------------------------------------------------------ asking
 
     async def request(
-        self, command: RemotingCommand, *, deadline: float | None = None, now: float | None = None
+        self,
+        command: RemotingCommand | PreparedRequest,
+        *,
+        deadline: float | None = None,
+        now: float | None = None,
     ) -> RemotingCommand:
         """Send a request and wait for its answer, whatever its code.
 
@@ -176,15 +182,27 @@ class Channel(trio.abc.AsyncResource):
         opaque, data = self._connection.send_request(command, now=sent_at, deadline=deadline)
         if deadline is not None and deadline < self._alarm_at:
             self._alarm_at = self._alarm.deadline = deadline
-        waiter = _Waiter()
-        alone = not self._waiters or self._answered == 1
+        waiters, inlet = self._waiters, self._inlet
+        alone = not waiters or self._answered == 1
         self._answered = 0
-        self._waiters[opaque] = waiter
+        waiter = waiters[opaque] = _Waiter()
         self._outbox.put(data, at_once=alone)
-        if self._inlet.is_free:
-            await self._read_for(waiter, opaque)
-        else:
+        if not inlet.is_free:
             await self._wait_for(waiter, opaque)
+        else:  # read what comes until the answer is among it, for all others too
+            inlet.take()
+            try:
+                while waiter.response is None and opaque in waiters:
+                    try:
+                        came = await inlet.receive(self._connection.missing)
+                    except _LOST as error:
+                        self._break("the connection was lost", error)
+                    else:
+                        self._received_for(waiter, opaque, came)
+            finally:
+                if opaque in waiters:
+                    self._forget(opaque)
+                inlet.give_back(recall=bool(waiters))
         if waiter.response is None:
             raise waiter.error or self._ended()
         return waiter.response
@@ -225,21 +243,6 @@ class Channel(trio.abc.AsyncResource):
 
         waiter.task = trio.lowlevel.current_task()
         await trio.lowlevel.wait_task_rescheduled(abort)
-
-    async def _read_for(self, waiter: _Waiter, opaque: int) -> None:
-        """As ``_wait_for``, but reading, for all others too."""
-        inlet = self._inlet
-        inlet.take()
-        try:
-            while waiter.response is None and opaque in self._waiters:
-                try:
-                    self._received(await inlet.receive(self._connection.missing))
-                except _LOST as error:
-                    self._break("the connection was lost", error)
-        finally:
-            if opaque in self._waiters:
-                self._forget(opaque)
-            inlet.give_back(recall=bool(self._waiters))
 
     def _forget(self, opaque: int) -> None:
         self._waiters.pop(opaque, None)
@@ -322,6 +325,18 @@ class Channel(trio.abc.AsyncResource):
             with self._alarm:
                 await trio.sleep_forever()
             self._happened(self._connection.handle_deadline(trio.current_time()))
+
+    def _received_for(self, waiter: _Waiter, opaque: int, data: bytes | None) -> None:
+        """As ``_received``, by whoever waits for an answer himself; as a rule it is that, alone."""
+        if data is not None and len(self._waiters) == 1:
+            now = self._now()
+            waiter.response = self._connection.receive_answer(data, opaque, now=now)
+            if waiter.response is not None:
+                self.heard_at = now
+                del self._waiters[opaque]
+                self._answered = 1
+                return
+        self._received(data)
 
     def _received(self, data: bytes | None) -> None:
         if data is not None and self._error is None:
@@ -458,43 +473,3 @@ async def open_channel(
     stream = await connect_stream(host, port, tls=tls, server_hostname=server_hostname)
     async with over(stream, peer=peer, handler=handler, idle_timeout=idle_timeout) as channel:
         yield channel
-
-
-async def connect_stream(
-    host: str,
-    port: int,
-    *,
-    tls: ssl.SSLContext | None = None,
-    server_hostname: str | None = None,
-) -> trio.abc.Stream:
-    """Connect; the stream is for ``over``, or for whoever closes it.
-
-    Args:
-        host: name or address; of a name with several addresses the first one that answers.
-        port: TCP port.
-        tls: context of a TLS connection; None for a plain one.
-        server_hostname: the name that the certificate has to have, if not ``host``.
-
-    Raises:
-        ConnectFailedError: nobody listens there, or the handshake failed.
-    """
-    try:
-        socket = await trio.open_tcp_stream(host, port)
-    except OSError as error:
-        raise ConnectFailedError(f"{host}:{port}: {error}") from error
-    if tls is None:
-        return socket
-    stream = trio.SSLStream(
-        socket, tls, server_hostname=server_hostname or host, https_compatible=True
-    )
-    shaken = False
-    try:
-        await stream.do_handshake()
-        shaken = True
-    except (trio.BrokenResourceError, ssl.SSLError) as error:
-        cause = error.__cause__ or error
-        raise ConnectFailedError(f"{host}:{port}: no TLS handshake: {cause}") from error
-    finally:
-        if not shaken:
-            await trio.aclose_forcefully(socket)
-    return stream

@@ -40,6 +40,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode_as
 from rocketwire.wire.drafts import drafting
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
+from rocketwire.wire.prepared import PreparedRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,7 +153,11 @@ class Connection:
     # ------------------------------------------------------------------ sending
 
     def send_request(
-        self, request: RemotingCommand, *, now: float, deadline: float | None = None
+        self,
+        request: RemotingCommand | PreparedRequest,
+        *,
+        now: float,
+        deadline: float | None = None,
     ) -> SentRequest:
         """Makes a request, which from now on waits for its answer.
 
@@ -172,7 +177,11 @@ class Connection:
             raise LocalProtocolError(f"{len(pending)} requests wait already")
         if opaque in pending:
             opaque = self._free_opaque()
-        data = self._encode(request, opaque, 0, now)
+        if isinstance(request, PreparedRequest):
+            data = request.frame(opaque)
+            self._sends(data, now)
+        else:
+            data = self._encode(request, opaque, 0, now)
         self._next_opaque = opaque + 1 if opaque != _MAX_OPAQUE else _MIN_OPAQUE
         pending[opaque] = _new(_Pending, (request.code, now, deadline))
         if deadline is not None:
@@ -251,6 +260,22 @@ class Connection:
             events += self._end(ConnectionState.BROKEN)
         return tuple(events)
 
+    def receive_answer(self, data: bytes, opaque: int, *, now: float) -> RemotingCommand | None:
+        """Takes bytes that have arrived if they are the answer to this request, whole and nothing else.
+
+        Returns:
+            The answer, of which there is no event; None where they are anything else, and ``receive`` has to take them.
+        """
+        if self._state is not _OPEN:
+            return None
+        command = self._decoder.only_command(data)
+        if command is None or command.opaque != opaque or not command.flag & _RESPONSE:
+            return None
+        if self._pending.pop(opaque, None) is None:
+            return None
+        self._last_active = now
+        return command
+
     def close(self) -> tuple[RequestAbandoned, ...]:
         """Ends the connection from this side; closing twice, or after the peer, does nothing."""
         if self._state is not ConnectionState.OPEN:
@@ -308,11 +333,14 @@ class Connection:
         """The command's frame, with this number and, of the two known flag bits, this one."""
         flag = command.flag & ~_KINDS | kind
         data = encode_as(command, opaque, flag)
+        self._sends(data, now)
+        return data
+
+    def _sends(self, data: bytes, now: float) -> None:
         if len(data) > self._max_frame_length:
             message = f"a frame of {len(data)} bytes is longer than {self._max_frame_length}"
             raise EncodeError(message, path="length")
         self._last_active = now
-        return data
 
     def _event_of(self, command: RemotingCommand, now: float) -> Event:
         if not command.flag & _RESPONSE:

@@ -30,6 +30,7 @@ from rocketwire.events import (
 )
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import RemotingCommand, decode, encode
+from rocketwire.wire.prepared import form_of
 
 ROUTE = RemotingCommand(code=RequestCode.GET_ROUTEINFO_BY_TOPIC, ext_fields={"topic": "TopicTest"})
 CLUSTER = RemotingCommand(code=RequestCode.GET_BROKER_CLUSTER_INFO)
@@ -50,6 +51,40 @@ def answer(opaque: int, code: int = ResponseCode.SUCCESS) -> RemotingCommand:
 
 
 # ------------------------------------------------------------------ requests and their answers
+
+
+def test_the_only_answer_is_taken_without_an_event() -> None:
+    client = opened()
+    asked = client.send_request(ROUTE, now=1.0).opaque
+
+    assert client.receive_answer(encode(answer(asked)), asked, now=2.0) == answer(asked)
+    assert client.in_flight == 0
+    assert client.receive_answer(encode(answer(asked)), asked, now=3.0) is None
+    client.close()
+    assert client.receive_answer(encode(answer(asked)), asked, now=4.0) is None
+
+
+@pytest.mark.parametrize("other", [replace(ROUTE, opaque=7), answer(8), replace(answer(7), flag=0)])
+def test_what_is_not_the_only_answer_is_left_to_be_received(other: RemotingCommand) -> None:
+    client = opened(first_opaque=7)
+    assert client.send_request(ROUTE, now=1.0).opaque == 7
+
+    assert client.receive_answer(encode(other), 7, now=2.0) is None
+    assert client.in_flight == 1
+    assert len(client.receive(encode(other), now=2.0)) == 1
+
+
+def test_a_prepared_request_is_sent_like_its_command() -> None:
+    form = form_of(HEARTBEAT, (), "i")
+    assert form is not None
+    request = form.request((), "x", b"{}")
+    assert request is not None
+    client = opened(first_opaque=3)
+    with_field = replace(HEARTBEAT, ext_fields={"i": "x"}, opaque=3)
+
+    assert client.send_request(request, now=1.0) == (3, encode(with_field))
+    with pytest.raises(EncodeError, match="longer than"):
+        Connection(now=0.0, max_frame_length=20).send_request(request, now=1.0)
 
 
 def test_a_request_is_numbered_sent_and_answered() -> None:

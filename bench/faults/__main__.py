@@ -19,7 +19,6 @@ import trio
 from bench.faults.disks import small_disk
 from bench.faults.traffic import SENDERS, Traffic
 from bench.faults.troubles import troubles, undergo
-from rocketwire.channel import connect_stream
 from rocketwire.client import (
     ClientConfig,
     ProducerConfig,
@@ -29,6 +28,7 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.codes import ResponseCode
+from rocketwire.connecting import connect_stream
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire_tools.pytest_plugin.backstage import Backstage, host_and_port
 from rocketwire_tools.pytest_plugin.faults import FaultProxy

@@ -129,6 +129,28 @@ class Message:
         found.update(self.system)
         return found
 
+    def few_properties(self, unique_key: str) -> str | None:
+        """The text of all properties where there are none but tags and keys; None where there are others.
+
+        Raises:
+            IllegalMessageError: as of ``wire_properties``.
+        """
+        if (
+            self.properties
+            or self.system
+            or self.delay_level
+            or self.sharding_key
+            or not self.delay_seconds is self.delay_millis is self.deliver_millis is None
+        ):
+            return None
+        wait = "true" if self.wait_store_msg_ok else "false"
+        text = f"{const.UNIQ_KEY}\x01{unique_key}\x02{const.WAIT}\x01{wait}\x02"
+        if self.tags:
+            text += f"{const.TAGS}\x01{_clean(const.TAGS, self.tags)}\x02"
+        if self.keys:
+            text += f"{const.KEYS}\x01{self.joined_keys}\x02"
+        return text
+
     @property
     def joined_keys(self) -> str:
         """The keys as one text.

@@ -23,9 +23,10 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import trio
 
-from rocketwire.channel import Channel, connect_stream, over
+from rocketwire.channel import Channel, over
 from rocketwire.client.addresses import join_address, split_address
 from rocketwire.codes import ResponseCode
+from rocketwire.connecting import connect_stream
 from rocketwire.errors import (
     ChannelClosedError,
     ConnectFailedError,
@@ -34,7 +35,8 @@ from rocketwire.errors import (
 )
 from rocketwire.signing import sign
 from rocketwire.tasks import background
-from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.command import RemotingCommand, decode
+from rocketwire.wire.prepared import PreparedRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
@@ -77,6 +79,16 @@ class _Link:
         """When something last came over it."""
         return -math.inf if self.channel is None else self.channel.heard_at
 
+    def opened(self) -> Channel:
+        """The channel.
+
+        Raises:
+            ConnectFailedError: it is not open yet.
+        """
+        if self.channel is None:
+            raise ConnectFailedError(f"{self.address}: not connected")
+        return self.channel
+
     @property
     def is_usable(self) -> bool:
         """Whether it may still carry something: open, or about to be."""
@@ -84,7 +96,11 @@ class _Link:
 
 
 class ChannelPool:
-    """Channels by address; made by ``open_pool``."""
+    """Channels by address; made by ``open_pool``.
+
+    Attributes:
+        changes_requests: whether requests get fields or a signature here (``prepared``).
+    """
 
     def __init__(
         self,
@@ -108,6 +124,7 @@ class ChannelPool:
         self._handlers: dict[int, RequestHandler] = {}
         self._listeners: list[Callable[[str], None]] = []
         self._common = config.common_fields(environment)
+        self.changes_requests = bool(self._common) or config.credentials is not None
         self._hostnames: dict[str, str] = {}
         self._closed = False
 
@@ -155,24 +172,36 @@ class ChannelPool:
         return await self.request_by(address, command, started=now, deadline=now + limit)
 
     async def request_by(
-        self, address: str, command: RemotingCommand, *, started: float, deadline: float
+        self,
+        address: str,
+        command: RemotingCommand | PreparedRequest,
+        *,
+        started: float,
+        deadline: float,
     ) -> RemotingCommand:
         """As ``request``, from ``started``, which is now, until a deadline; both are times of trio's clock."""
-        if self._common or self._config.credentials is not None:
+        if self.changes_requests:
             command = self.prepared(command)
-        link: _Link | None = None
+        link = self._links.get(address)
+        channel = None if link is None else link.channel
+        now: float | None = started
         try:
-            now = started
-            link = self._links.get(address)
-            channel = None if link is None else link.channel
             if link is None or channel is None or not channel.is_open or self._closed:
-                link = await self._link_by(address, deadline)
-                now = trio.current_time()
-            response = await self._ask(link, command, deadline, now)
+                link = None
+                link, channel = await self._link_by(address, deadline)
+                now = None
+            link.users += 1
+            try:
+                response = await channel.request(command, deadline=deadline, now=now)
+            finally:
+                link.users -= 1
+                if link.retired:
+                    self.released(link)
             if response.code == _GO_AWAY and self._config.reconnect_for_go_away:
                 self._retire(link)
-                link = await self._link_by(address, deadline)
-                response = await self._ask(link, command, deadline, trio.current_time())
+                link, channel = await self._link_by(address, deadline)
+                with _Use(self, link):
+                    response = await channel.request(command, deadline=deadline)
         except RequestTimeoutError as error:
             now = trio.current_time()
             if link is not None and max(link.heard_at, started) + SILENCE <= now:
@@ -209,12 +238,14 @@ class ChannelPool:
             return
         raise ConnectFailedError(f"{address}: not connected within {limit:g} s")
 
-    def prepared(self, command: RemotingCommand) -> RemotingCommand:
+    def prepared(self, command: RemotingCommand | PreparedRequest) -> RemotingCommand:
         """The command with the fields that all requests carry, and signed (Java: the ``RPCHook`` of the client).
 
         Raises:
             LocalProtocolError: the secret key is empty.
         """
+        if isinstance(command, PreparedRequest):
+            command = decode(command.frame(0))
         if self._common:
             command = replace(command, ext_fields={**(command.ext_fields or {}), **self._common})
         who = self._config.credentials
@@ -252,24 +283,11 @@ class ChannelPool:
         """Expect a certificate of ``hostname`` at an address that a look-up of that name gave."""
         self._hostnames[address] = hostname
 
-    async def _ask(
-        self, link: _Link, command: RemotingCommand, deadline: float, now: float
-    ) -> RemotingCommand:
-        channel = link.channel
-        if channel is None:
-            raise ConnectFailedError(f"{link.address}: not connected")
-        link.users += 1
-        try:
-            return await channel.request(command, deadline=deadline, now=now)
-        finally:
-            link.users -= 1
-            if link.retired:
-                self.released(link)
-
-    async def _link_by(self, address: str, deadline: float) -> _Link:
+    async def _link_by(self, address: str, deadline: float) -> tuple[_Link, Channel]:
         """The channel to the address, open before the deadline."""
         with trio.move_on_at(deadline):
-            return await self._link_to(address)
+            link = await self._link_to(address)
+            return link, link.opened()
         raise RequestTimeoutError(address, 0, 0.0)
 
     async def _link_to(self, address: str) -> _Link:
@@ -356,9 +374,7 @@ class _Use:
         self._link = link
 
     def __enter__(self) -> Channel:
-        channel = self._link.channel
-        if channel is None:
-            raise ConnectFailedError(f"{self._link.address}: not connected")
+        channel = self._link.opened()
         self._link.users += 1
         return channel
 

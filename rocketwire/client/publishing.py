@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.client.send_result import SendResult
-    from rocketwire.client.sending import Outgoing
+    from rocketwire.client.sending import Outgoing, Way
     from rocketwire.messages.route import TopicRouteData
 
 
@@ -270,18 +270,18 @@ class Publishing:
         """
         instance = self._instance
         client = instance.config
-        fields = target.fields(queue, self._group, self._config, client.unit_mode)
-        address = instance.routes.master(fields["n"])
+        way = self._way(target, queue)
+        address = instance.routes.master(way.broker_name)
         if address is None:
-            address, now = await self._master(target, fields["n"]), None
+            address, now = await self._master(target, way.broker_name), None
         if client.vip_channel_enabled:
             address = vip_address(address)
-        command = message.command(fields, client, self._config)
+        request = message.request(way, client, self._config)
         if now is None:
             now = trio.current_time()
         if now >= deadline:
             raise RequestTimeoutError(address, message.code, 0.0)
-        response = await instance.pool.request_by(address, command, started=now, deadline=deadline)
+        response = await instance.pool.request_by(address, request, started=now, deadline=deadline)
         named = queue
         if topic != queue.topic:
             named = MessageQueue(
@@ -300,12 +300,18 @@ class Publishing:
             ChannelError: it could not be sent.
         """
         instance = self._instance
-        fields = target.fields(queue, self._group, self._config, instance.config.unit_mode)
-        address = instance.routes.master(fields["n"]) or await self._master(target, fields["n"])
+        way = self._way(target, queue)
+        name = way.broker_name
+        address = instance.routes.master(name) or await self._master(target, name)
         if instance.config.vip_channel_enabled:
             address = vip_address(address)
-        command = message.command(fields, instance.config, self._config)
+        command = message.command(way.fields, instance.config, self._config)
         await instance.pool.send_oneway(address, command, within=self._config.send_msg_timeout)
+
+    def _way(self, target: Target, queue: MessageQueue) -> Way:
+        instance = self._instance
+        formed = not instance.pool.changes_requests
+        return target.way(queue, self._group, self._config, instance.config, formed=formed)
 
     async def _master(self, target: Target, broker_name: str) -> str:
         return await self._instance.master(broker_name, target.topic)

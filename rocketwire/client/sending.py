@@ -8,7 +8,7 @@ Java: ``DefaultMQProducerImpl.sendKernelImpl``, ``MQClientAPIImpl.processSendRes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.client.send_result import SendResult
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
@@ -21,16 +21,18 @@ from rocketwire.policy.retry import SEND_STATUSES
 from rocketwire.policy.selection import QueueRotation
 from rocketwire.wire.body_compression import compress_body
 from rocketwire.wire.command import new_command
+from rocketwire.wire.prepared import form_of
 from rocketwire.wire.properties import MAX_PROPERTIES_BYTES, encode_properties
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.message import Message
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo
     from rocketwire.wire.command import RemotingCommand
+    from rocketwire.wire.prepared import PreparedRequest, RequestForm
 
 REPLY: Final = "reply"
 """``MSG_TYPE`` of replies."""
@@ -56,6 +58,22 @@ V1_NAMES: Final = {
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
 _PREPARED: Final = int(MessageSysFlag.TRANSACTION_PREPARED)
+_new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
+"""What the constructor of a named tuple calls, at a third of its price."""
+
+
+class Way(NamedTuple):
+    """What all messages to one queue have in common.
+
+    Attributes:
+        broker_name: of the broker that has the queue.
+        fields: ext fields; to be copied.
+        form: of requests with one message each; None where they are not written with one.
+    """
+
+    broker_name: str
+    fields: dict[str, str]
+    form: RequestForm | None
 
 
 class Target:
@@ -67,7 +85,7 @@ class Target:
         rotation: the same in turn.
     """
 
-    __slots__ = ("_fields", "info", "rotation", "topic")
+    __slots__ = ("_ways", "info", "rotation", "topic")
 
     def __init__(self, topic: str, info: PublishInfo, *, start: int) -> None:
         """A topic with at least one queue.
@@ -80,27 +98,72 @@ class Target:
         self.topic = topic
         self.info = info
         self.rotation = QueueRotation(info.queues, start=start)
-        self._fields: dict[tuple[str | None, int], dict[str, str]] = {}
+        self._ways: dict[tuple[str | None, int], Way] = {}
 
-    def fields(
-        self, queue: MessageQueue, group: str, config: ProducerConfig, unit_mode: bool
-    ) -> dict[str, str]:
-        """Ext fields that all messages to a queue have in common; to be copied."""
+    def way(
+        self,
+        queue: MessageQueue,
+        group: str,
+        config: ProducerConfig,
+        client: ClientConfig,
+        *,
+        formed: bool = True,
+    ) -> Way:
+        """The way to one of its queues.
+
+        Args:
+            queue: which one.
+            group: of the producer.
+            config: of the producer.
+            client: of the client.
+            formed: whether requests are sent as they are written; it is the same each time.
+        """
         key = (queue.broker_name, queue.queue_id)
-        found = self._fields.get(key)
+        found = self._ways.get(key)
         if found is None:
-            found = self._fields[key] = {
+            name = self.info.broker_name(queue)
+            fields = {
                 "a": group,
                 "b": self.topic,
                 "c": config.create_topic_key,
                 "d": str(config.default_topic_queue_nums),
                 "e": str(queue.queue_id),
                 "j": "0",
-                "k": "true" if unit_mode else "false",
+                "k": "true" if client.unit_mode else "false",
                 "m": "false",
-                "n": self.info.broker_name(queue),
+                "n": name,
             }
+            form = _form(fields, client) if formed and config.send_smart_msg else None
+            found = self._ways[key] = Way(name, fields, form)
         return found
+
+
+class Plain(NamedTuple):
+    """The ext fields of one message that no other has, as values.
+
+    Attributes:
+        born: milliseconds since 1970.
+        flag: the application's number.
+        sys_flag: bits of ``MessageSysFlag``.
+        properties: their text.
+    """
+
+    born: int
+    flag: int
+    sys_flag: int
+    properties: str
+
+    def fields(self) -> dict[str, str]:
+        """As they are written, in the order of ``_form``."""
+        born, flag, sys_flag, properties = self
+        return {"g": str(born), "h": str(flag), "f": str(sys_flag), "i": properties}
+
+
+def _form(fields: Mapping[str, str], client: ClientConfig) -> RequestForm | None:
+    command = new_command(
+        _SINGLE, client.language, client.version, 0, 0, None, fields, None, client.serialize_type
+    )
+    return form_of(command, ("g", "h", "f"), "i")
 
 
 class Outgoing:
@@ -110,21 +173,38 @@ class Outgoing:
         code: request code.
         msg_id: what the result will be called by.
         body: as it is sent.
-        own: ext fields that differ from those of ``Target.fields``.
     """
 
-    __slots__ = ("body", "code", "msg_id", "own")
+    __slots__ = ("_own", "body", "code", "msg_id")
 
-    def __init__(self, code: int, msg_id: str, body: bytes, own: dict[str, str]) -> None:
+    def __init__(self, code: int, msg_id: str, body: bytes, own: Plain | dict[str, str]) -> None:
+        """Args: own: ext fields that differ from those of ``Way.fields``; ``Plain`` where a form may be filled with them."""
         self.code = code
         self.msg_id = msg_id
         self.body = body
-        self.own = own
+        self._own = own
+
+    @property
+    def own(self) -> dict[str, str]:
+        """Ext fields that differ from those of ``Way.fields``."""
+        own = self._own
+        return own.fields() if isinstance(own, Plain) else own
+
+    def request(
+        self, way: Way, client: ClientConfig, config: ProducerConfig
+    ) -> RemotingCommand | PreparedRequest:
+        """The request for one queue, written with its form where that is possible."""
+        own = self._own
+        if way.form is not None and isinstance(own, Plain):
+            request = way.form.request(own[:3], own.properties, self.body)
+            if request is not None:
+                return request
+        return self.command(way.fields, client, config)
 
     def command(
         self, fields: Mapping[str, str], client: ClientConfig, config: ProducerConfig
     ) -> RemotingCommand:
-        """The request for one queue."""
+        """The request for one queue as a command."""
         code, ext = self.code, {**fields, **self.own}
         if not config.send_smart_msg and code in _V1_CODES:
             code, ext = _V1_CODES[code], {V1_NAMES[name]: value for name, value in ext.items()}
@@ -158,22 +238,36 @@ def outgoing(
         IllegalMessageError: its properties cannot be written.
         EncodeError: the package of the compression is not installed.
     """
+    text = None if namespace else message.few_properties(msg_id)
+    if text is not None and not is_retry_topic(message.topic):
+        text = _checked(text)
+        body, sys_flag = _compressed(message.body, config)
+        plain: Plain = _new(Plain, (born, message.flag, sys_flag, text))
+        return Outgoing(_SINGLE, msg_id, body, plain)
     properties = {const.UNIQ_KEY: msg_id, **message.wire_properties()}
     if namespace:
         properties[const.INSTANCE_ID] = namespace
-    code = _REPLYING if properties.get(const.MSG_TYPE) == REPLY else _SINGLE
-    own = {"g": str(born), "h": str(message.flag)}
+    moved: dict[str, str] = {}
     if is_retry_topic(message.topic):
-        _move_retries(properties, own)
-    body, sys_flag = message.body, 0
-    if len(body) >= config.compress_msg_body_over_howmuch:
-        body = compress_body(body, config.compress_type, level=config.compress_level)
-        sys_flag = _COMPRESSED | int(config.compress_type.sys_flag)
+        _move_retries(properties, moved)
+    text = checked_properties(properties)
+    body, sys_flag = _compressed(message.body, config)
     if properties.get(const.TRANSACTION_PREPARED) == "true":
         sys_flag |= _PREPARED
-    own["f"] = str(sys_flag)
-    own["i"] = checked_properties(properties)
-    return Outgoing(code, msg_id, body, own)
+    replies = properties.get(const.MSG_TYPE) == REPLY
+    own: Plain | dict[str, str] = Plain(born, message.flag, sys_flag, text)
+    if replies or moved:
+        own = {"g": str(born), "h": str(message.flag), **moved, "f": str(sys_flag), "i": text}
+    return Outgoing(_REPLYING if replies else _SINGLE, msg_id, body, own)
+
+
+def _compressed(body: bytes, config: ProducerConfig) -> tuple[bytes, int]:
+    """A body as it is sent, and the bits that tell of it."""
+    if len(body) < config.compress_msg_body_over_howmuch:
+        return body, 0
+    kind = config.compress_type
+    body = compress_body(body, kind, level=config.compress_level)
+    return body, _COMPRESSED | int(kind.sys_flag)
 
 
 def _move_retries(properties: dict[str, str], own: dict[str, str]) -> None:
@@ -190,7 +284,10 @@ def checked_properties(properties: Mapping[str, str]) -> str:
     Raises:
         IllegalMessageError: longer than a stored message can hold.
     """
-    text = encode_properties(properties)
+    return _checked(encode_properties(properties))
+
+
+def _checked(text: str) -> str:
     if len(text) > MAX_PROPERTIES_BYTES // 3 and len(text.encode()) > MAX_PROPERTIES_BYTES:
         raise IllegalMessageError(f"properties of more than {MAX_PROPERTIES_BYTES} bytes")
     return text
@@ -220,7 +317,7 @@ def read_result(response: RemotingCommand, msg_id: str, queue: MessageQueue) -> 
     if queue_id != queue.queue_id:
         queue = MessageQueue(topic=queue.topic, broker_name=queue.broker_name, queue_id=queue_id)
     get = fields.get
-    return SendResult(
+    values = (
         status,
         get("batchUniqId") or msg_id,
         offset_msg_id,
@@ -231,6 +328,8 @@ def read_result(response: RemotingCommand, msg_id: str, queue: MessageQueue) -> 
         get(const.TRACE_ON) != "false",
         get("recallHandle"),
     )
+    result: SendResult = _new(SendResult, values)
+    return result
 
 
 def wire_topic(client: ClientConfig, topic: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import CURRENT_VERSION, LanguageCode, SerializeType
-from rocketwire.errors import EncodeError
+from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.binary_header import decode_binary_header, encode_binary_header
 from rocketwire.wire.drafts import drafting
@@ -153,3 +153,13 @@ class CommandDecoder(FrameDecoder):
         """
         frame = self.next_frame()
         return None if frame is None else decode_frame(frame)
+
+    def only_command(self, data: bytes) -> RemotingCommand | None:
+        """The command that the next bytes of the stream are, where they are just one; else None, and they still want to be fed."""
+        frame = self.only_frame(data)
+        if frame is None:
+            return None
+        try:
+            return decode_frame(frame)
+        except DecodeError:  # whoever feeds it is told
+            return None

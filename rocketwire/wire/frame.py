@@ -294,6 +294,25 @@ class FrameDecoder:
             self._buffer += data
         self._start = 0
 
+    def only_frame(self, data: bytes) -> RawFrame | None:
+        """The frame that the next bytes of the stream are, where they are just one; else None, and they still want to be fed.
+
+        The short way for the answer to the only request.
+        """
+        size = len(data)
+        if self._buffer or self._large or self._used or self._error or self._needed != LENGTH_SIZE:
+            return None
+        if not PREFIX_SIZE <= size <= self.max_frame_length:
+            return None
+        length, header_type, header_length = parse_prefix(data, 0)[0]
+        end = PREFIX_SIZE + header_length
+        if length + LENGTH_SIZE != size or end > size or header_type not in _HEADER_TYPES:
+            return None
+        if header_length > self.max_header_length:
+            return None
+        frame: RawFrame = _new(RawFrame, (header_type, data[PREFIX_SIZE:end], data[end:] or None))
+        return frame
+
     @property
     def filling(self) -> bool:
         """Whether the next bytes of the stream are those of a large body, which has its place."""

@@ -10,15 +10,18 @@ import pytest
 from rocketwire.client.config import ClientConfig
 from rocketwire.client.message import Message
 from rocketwire.client.producer_config import ProducerConfig
-from rocketwire.client.sending import V1_NAMES, outgoing, read_result
+from rocketwire.client.sending import V1_NAMES, Target, outgoing, read_result
 from rocketwire.client.unique_keys import UniqueKeys, month_of, unique_keys
 from rocketwire.errors import DecodeError, IllegalMessageError
 from rocketwire.messages import encode_header
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.route import QueueData, TopicRouteData
 from rocketwire.messages.send import SendMessageRequestHeader, SendMessageRequestHeaderV2
+from rocketwire.policy.routing import publish_info
 from rocketwire.wire.body_compression import CompressionType, decompress_body
-from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.command import RemotingCommand, encode_as
 from rocketwire.wire.ids import decode_unique_key
+from rocketwire.wire.prepared import PreparedRequest
 from rocketwire.wire.properties import decode_properties
 
 CONFIG = ProducerConfig()
@@ -67,6 +70,42 @@ def test_the_long_names_are_those_of_the_header_s_other_spelling() -> None:
     assert {V1_NAMES[name] for name in encode_header(SendMessageRequestHeaderV2(**HEADER))} == set(
         long
     )
+
+
+FEW: dict[str, Any] = {"tags": "t%", "keys": ("a", 'b"'), "flag": -1, "wait_store_msg_ok": False}
+
+
+@pytest.mark.parametrize(
+    ("message", "prepared"),
+    [
+        (Message("T", b"x"), True),
+        (Message("T", b"x", **FEW), True),
+        (Message("T", bytes(5000)), True),
+        (Message("T", b"x", **FEW, properties={"p": "\u6f22"}, delay_level=3), True),
+        (Message("T", b"x", delay_millis=3, system={"TRAN_MSG": "true"}), True),
+        (Message("%RETRY%g", b"x", tags="t"), True),
+        (Message("T", b"x", tags="\ud800"), False),
+        (Message("T", b"x", system={"MSG_TYPE": "reply"}), False),
+        (Message("%RETRY%g", b"x", system={"MAX_RECONSUME_TIMES": "3"}), False),
+    ],
+)
+@pytest.mark.parametrize("namespace", ["", "ns"])
+def test_a_request_written_with_a_form_is_the_command(
+    message: Message, prepared: bool, namespace: str
+) -> None:
+    client = ClientConfig(namesrv_addr="a:1")
+    queue = MessageQueue(topic="T", broker_name="b", queue_id=3)
+    route = TopicRouteData(queue_datas=(QueueData(broker_name="b", perm=6, write_queue_nums=4),))
+    way = Target("T", publish_info("T", route), start=0).way(queue, "g", CONFIG, client)
+    ready = outgoing(message, "K", 5, CONFIG, namespace)
+    request = ready.request(way, client, CONFIG)
+    command = ready.command(way.fields, client, CONFIG)
+
+    assert isinstance(request, PreparedRequest) is prepared
+    if isinstance(request, PreparedRequest):
+        assert request.frame(9) == encode_as(command, 9, 0)
+    else:
+        assert request == command
 
 
 def test_every_kind_of_delay_is_a_property() -> None:

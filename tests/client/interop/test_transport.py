@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire.channel import connect_stream
 from rocketwire.client import open_client, open_pool
 from rocketwire.client.calls import make_request
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import SerializeType
+from rocketwire.connecting import connect_stream
 from rocketwire.errors import BrokerError, EncodeError
 from rocketwire.messages import decode_body
 from rocketwire.messages.pop import PopMessageRequestHeader

@@ -1,0 +1,115 @@
+"""Requests that are sent over and over: their header is written once, but for what changes from one to the next.
+
+Rules of this file: a form is cut out of what the writer of headers wrote, so a request made with it has the bytes that the same
+command would have; whatever cannot be said so has no form, and goes the long way.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.codes import SerializeType
+from rocketwire.errors import EncodeError
+from rocketwire.wire.fastjson import strict_dumps
+from rocketwire.wire.frame import MAX_FRAME_LENGTH
+from rocketwire.wire.grammar import build_envelope
+from rocketwire.wire.json_header import encode_json_header
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire.wire.command import RemotingCommand
+
+_BLANK: Final = "\0?\0"
+_WRITTEN_BLANK: Final = strict_dumps(_BLANK)
+_NUMBER: Final = 1_234_567_891
+_WRITTEN_NUMBER: Final = b"%d" % _NUMBER
+_JSON: Final = int(SerializeType.JSON)
+
+
+class PreparedRequest:
+    """A request that is written but for its number.
+
+    Attributes:
+        code: request code.
+    """
+
+    __slots__ = ("_body", "_form", "_values", "code")
+
+    def __init__(self, code: int, form: bytes, values: tuple[object, ...], body: bytes) -> None:
+        """Made by ``RequestForm.request``."""
+        self.code = code
+        self._form = form
+        self._values = values
+        self._body = body
+
+    def frame(self, opaque: int) -> bytes:
+        """The whole frame, with this number.
+
+        Raises:
+            EncodeError: it would exceed ``MAX_FRAME_LENGTH``.
+        """
+        frame = build_envelope(_JSON, self._form % (*self._values, opaque), self._body)
+        if len(frame) > MAX_FRAME_LENGTH:
+            message = f"a frame of {len(frame)} bytes exceeds the limit of {MAX_FRAME_LENGTH}"
+            raise EncodeError(message, path="length")
+        return frame
+
+
+class RequestForm:
+    """What requests of one kind have in common; made by ``form_of``."""
+
+    __slots__ = ("_code", "_form")
+
+    def __init__(self, code: int, form: bytes) -> None:
+        self._code = code
+        self._form = form
+
+    def request(self, numbers: tuple[int, ...], text: str, body: bytes) -> PreparedRequest | None:
+        """One request; None where the text has no strict form: half of a surrogate pair.
+
+        Args:
+            numbers: values of the ext fields that are numbers.
+            text: value of the last ext field.
+            body: of the request.
+        """
+        try:
+            written = strict_dumps(text)
+        except TypeError:
+            return None
+        return PreparedRequest(self._code, self._form, (*numbers, written), body)
+
+
+def form_of(command: RemotingCommand, numbers: Sequence[str], text: str) -> RequestForm | None:
+    """The form of requests that are like a command, and have more ext fields behind its own.
+
+    Args:
+        command: without a body; its number is of no account.
+        numbers: names of ext fields that follow, whose values are numbers.
+        text: name of the last ext field.
+
+    Returns:
+        None where the header has another form than JSON, or a value that cannot be told from a blank.
+
+    Raises:
+        EncodeError: the command has no form on the wire.
+    """
+    if command.serialize_type != SerializeType.JSON:
+        return None
+    names = (*numbers, text)
+    header = encode_json_header(
+        code=command.code,
+        language=command.language,
+        version=command.version,
+        opaque=_NUMBER,
+        flag=command.flag,
+        remark=command.remark,
+        ext_fields={**(command.ext_fields or {}), **dict.fromkeys(names, _BLANK)},
+    )
+    first, *parts = header.replace(b"%", b"%%").split(_WRITTEN_BLANK)
+    if len(parts) != len(names) or parts[-1].count(_WRITTEN_NUMBER) != 1:
+        return None
+    parts[-1] = parts[-1].replace(_WRITTEN_NUMBER, b"%d")
+    blanks = [b'"%d"'] * len(numbers) + [b"%b"]
+    pieces = (blank + part for blank, part in zip(blanks, parts, strict=True))
+    return RequestForm(command.code, first + b"".join(pieces))
