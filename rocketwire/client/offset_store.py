@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -138,23 +139,48 @@ class RemoteBrokerOffsetStore(_Memory):
     async def persist(
         self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
     ) -> None:
-        """As ``OffsetStore``; only where something changed.
+        """As ``OffsetStore``; one-way where something changed, as Java's consumers do it, but with two differences.
 
-        Sent one-way, as Java's consumers always do, unless the queue is left: a broker handles offsets and goodbyes on different
-        threads, so that the answer to whatever comes later does not say that it has taken an offset.
+        A broker's table of a group and topic is made by whoever commits first, and of two who come at once one is lost
+        (``ConsumerOffsetManager.commitOffset``, up to 5.5.0 at least).  So one offset is sent alone, and others when it was taken.
+
+        The offset of a queue that is left is always sent, and its answer waited for: brokers handle offsets and goodbyes on
+        different threads, so that the answer to whatever comes later does not say that an offset was taken.
         """
         offsets = self._keep(queues)
         self._stored = {queue: at for queue, at in self._stored.items() if queue in offsets}
+        tables: dict[tuple[str | None, str | None], list[MessageQueue]] = {}
+        for queue, offset in offsets.items():
+            if queue in leaving or self._stored.get(queue) != offset:
+                tables.setdefault((queue.broker_name, queue.topic), []).append(queue)
         async with trio.open_nursery() as nursery:
-            for queue, offset in offsets.items():
-                if self._stored.get(queue) != offset:
-                    nursery.start_soon(self._persist, queue, offset, queue in leaving)
+            for changed in tables.values():
+                changed.sort(key=lambda queue: queue not in leaving)
+                nursery.start_soon(self._persist_table, changed, offsets, leaving)
 
-    async def _persist(self, queue: MessageQueue, offset: int, confirmed: bool) -> None:
+    async def _persist_table(
+        self,
+        queues: Iterable[MessageQueue],
+        offsets: Mapping[MessageQueue, int],
+        leaving: Collection[MessageQueue],
+    ) -> None:
+        """Stores offsets of one topic at one broker."""
+        waiting = iter(queues)
+        for queue in waiting:
+            if await self._persist(queue, offsets[queue], oneway=False):
+                break
+        async with trio.open_nursery() as nursery:
+            for queue in waiting:
+                oneway = queue not in leaving
+                nursery.start_soon(partial(self._persist, queue, offsets[queue], oneway=oneway))
+
+    async def _persist(self, queue: MessageQueue, offset: int, *, oneway: bool) -> bool:
         try:
-            await self.commit(queue, offset, oneway=not confirmed)
+            await self.commit(queue, offset, oneway=oneway)
         except RocketWireError as error:
             _LOG.warning("offset %d of %s was not stored: %s", offset, queue, error)
+            return False
+        return True
 
     async def commit(self, queue: MessageQueue, offset: int, *, oneway: bool = False) -> None:
         """Store one offset now.

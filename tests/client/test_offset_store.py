@@ -21,61 +21,87 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.command import RemotingCommand
 
-ZERO, ONE = (MessageQueue(topic="T", broker_name="a", queue_id=number) for number in range(2))
+ZERO, ONE, TWO = (MessageQueue(topic="T", broker_name="a", queue_id=number) for number in range(3))
+ALL = (ZERO, ONE, TWO)
+
+Told = list[tuple[int | None, int | None, bool]]
+"""Queue and offset of each request in order, and whether it was one-way."""
 
 
 @asynccontextmanager
 async def stored() -> AsyncGenerator[tuple[RemoteBrokerOffsetStore, ScriptedPeer]]:
-    """A store that has come to 5 in one queue and to 6 in the other, and the broker of both."""
+    """A store that has come to 5, 6 and 7, and the broker of all three queues, which takes a second over each answer."""
+
+    async def slowly(_: RemotingCommand) -> RemotingCommand:
+        await trio.sleep(1)
+        return reply()
+
     async with open_network() as network:
         network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
         broker = network.peer(A)
+        broker.on(Code.UPDATE_CONSUMER_OFFSET, slowly)
         config = ClientConfig(namesrv_addr=NS)
         async with open_client(config, environment={}, connect=network.connect) as client:
             store = RemoteBrokerOffsetStore(client, "g")
-            store.update(ZERO, 5, increase_only=True)
-            store.update(ONE, 6, increase_only=True)
+            for offset, queue in enumerate(ALL, 5):
+                store.update(queue, offset, increase_only=True)
             yield store, broker
 
 
-def told(broker: ScriptedPeer) -> set[tuple[int | None, int | None, bool]]:
-    """Queue and offset of each request, and whether it was one-way."""
-    found: set[tuple[int | None, int | None, bool]] = set()
+def told(broker: ScriptedPeer) -> Told:
+    """What the broker was told since it was asked last."""
+    found: Told = []
     for one in broker.requests:
         header = decode_header(UpdateConsumerOffsetRequestHeader, one.ext_fields)
-        found.add((header.queue_id, header.commit_offset, one.is_oneway))
+        found.append((header.queue_id, header.commit_offset, one.is_oneway))
+    broker.requests.clear()
     return found
 
 
-async def test_the_offset_of_a_queue_that_is_left_is_with_the_broker_and_others_are_on_their_way(
+async def test_a_broker_has_taken_one_offset_before_it_gets_others_which_nobody_waits_for(
     autojump_clock: trio.abc.Clock,
 ) -> None:
-    async def slowly(_: RemotingCommand) -> RemotingCommand:
-        await trio.sleep(2)
-        return reply()
-
     async with stored() as (store, broker):
-        broker.on(Code.UPDATE_CONSUMER_OFFSET, slowly)
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(store.persist, ALL)
+            await trio.sleep(0.5)
+            assert told(broker) == [(0, 5, False)]
+        assert sorted(told(broker)) == [(1, 6, True), (2, 7, True)]
+        assert trio.current_time() < 2
+
+        store.update(TWO, 9, increase_only=True)
+        await store.persist(ALL)
+        assert told(broker) == [(2, 9, False)]
+
+
+async def test_the_offset_of_a_queue_that_is_left_is_said_again_and_waited_for(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with stored() as (store, broker):
+        await store.persist(ALL)
+        told(broker)
+        store.update(ZERO, 8, increase_only=True)
         began = trio.current_time()
-        await store.persist([ZERO, ONE], leaving=(ONE,))
-        assert trio.current_time() - began == 2
+        await store.persist(ALL, leaving=(TWO,))
+        assert trio.current_time() - began == 1
+        assert told(broker) == [(2, 7, False), (0, 8, True)]
 
-        assert told(broker) == {(0, 5, True), (1, 6, False)}
-        broker.requests.clear()
-        await store.persist([ZERO, ONE], leaving=(ONE,))
-        assert not broker.requests
+        await store.persist([ZERO, ONE], leaving=(ZERO, ONE))
+        assert trio.current_time() - began == 3
+        assert told(broker) == [(0, 8, False), (1, 6, False)]
 
 
-async def test_offsets_that_are_not_taken_keep_none_of_the_others_back_and_are_told_again() -> None:
+async def test_an_offset_that_is_not_taken_keeps_none_of_the_others_back_and_is_told_again() -> (
+    None
+):
     def refuses_one(request: RemotingCommand) -> RemotingCommand:
         header = decode_header(UpdateConsumerOffsetRequestHeader, request.ext_fields)
         return reply(code=1 if header.queue_id == 0 else 0)
 
     async with stored() as (store, broker):
         broker.on(Code.UPDATE_CONSUMER_OFFSET, refuses_one)
-        await store.persist([ZERO, ONE], leaving=(ZERO, ONE))
-        assert told(broker) == {(0, 5, False), (1, 6, False)}
-        broker.requests.clear()
-        await store.persist([ZERO, ONE], leaving=(ZERO, ONE))
+        await store.persist(ALL)
+        assert told(broker) == [(0, 5, False), (1, 6, False), (2, 7, True)]
+        await store.persist(ALL)
 
-        assert told(broker) == {(0, 5, False)}
+        assert told(broker) == [(0, 5, False)]
