@@ -1,0 +1,221 @@
+"""When a difference of a JSON text is explained, whatever the text is of."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, cast
+
+from tests.fuzz.predicates.difference import only_java, only_ours, text_of, texts_of
+from tests.fuzz.predicates.members import ENUM_MEMBERS
+from tests.fuzz.trials import ABSENT, Difference, Refusal
+
+if TYPE_CHECKING:
+    from tests.fuzz.trials import Trial
+
+
+def strict(text: bytes, *, integer_keys: bool) -> object:
+    """What a strict parser makes of a text, integer keys in quotes if they may lack them; objects as lists of pairs.
+
+    Raises:
+        ValueError: the text is no JSON.
+    """
+
+    def refuse(word: str) -> object:
+        raise ValueError(word)
+
+    text = text.rstrip(b"\0 \t\r\n")
+    quoted = re.sub(rb"([{,])(-?[0-9]+)(?=:)", rb'\1"\2"', text) if integer_keys else text
+    try:
+        return json.loads(quoted, parse_constant=refuse, object_pairs_hook=Pairs)
+    except RecursionError as error:
+        raise ValueError("too deep") from error
+
+
+class Pairs(list[tuple[str, Any]]):
+    """The members of an object, repeated ones too."""
+
+
+def repeats(value: object) -> bool:
+    """Whether an object has a member twice, anywhere."""
+    if isinstance(value, Pairs):
+        names = [name for name, _ in value]
+        return len(set(names)) < len(names) or any(repeats(item) for _, item in value)
+    return isinstance(value, list) and any(repeats(item) for item in cast("list[object]", value))
+
+
+def damaged(trial: Trial) -> bool:
+    return trial.kind in ("read damaged", "read odd")
+
+
+def not_json(trial: Trial) -> bool:
+    for text in texts_of(trial):
+        try:
+            strict(text, integer_keys=trial.about != "frame")
+        except ValueError:
+            return damaged(trial)
+    return False
+
+
+def not_utf8(trial: Trial, found: Difference) -> bool:
+    try:
+        for text in texts_of(trial):
+            text.decode("utf-8")
+    except UnicodeDecodeError:
+        return isinstance(found.ours, Refusal) or found.path == ("filterServerList",)
+    return False
+
+
+def comment(trial: Trial, found: Difference) -> bool:
+    outside = (re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text) for text in texts_of(trial))
+    return only_ours(found) and any(b"/*" in text or b"//" in text for text in outside)
+
+
+def _key_of_one_side(found: Difference) -> bool:
+    """Whether a number or an object in key position is there for one side, and another one for the other."""
+    one_side = found.java is ABSENT or found.ours is ABSENT
+    return one_side and re.match(r"\{|-?[0-9]+$", str(found.path[-1])) is not None
+
+
+def alone_in_array(trial: Trial, found: Difference) -> bool:
+    if not isinstance(found.java, int) or not isinstance(found.ours, int):
+        return False
+    cut = (found.ours + (1 << 31)) % (1 << 32) - (1 << 31)
+    texts = b" ".join(texts_of(trial))
+    return damaged(trial) and found.java == cut and b"[%d]" % found.ours in texts
+
+
+def number_cut_short(trial: Trial, found: Difference) -> bool:
+    numbers = isinstance(found.java, int) and isinstance(found.ours, int)
+    if not damaged(trial) or not (numbers or _key_of_one_side(found)):
+        return False
+    return any(
+        re.search(rb"[0-9](?:[.]|[.]?[0-9]*[eE][+-]?)(?![0-9])", text) is not None
+        for text in texts_of(trial)
+    )
+
+
+def beyond_suffix(trial: Trial, found: Difference) -> bool:
+    if not damaged(trial) or not (isinstance(found.ours, int | float | str) or only_ours(found)):
+        return False
+    number = rb"[0-9.]{39}|[0-9]{3}[BS]|(?:[0-9.]{8}|[0-9][eE][+-]?[0-9]{2,3})F"
+    return any(re.search(number, text) is not None for text in texts_of(trial))
+
+
+def date_as_number(trial: Trial, found: Difference) -> bool:
+    refused = only_java(found, f"no integer from {-1 << 63}") or only_java(
+        found, "no array: a string"
+    )
+    date = rb'"(?=[^"]{11,39}")[^"]*[0-9]{2}[-:/ ][^"]*"'
+    return damaged(trial) and refused and any(re.search(date, text) for text in texts_of(trial))
+
+
+def starts_with_point(trial: Trial, found: Difference) -> bool:
+    if not damaged(trial) or not isinstance(found.java, float) or not isinstance(found.ours, float):
+        return False
+    return any(re.search(rb"[:,\[]\s*-?[.][0-9]", text) is not None for text in texts_of(trial))
+
+
+def unread_member(trial: Trial, found: Difference) -> bool:
+    return only_ours(found) and re.search(rb'"(?:body|suspended)"\s*:', text_of(trial)) is not None
+
+
+def keys_in_text(_: Trial, found: Difference) -> bool:
+    if not isinstance(found.java, str) or not isinstance(found.ours, str):
+        return False
+    return re.search(r"[{,]-?[0-9]+:", found.java) is not None and found.java.replace(
+        '"', ""
+    ) == found.ours.replace('"', "")
+
+
+def repeated_member(trial: Trial, found: Difference) -> bool:
+    if not (
+        only_ours(found)
+        or only_java(found)
+        or (trial.about == "frame" and b'"$ref"' in text_of(trial))
+    ):
+        return False
+    for text in texts_of(trial):
+        try:
+            if repeats(strict(text, integer_keys=True)):
+                return True
+        except ValueError:  # comments, odd numbers: the member that matters is known
+            if trial.about == "frame" and text.count(b'"extFields"') > 1:
+                return True
+    return False
+
+
+def misread_name(trial: Trial, found: Difference) -> bool:
+    name = rb'"(?:[^"\\]|\\.)*[\xf0-\xf4](?:[^"\\]|\\.)*"\s*:'
+    return only_ours(found, "malformed input around byte") and any(
+        re.search(name, text) for text in texts_of(trial)
+    )
+
+
+def nul_between(trial: Trial, found: Difference) -> bool:
+    if not damaged(trial) or not only_java(found):
+        return False
+    outside = (re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text) for text in texts_of(trial))
+    return any(b"\0" in text.rstrip(b"\0 \t\r\n\f\b") for text in outside)
+
+
+NULS = rb"(?:\0|\\u0000)*"
+"""Any number of NULs, as they are or escaped."""
+
+
+def _names_of(place: str) -> list[str]:
+    """The name of a member; of an object in key position the names of its members."""
+    try:
+        return list(json.loads(place)) if place.startswith("{") else [place]
+    except ValueError:  # a text that only begins like an object
+        return [place]
+
+
+def _members_at(tree: Any, path: tuple[str | int, ...]) -> dict[str, Any]:
+    """The object at a place, none if something else is there."""
+    try:
+        for step in path:
+            tree = tree[step]
+    except (LookupError, TypeError):
+        return {}
+    return cast("dict[str, Any]", tree) if isinstance(tree, dict) else {}
+
+
+def name_read_before(trial: Trial, found: Difference) -> bool:
+    if not found.path or isinstance(trial.java, Refusal):
+        return False
+    name, javas = str(found.path[-1]), _members_at(trial.java, found.path[:-1])
+    if found.ours is ABSENT:
+        bare = re.escape(name.replace("\0", "").encode("utf-8", "replace"))
+        return "\0" in name and re.search(b'"%b"\\s*:' % bare, text_of(trial)) is not None
+    return found.java is ABSENT and any(
+        "\0" in one and one.replace("\0", "") == name for one in javas
+    )
+
+
+def nul_in_name(trial: Trial, found: Difference) -> bool:
+    if not damaged(trial) or not found.path or isinstance(found.ours, Refusal):
+        return False
+    if isinstance(found.ours, str) and found.path[-1] in ENUM_MEMBERS | {"language"}:
+        return found.ours.replace("\0", "") != found.ours and isinstance(found.java, str)
+    for place in (name for one in found.path for name in _names_of(str(one))):
+        letters = (re.escape(one.encode("utf-8", "replace")) for one in place)
+        name = re.compile(b'"(%b%b%b)"\\s*:' % (NULS, NULS.join(letters), NULS))
+        found_names = [one for text in texts_of(trial) for one in name.findall(text)]
+        if any(b"\0" in one or rb"\u0000" in one for one in found_names):
+            return True
+    return False
+
+
+def lost_reference(trial: Trial, found: Difference) -> bool:
+    if found.java in (None, ABSENT):  # the text begins with a point, and the member stays
+        kept = json.dumps(found.ours, default=str)
+        return re.fullmatch(r'\{"\$ref": "\.[^"]*"\}', kept) is not None
+    return only_ours(found, "eference") and any(b'"$ref"' in text for text in texts_of(trial))
+
+
+def no_number(trial: Trial, found: Difference) -> bool:
+    return (
+        only_java(found, "not an integer")
+        and re.search(rb'"(?:code|flag|opaque|version)"\s*:\s*"', text_of(trial)) is not None
+    )

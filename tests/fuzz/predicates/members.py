@@ -1,0 +1,35 @@
+"""Members of bodies that Java treats in their own way."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from enum import Enum
+
+from rocketwire.messages import enums
+from rocketwire.messages._fields import members_of
+from rocketwire.messages.registry import CLASSES
+
+ENUM_TYPES = {"LanguageCode"} | frozenset(
+    name for name, cls in vars(enums).items() if isinstance(cls, type) and issubclass(cls, Enum)
+)
+
+
+ENUM_MEMBERS = frozenset(
+    one.wire
+    for cls in CLASSES.values()
+    if any("member" in field.metadata for field in dataclasses.fields(cls))
+    for one in members_of(cls).values()
+    if ENUM_TYPES & set(re.findall(r"[\w.]+", one.form.java))
+)
+"""Names of the members that hold constants of an enum, or collections of them."""
+
+
+DERIVED_MEMBERS = frozenset(
+    one.wire
+    for cls in CLASSES.values()
+    if any("member" in field.metadata for field in dataclasses.fields(cls))
+    for one in members_of(cls).values()
+    if one.write_only
+)
+"""Names of the members that Java computes when it writes."""
