@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import sys
 import time
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 SOURCE: Final = Path(__file__).parents[1] / "java" / "ClientBench.java"
 QUIET: Final = javacache.INTEROP / "conf" / "quiet-5x.xml"
 TICKS: Final = os.sysconf("SC_CLK_TCK")
+PATIENCE: Final = 300.0
+"""Seconds after which a client that has said nothing is given up."""
 
 
 class Taken(NamedTuple):
@@ -69,18 +72,23 @@ def our_command(name_server: str, topic: str) -> list[str]:
 class Program:
     """One client that runs."""
 
-    def __init__(self, command: Sequence[str]) -> None:
-        """Start it."""
+    def __init__(self, command: Sequence[str], *, patience: float = PATIENCE) -> None:
+        """Start it.
+
+        Args:
+            command: what to start.
+            patience: seconds after which it is given up when it says nothing.
+        """
+        self._patience = patience
         self._process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
         )  # fmt: skip
 
     def run(self, verb: str, count: int) -> Taken:
         """Have it do something so many times."""
         if self._process.stdin is None:
             raise RuntimeError("no pipe")
-        self._process.stdin.write(f"{verb} {count}\n")
-        self._process.stdin.flush()
+        self._process.stdin.write(f"{verb} {count}\n".encode())
         self._expect("begun")
         cpu, wall = self._cpu(), time.perf_counter()
         self._expect("done")
@@ -98,7 +106,7 @@ class Program:
         self._process.wait()
 
     def _expect(self, word: str) -> None:
-        line = "" if self._process.stdout is None else self._process.stdout.readline().strip()
+        line = _line(self._process, self._patience)
         if line != word:
             raise RuntimeError(f"{word!r} was expected, and {line!r} came")
 
@@ -106,6 +114,19 @@ class Program:
         """Seconds of CPU of all its threads, those included that have ended."""
         fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
         return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def _line(process: subprocess.Popen[bytes], patience: float) -> str:
+    """The next line that a program says, through a pipe without a buffer; empty where it has ended.
+
+    Raises:
+        RuntimeError: it is alive and says nothing, as a JVM whose main thread died.
+    """
+    if process.stdout is None:
+        raise RuntimeError("no pipe")
+    if not select.select([process.stdout], [], [], patience)[0]:
+        raise RuntimeError(f"{process.args!r} has said nothing for {patience:.0f} s")
+    return process.stdout.readline().decode().strip()
 
 
 def first_message(command: Sequence[str]) -> Taken:
@@ -117,9 +138,13 @@ def first_message(command: Sequence[str]) -> Taken:
     before = os.times()
     start = time.perf_counter()
     with subprocess.Popen(
-        [*command, "first"], stdout=subprocess.PIPE, text=True, env=surroundings
+        [*command, "first"], stdout=subprocess.PIPE, bufsize=0, env=surroundings
     ) as process:
-        line = "" if process.stdout is None else process.stdout.readline().strip()
+        try:
+            line = _line(process, PATIENCE)
+        except RuntimeError:
+            process.kill()
+            raise
         wall = time.perf_counter() - start
         if line != "done":
             raise RuntimeError(f"no message was sent: {line!r}")
