@@ -270,7 +270,7 @@ class Publishing:
         """
         instance = self._instance
         client = instance.config
-        way = self._way(target, queue)
+        way = target.ways.get((queue.broker_name, queue.queue_id)) or self._way(target, queue)
         address = instance.routes.master(way.broker_name)
         if address is None:
             address, now = await self._master(target, way.broker_name), None

@@ -83,9 +83,10 @@ class Target:
         topic: its name on the wire.
         info: its queues.
         rotation: the same in turn.
+        ways: those that ``way`` has made, by broker name and number of the queue.
     """
 
-    __slots__ = ("_ways", "info", "rotation", "topic")
+    __slots__ = ("info", "rotation", "topic", "ways")
 
     def __init__(self, topic: str, info: PublishInfo, *, start: int) -> None:
         """A topic with at least one queue.
@@ -98,7 +99,7 @@ class Target:
         self.topic = topic
         self.info = info
         self.rotation = QueueRotation(info.queues, start=start)
-        self._ways: dict[tuple[str | None, int], Way] = {}
+        self.ways: dict[tuple[str | None, int], Way] = {}
 
     def way(
         self,
@@ -119,7 +120,7 @@ class Target:
             formed: whether requests are sent as they are written; it is the same each time.
         """
         key = (queue.broker_name, queue.queue_id)
-        found = self._ways.get(key)
+        found = self.ways.get(key)
         if found is None:
             name = self.info.broker_name(queue)
             fields = {
@@ -134,7 +135,7 @@ class Target:
                 "n": name,
             }
             form = _form(fields, client) if formed and config.send_smart_msg else None
-            found = self._ways[key] = Way(name, fields, form)
+            found = self.ways[key] = Way(name, fields, form)
         return found
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import re
-from decimal import Decimal
 from typing import Final
 
 _NUMBER: Final = re.compile(r"(-?)(?:(∞)|(,*+\d[\d,]*+)(?:E(-?\d{1,9})(?!\d))?)")
@@ -28,6 +27,8 @@ def formatted_number(text: str) -> int | float | None:
     sign = -1 if minus else 1
     if infinity:
         return sign * math.inf
+    from decimal import Decimal
+
     number = Decimal(f"{digits.replace(',', '')}E{exponent or 0}")
     if number.adjusted() < _LONG_DIGITS and number == number.to_integral_value():
         whole = sign * int(number)

@@ -5,9 +5,8 @@ Java: ``DefaultMQProducer.retryResponseCodes``, ``DefaultMQProducerImpl.sendDefa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.codes import ResponseCode
 
@@ -69,8 +68,7 @@ class Failure(Enum):
     """The broker refused."""
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What follows from a failed try.
 
     Attributes:

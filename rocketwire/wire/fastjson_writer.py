@@ -13,12 +13,14 @@ import math
 import re
 import struct
 from collections.abc import Callable, Mapping
-from decimal import Decimal
 from enum import Enum
 from functools import cache
-from typing import TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from rocketwire.errors import EncodeError
+
+if TYPE_CHECKING:
+    from decimal import Decimal
 
 StrictDumps: TypeAlias = Callable[[object], bytes]
 """A strict and compact JSON encoder that raises TypeError for what it cannot write."""
@@ -89,6 +91,8 @@ class Real(float):
             value.decimal = None
             value.text = double_text(shortest_single(value) if suffix == "F" else value)
         else:
+            from decimal import Decimal
+
             decimal = value.decimal = Decimal(digits)
             value.text = str(decimal if decimal else decimal.copy_abs())
         return value
@@ -122,6 +126,8 @@ def double_text(value: float) -> str:
         return {"nan": "NaN", "inf": "Infinity"}.get(plain, "-Infinity")
     if value == 0 or 1e-3 <= abs(value) < 1e7:
         return plain
+    from decimal import Decimal
+
     short = f"{value:.1e}"  # Java prints two digits where one would do, and then the nearest two
     figures, exponent = f"{Decimal(short if float(short) == value else plain):E}".split("E")
     whole, _, fraction = figures.partition(".")

@@ -11,7 +11,6 @@ here: address, process id, constant, start of the month and counter come in.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from rocketwire.errors import DecodeError, EncodeError
@@ -124,7 +123,6 @@ def decode_unique_key(text: str) -> UniqueKey:
     )
 
 
-@dataclass(slots=True, kw_only=True)
 class UniqueKeySequence:
     """The unique keys of one process, one after the other (Java:
     ``MessageClientIDSetter.createUniqID``).
@@ -142,17 +140,18 @@ class UniqueKeySequence:
         counter: number of the next key.
     """
 
-    address: bytes
-    process_id: int
-    constant: int
-    month_start: int
-    counter: int = 0
-    _prefix: str = field(init=False, repr=False, compare=False)
+    __slots__ = ("_prefix", "address", "constant", "counter", "month_start", "process_id")
 
-    def __post_init__(self) -> None:
+    def __init__(
+        self, *, address: bytes, process_id: int, constant: int, month_start: int, counter: int = 0
+    ) -> None:
         """What all keys begin with is written once."""
-        key = UniqueKey(self.address, self.process_id, self.constant, 0, 0)
-        self._prefix = encode_unique_key(key)[:-12]
+        self.address = address
+        self.process_id = process_id
+        self.constant = constant
+        self.month_start = month_start
+        self.counter = counter
+        self._prefix = encode_unique_key(UniqueKey(address, process_id, constant, 0, 0))[:-12]
 
     def next_key(self, milliseconds: int) -> str:
         """The next key.
