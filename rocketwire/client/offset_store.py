@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import trio
 
 from rocketwire.client.queues import replica_of
-from rocketwire.errors import DecodeError, RocketWireError
+from rocketwire.errors import BrokerError, DecodeError, RocketWireError
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.offsets import OffsetSerializeWrapper
 
@@ -164,23 +164,27 @@ class RemoteBrokerOffsetStore(_Memory):
         offsets: Mapping[MessageQueue, int],
         leaving: Collection[MessageQueue],
     ) -> None:
-        """Stores offsets of one topic at one broker."""
-        waiting = iter(queues)
+        """Stores offsets of one topic at one broker; one that does not answer is not waited for once more."""
+        waiting, failure = iter(queues), None
         for queue in waiting:
-            if await self._persist(queue, offsets[queue], oneway=False):
+            failure = await self._persist(queue, offsets[queue], oneway=False)
+            if not isinstance(failure, BrokerError):
                 break
         async with trio.open_nursery() as nursery:
             for queue in waiting:
-                oneway = queue not in leaving
+                oneway = failure is not None or queue not in leaving
                 nursery.start_soon(partial(self._persist, queue, offsets[queue], oneway=oneway))
 
-    async def _persist(self, queue: MessageQueue, offset: int, *, oneway: bool) -> bool:
+    async def _persist(
+        self, queue: MessageQueue, offset: int, *, oneway: bool
+    ) -> RocketWireError | None:
+        """Stores one offset; returns why it was not, which was logged."""
         try:
             await self.commit(queue, offset, oneway=oneway)
         except RocketWireError as error:
             _LOG.warning("offset %d of %s was not stored: %s", offset, queue, error)
-            return False
-        return True
+            return error
+        return None
 
     async def commit(self, queue: MessageQueue, offset: int, *, oneway: bool = False) -> None:
         """Store one offset now.

@@ -105,3 +105,15 @@ async def test_an_offset_that_is_not_taken_keeps_none_of_the_others_back_and_is_
         await store.persist(ALL)
 
         assert told(broker) == [(0, 5, False)]
+
+
+async def test_a_broker_that_does_not_answer_is_told_the_others_without_waiting_again(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with stored() as (store, broker):
+        broker.on(Code.UPDATE_CONSUMER_OFFSET, None)
+        began = trio.current_time()
+        await store.persist(ALL, leaving=ALL)
+
+        assert trio.current_time() - began == 3
+        assert sorted(told(broker)) == [(0, 5, False), (1, 6, True), (2, 7, True)]
