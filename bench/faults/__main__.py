@@ -46,7 +46,7 @@ TOPIC: Final = "faults"
 BUSY: Final = {"sendMessageThreadPoolNums": 1, "sendThreadPoolQueueCapacity": 4}
 """One of the brokers refuses sends now and then because it is busy (flow control)."""
 TROUBLED_SECONDS: Final = 100.0
-"""About how long the troubles take; the messages are spread over that."""
+"""About how long the troubles take; the messages are spread over that, and troubles go on while that was not enough."""
 CATCH_UP_SECONDS: Final = 180.0
 ONCE: Final = ProducerConfig(retry_times_when_send_failed=0)
 FIRST: Final = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
@@ -138,7 +138,8 @@ async def suffer(
         pace = TROUBLED_SECONDS * SENDERS / traffic.total
         nursery.start_soon(traffic.send, producer, hasty, pace)
         await trio.sleep(2)
-        await undergo(troubles(cluster, other, list(proxies.values()), disk), tell)
+        everything = troubles(cluster, other, list(proxies.values()), disk)
+        await undergo(everything, lambda: traffic.is_held_back, tell)
         traffic.calm()
         with suppress(trio.TooSlowError):
             await until(lambda: traffic.is_complete, CATCH_UP_SECONDS)

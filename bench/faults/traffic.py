@@ -30,6 +30,7 @@ class Traffic:
 
     Attributes:
         total: how many.
+        held_back: the first that is sent only after the last trouble.
         acknowledged: numbers that a broker has stored.
         seen: how often each number was consumed.
         failures: why sends failed, which then are made again.
@@ -39,6 +40,7 @@ class Traffic:
     def __init__(self, topic: str, total: int) -> None:
         """None is sent yet."""
         self.total = total
+        self.held_back = round(total * (1 - HELD_BACK))
         self.acknowledged: set[int] = set()
         self.seen: Counter[int] = Counter()
         self.failures: Counter[str] = Counter()
@@ -62,7 +64,7 @@ class Traffic:
 
         async def some() -> None:
             for number in self._numbers:
-                if number > self.total * (1 - HELD_BACK):
+                if number >= self.held_back:
                     await self._calm.wait()
                 first = hasty if number % HASTY == 0 else producer
                 await self._until_acknowledged(first, producer, number)
@@ -97,6 +99,11 @@ class Traffic:
     def missing(self) -> set[int]:
         """Numbers that were acknowledged and not consumed."""
         return self.acknowledged - self.seen.keys()
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether only those are left that wait for the end of the troubles."""
+        return len(self.acknowledged) >= self.held_back
 
     @property
     def is_complete(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING, NamedTuple
 
 import trio
@@ -68,9 +69,13 @@ def troubles(
     ]  # fmt: skip
 
 
-async def undergo(all_of_them: Sequence[Trouble], tell: Callable[[str], None]) -> None:
-    """One after the other, with a breath between."""
-    for trouble in all_of_them:
+async def undergo(
+    all_of_them: Sequence[Trouble], enough: Callable[[], bool], tell: Callable[[str], None]
+) -> None:
+    """One after the other with a breath between, all of them once, and then again until there was enough."""
+    for number, trouble in enumerate(itertools.cycle(all_of_them)):
+        if number >= len(all_of_them) and enough():
+            return
         for _ in range(trouble.times):
             await trio.to_thread.run_sync(trouble.begin)
             await trio.sleep(trouble.seconds)
