@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import trio
 
+from rocketwire.client.acknowledging import Acknowledgements
 from rocketwire.client.clock import now_millis
 from rocketwire.client.consuming import expression_and_type
 from rocketwire.client.expressions import check_expression
@@ -116,6 +117,7 @@ class PopConsumer:
         self.group = group
         self.config = config
         self.calls = PopCalls(instance, group)
+        self._acknowledgements = Acknowledgements(self.calls)
         self._instance = instance
         self._listener = listener
         self._nursery = nursery
@@ -263,8 +265,10 @@ class PopConsumer:
     ) -> None:
         try:
             async with self._handlers:
-                if trio.current_time() < hidden_until:  # else somebody else may have it by now
-                    await self._finish(message, handled=await self._is_handled(message))
+                if trio.current_time() >= hidden_until:
+                    return  # somebody else may have it by now
+                handled = await self._is_handled(message)
+            await self._finish(message, handled=handled)
         except RocketWireError as error:
             _LOG.warning("%s: message %s comes back: %s", self.group, message.msg_id, error)
         finally:
@@ -281,7 +285,7 @@ class PopConsumer:
     async def _finish(self, message: StoredMessage, *, handled: bool) -> None:
         tries = message.reconsume_times
         if handled or tries >= self.config.max_reconsume_times:
-            await self.calls.ack(message)
+            await self._acknowledgements.ack(message)
             return
         seconds = POP_DELAY_LEVEL[min(tries, len(POP_DELAY_LEVEL) - 1)]
         await self.calls.change_invisible_time(message, seconds)

@@ -260,7 +260,7 @@ def batch_acks(
         entry = BatchAck(
             consumer_group=group,
             topic=topic,
-            retry=handle.retry,
+            retry=NORMAL if topic.startswith(RETRY_PREFIX) else handle.retry,
             start_offset=handle.start_offset,
             queue_id=handle.queue_id,
             revive_queue_id=handle.revive_queue_id,

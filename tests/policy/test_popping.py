@@ -167,3 +167,17 @@ def test_acknowledgements_of_one_pop_are_bits_of_one_entry() -> None:
     assert {name: len(entries) for name, entries in found.items()} == {"broker-a": 1, "broker-b": 1}
     body = encode_body(BatchAckMessageRequestBody(broker_name="broker-a", acks=found["broker-a"]))
     assert b'"b":"CQI="' in body  # {0, 3, 9}, clients.md 4.12
+
+
+def test_of_a_message_that_kept_the_name_of_its_retry_topic_no_retry_topic_is_made_again() -> None:
+    handle = parse_pop_handle(TEXT.replace(" 3 0 ", " 3 1 "))
+
+    found = {
+        topic: [
+            (one.topic, one.retry)
+            for one in batch_acks([handle], topic=topic, group="G")["broker-a"]
+        ]
+        for topic in ("T", "%RETRY%G_T")
+    }
+
+    assert found == {"T": [("T", "1")], "%RETRY%G_T": [("%RETRY%G_T", "0")]}

@@ -16,6 +16,7 @@ from rocketwire.client.rebalancing import Rebalance
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
+from tests.client.interop.acknowledged import messages_acknowledged_together_are_gone
 from tests.client.interop.messages import create_topic, numbered, send, unique, until
 from tests.client.interop.patience import PATIENCE, patient
 
@@ -167,6 +168,13 @@ async def test_a_pop_consumer_acknowledges_what_its_handler_handled_and_gets_the
             await until(lambda: len(seen) >= 7)
 
     assert sorted(seen) == sorted([(body, 0) for body in numbered(6)] + [(b"3", 1)])
+
+
+async def test_what_a_pop_consumer_acknowledges_together_is_gone_and_the_rest_comes_back(
+    java_cluster: JavaCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
+        await messages_acknowledged_together_are_gone(client, monkeypatch)
 
 
 async def test_c23_a_lite_pull_consumer_subscribes_seeks_and_commits(

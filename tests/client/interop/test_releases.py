@@ -19,6 +19,7 @@ from rocketwire.client import (
 )
 from rocketwire.client.pop_consumer import open_pop_consumer
 from rocketwire.codes import SerializeType
+from tests.client.interop.acknowledged import messages_acknowledged_together_are_gone
 from tests.client.interop.member import FIRST
 from tests.client.interop.messages import create_topic, eventually, numbered, unique, until
 from tests.client.interop.patience import PATIENCE, patient, patient_producer
@@ -195,3 +196,12 @@ async def test_messages_are_popped(place: Place) -> None:
             await until(lambda: len(got) >= 6)
 
     assert sorted(got) == numbered(6)
+
+
+async def test_popped_messages_are_acknowledged_together(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if place.name == OLD:
+        pytest.skip("4.9.4 knows no pop")
+    async with open_client(place.config()) as client:
+        await messages_acknowledged_together_are_gone(client, monkeypatch)
