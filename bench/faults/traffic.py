@@ -101,6 +101,11 @@ class Traffic:
         return self.acknowledged - self.seen.keys()
 
     @property
+    def again(self) -> int:
+        """Deliveries beyond the first of each message."""
+        return self.seen.total() - len(self.seen)
+
+    @property
     def is_held_back(self) -> bool:
         """Whether only those are left that wait for the end of the troubles."""
         return len(self.acknowledged) >= self.held_back

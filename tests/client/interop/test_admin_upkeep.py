@@ -1,4 +1,4 @@
-"""What ``rocketwire-admin`` changes and takes along beside mqadmin: lists, static and lite topics, exports, stores."""
+"""What ``rocketwire-admin`` changes and takes along beside mqadmin: lists, static topics, exports, stores."""
 
 from __future__ import annotations
 
@@ -82,40 +82,6 @@ def test_a_static_topic_is_told_as_by_mqadmin(
     assert ours.status == 2
     ours(f"remappingStaticTopic -t {topic} -b broker-none")
     assert (ours.status, "broker-none" in ours.error) == (1, True)
-
-
-def test_lite_topics_are_told_as_by_mqadmin(
-    java_cluster: JavaCluster, ours: Ours, mqadmin: Callable[[str], str]
-) -> None:
-    topic, group, address = unique("lite"), unique("g"), java_cluster.master.address
-    ours(f"updateTopic -b {address} -t {topic} -r 1 -w 1 -a +message.type=LITE")
-    ours(f"updateSubGroup -b {address} -g {group} --attributes +lite.bind.topic={topic}")
-    ours.wait_for(topic)
-
-    (told,) = ours(f"getBrokerLiteInfo -b {address} -d")
-    printed = mqadmin(f"getBrokerLiteInfo -b {address}").split()
-    assert [told["storeType"], str(told["maxLmqNum"])] == printed[printed.index(address) + 1 :][:2]
-    assert topic in told["topicMeta"]
-    assert told["groupMeta"][topic] == [group]
-    (told,) = ours(f"getParentTopicInfo -p {topic}")
-    assert told["groups"] == [group]
-    (printed,) = rows(mqadmin(f"getParentTopicInfo -p {topic}"), of="broker-a")
-    assert [str(told["ttl"]), str(told["liteTopicCount"]), str(told["lmqNum"])] == printed[1:4]
-    told = ours(f"getLiteGroupInfo -p {topic} -g {group}")
-    assert told["totalLagCount"] == 0
-    assert "Total Lag Count: 0" in mqadmin(f"getLiteGroupInfo -p {topic} -g {group}")
-    (told,) = ours(f"getLiteClientInfo -p {topic} -g {group} -c nobody -s")
-    (printed,) = rows(mqadmin(f"getLiteClientInfo -p {topic} -g {group} -c nobody"), of="broker-a")
-    assert (told["liteTopicCount"], told["lastAccessTime"]) == (None, None)
-    assert printed[1:] == ["N/A"] * 3
-    (dispatched,) = ours(f"triggerLiteDispatch -p {topic} -g {group} -b broker-a")
-    assert dispatched == {"brokerName": "broker-a", "brokerAddr": address}
-    assert "dispatched" in mqadmin(f"triggerLiteDispatch -p {topic} -g {group}")
-    ours(f"getLiteTopicInfo -p {topic} -l room-1 -s")
-    printed_error = "error" in mqadmin(f"getLiteTopicInfo -p {topic} -l room-1")
-    assert (ours.status == 1) == printed_error
-    ours("getParentTopicInfo -p TBW102")
-    assert (ours.status, "error" in mqadmin("getParentTopicInfo -p TBW102")) == (1, True)
 
 
 def test_stores_and_cold_data_are_told_as_by_mqadmin(
