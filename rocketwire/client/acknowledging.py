@@ -9,7 +9,7 @@ Java: ``AckMessageProcessor.processRequest``, ``MQClientAPIImpl.batchAckMessageA
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -22,24 +22,23 @@ if TYPE_CHECKING:
     from rocketwire.wire.stored import StoredMessage
 
 
-_UNKNOWN: Final = ResponseCode.REQUEST_CODE_NOT_SUPPORTED
-
-
 class _Batch:
     """Messages of one topic and broker that go together.
 
     Attributes:
         messages: they.
         is_over: whether the broker was asked, and answered or failed to.
+        is_refused: whether it does not want them together.
         failure: why they were not acknowledged.
     """
 
-    __slots__ = ("failure", "is_over", "messages")
+    __slots__ = ("failure", "is_over", "is_refused", "messages")
 
     def __init__(self) -> None:
         """Empty."""
         self.messages: list[StoredMessage] = []
         self.is_over = False
+        self.is_refused = False
         self.failure: RocketWireError | None = None
 
 
@@ -66,12 +65,11 @@ class Acknowledgements:
         Cancellation: the message may have been acknowledged; others that were to travel with it still are.
         """
         name = handle_of(message).broker_name
-        if name not in self._knows_no_batches:
-            await self._together(name, message)
-        if name in self._knows_no_batches:
+        if name in self._knows_no_batches or not await self._together(name, message):
             await self._calls.ack(message)
 
-    async def _together(self, name: str, message: StoredMessage) -> None:
+    async def _together(self, name: str, message: StoredMessage) -> bool:
+        """Acknowledges it with those that come meanwhile; returns False where the broker does not want them together."""
         key = (name, message.topic)
         batch = self._open.setdefault(key, _Batch())
         batch.messages.append(message)
@@ -82,6 +80,7 @@ class Acknowledgements:
                 await self._send(name, batch)
         if batch.failure is not None:
             raise batch.failure
+        return not batch.is_refused
 
     async def _send(self, name: str, batch: _Batch) -> None:
         """Asks the broker; if it is cancelled the next one of the batch asks again."""
@@ -91,12 +90,10 @@ class Acknowledgements:
             else:
                 await self._calls.batch_ack(batch.messages)
         except RocketWireError as error:
-            if (
-                isinstance(error, BrokerError)
-                and error.code == _UNKNOWN
-                and len(batch.messages) > 1
-            ):
-                self._knows_no_batches.add(name)
+            if len(batch.messages) > 1 and isinstance(error, BrokerError):
+                batch.is_refused = True
+                if error.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+                    self._knows_no_batches.add(name)
             else:
                 batch.failure = error
         batch.is_over = True

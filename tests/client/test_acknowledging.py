@@ -10,7 +10,7 @@ import trio.testing
 
 from rocketwire.client.acknowledging import Acknowledgements
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.errors import BrokerError, RocketWireError
+from rocketwire.errors import BrokerError, ChannelBrokenError, RocketWireError
 from rocketwire.messages.message_const import POP_CK
 from rocketwire.wire.stored import StoredMessage
 
@@ -34,12 +34,14 @@ class Broker:
         asked: by request the offsets; a number alone came by itself.
         refuses: what it answers requests of several messages with; 0 for success.
         refuses_one: likewise of a single message.
+        is_gone: whether it answers nothing.
     """
 
     def __init__(self) -> None:
         self.asked: list[int | list[int]] = []
         self.refuses = 0
         self.refuses_one = 0
+        self.is_gone = False
 
     async def ack(self, message: StoredMessage) -> None:
         await trio.sleep(1)
@@ -52,6 +54,8 @@ class Broker:
         self._refuse(self.refuses, RequestCode.BATCH_ACK_MESSAGE)
 
     def _refuse(self, code: int, request: int) -> None:
+        if self.is_gone:
+            raise ChannelBrokenError("the peer closed the connection")
         if code:
             raise BrokerError(code, "no", request, "a:1")
 
@@ -125,19 +129,35 @@ async def test_a_broker_that_does_not_know_the_request_gets_one_for_each_message
     assert handled.failed == []
 
 
-async def test_a_request_that_fails_fails_for_all_its_messages_and_for_no_others(
+async def test_messages_that_are_refused_together_go_one_by_one_and_the_next_ones_together(
     broker: Broker, handled: Handled, autojump_clock: trio.abc.Clock
 ) -> None:
     broker.refuses = int(ResponseCode.NO_PERMISSION)
     async with trio.open_nursery() as nursery:
         await handled.start(nursery, *map(popped, range(3)))
     broker.refuses = 0
+    async with trio.open_nursery() as nursery:
+        await handled.start(nursery, *map(popped, range(3, 6)))
+
+    assert broker.asked[:2] == [0, [1, 2]]
+    assert sorted(map(str, broker.asked[2:4])) == ["1", "2"]
+    assert broker.asked[4:] == [3, [4, 5]]
+    assert handled.failed == []
+
+
+async def test_a_request_that_fails_fails_for_all_its_messages_and_for_no_others(
+    broker: Broker, handled: Handled, autojump_clock: trio.abc.Clock
+) -> None:
+    broker.is_gone = True
+    async with trio.open_nursery() as nursery:
+        await handled.start(nursery, *map(popped, range(3)))
+    broker.is_gone = False
     broker.refuses_one = UNKNOWN  # a broker that cannot be popped at all
     async with trio.open_nursery() as nursery:
         await handled.start(nursery, *map(popped, range(3, 6)))
 
     assert broker.asked == [0, [1, 2], 3, [4, 5]]
-    assert sorted(handled.failed) == [1, 2, 3]
+    assert sorted(handled.failed) == [0, 1, 2, 3]
 
 
 async def test_if_the_one_that_asks_is_cancelled_another_one_asks(

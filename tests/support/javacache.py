@@ -79,7 +79,7 @@ def _run(what: str, *command: str) -> None:
 
 
 RELEASE_POM = "pom.xml"
-"""Name server, broker, clients and tools; ``proxy.xml`` and ``grpc.xml`` beside it are collections of their own."""
+"""Name server, broker, clients and tools; ``container.xml``, ``proxy.xml`` and ``grpc.xml`` beside it are collections of their own."""
 
 
 def jars(version: str, pom: str = RELEASE_POM) -> Path:
