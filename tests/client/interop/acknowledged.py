@@ -36,6 +36,7 @@ async def messages_acknowledged_together_are_gone(
         together.append(len(given))
 
     patch.setattr(PopCalls, "batch_ack", counted)
+    seen: list[tuple[bytes, int]] = []
     for _ in range(3):
         together.clear()
         seen, seconds = await _handled(client)
