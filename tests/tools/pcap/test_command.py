@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import io
 import json
 import subprocess
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
 def table(path: Path) -> list[dict[str, Any]]:
     """Rows of a Parquet file."""
-    import importlib
-
     parquet: Any = importlib.import_module("pyarrow.parquet")
     found: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
     return found
@@ -63,6 +62,18 @@ def _csv(value: object) -> str:
     if value is None:
         return ""
     return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def test_a_reader_of_parquet_can_pass_over_rows_by_their_time(
+    usual: Made, tmp_path: Path, decode: Any
+) -> None:
+    parquet: Any = importlib.import_module("pyarrow.parquet")
+    decode(str(usual.path), "-o", str(tmp_path / "rows.parquet"))
+    file = parquet.ParquetFile(tmp_path / "rows.parquet")
+    times = [row["time_ns"] for row in rows(usual.path)]
+    bounds = file.metadata.row_group(0).column(list(COLUMNS).index("time_ns")).statistics
+    assert (min(times), max(times)) == (bounds.min, bounds.max)
+    assert file.schema_arrow == pa.schema(list(COLUMNS.items()))
 
 
 def test_text_says_who_asked_whom_for_what(usual: Made, decode: Any) -> None:

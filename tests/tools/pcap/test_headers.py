@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import random
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,18 +16,44 @@ from rocketwire.messages.registry import OPERATIONS
 from rocketwire.messages.send import SendMessageRequestHeaderV2
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.pcap.headers import SHORT_NAMED, Columns, ext_fields_text, read_headers
+from rocketwire_tools.pcap.headers import (
+    EVERYTHING,
+    SHORT_NAMED,
+    Columns,
+    ext_fields_text,
+    read_headers,
+)
+
+Array = np.ndarray[Any, Any]
 
 GOOD = b'{"code":105,"language":"JAVA","version":513,"opaque":7,"flag":0,"extFields":{"topic":"T"}}'
 
 
-def read(*headers: bytes, rocketmq: tuple[int, ...] = ()) -> Columns:
+@dataclass
+class Said:
+    """Columns as lists, where they are not numbers."""
+
+    code: Array
+    version: Array
+    opaque: Array
+    flag: Array
+    ok: Array
+    language: list[str | None]
+    remark: list[str | None]
+    topic: list[str | None]
+    group: list[str | None]
+    queue_id: list[int | None]
+
+
+def read(*headers: bytes, rocketmq: tuple[int, ...] = ()) -> Said:
     kinds = np.array([number in rocketmq for number in range(len(headers))], np.int8)
-    return read_headers(np.fromiter(headers, np.object_, len(headers)), kinds)
+    columns = read_headers(np.fromiter(headers, np.object_, len(headers)), kinds)
+    values: dict[str, Any] = {name: getattr(columns, name) for name in Columns.__dataclass_fields__}
+    return Said(**values | {name: values[name].to_pylist() for name in EVERYTHING})
 
 
-def row(columns: Columns, number: int) -> dict[str, object]:
-    return {name: getattr(columns, name)[number] for name in Columns.__dataclass_fields__}
+def row(said: Said, number: int) -> dict[str, object]:
+    return {name: getattr(said, name)[number] for name in Columns.__dataclass_fields__}
 
 
 def binary(**more: object) -> bytes:
@@ -183,3 +211,27 @@ def test_a_name_in_a_binary_header_with_a_length_that_none_has_spoils_its_header
 def test_remarks_of_binary_headers_are_read_with_them() -> None:
     columns = read(*(binary(remark=text) for text in ("why", None, "gr\xfcn")), rocketmq=(0, 1, 2))
     assert ["why", None, "gr\xfcn"] == columns.remark
+
+
+@pytest.mark.parametrize("name", ["remark", "language"])
+def test_half_a_surrogate_pair_is_shown_as_java_writes_it(name: str) -> None:
+    columns = read(GOOD, b'{"code":1,"%b":"a\\ud83dz"}' % name.encode(), GOOD)
+    assert "a?z" == getattr(columns, name)[1]
+    assert columns.ok.all()
+    assert ["T", None, "T"] == columns.topic
+
+
+def test_half_a_surrogate_pair_of_an_extension_field() -> None:
+    header = b'{"code":105,"extFields":{"topic":"\\udc00","consumerGroup":"g\\ud800"}}'
+    columns = read(header)
+    assert (["?"], ["g?"]) == (columns.topic, columns.group)
+    assert '{"topic":"?","consumerGroup":"g?"}' == ext_fields_text(header, 0)
+
+
+def test_only_the_wanted_columns_are_made() -> None:
+    headers = np.fromiter([GOOD], np.object_, 1)
+    columns = read_headers(headers, np.zeros(1, np.int8), {"topic", "remark"})
+    assert columns.topic is not None
+    assert columns.topic.to_pylist() == ["T"]
+    assert columns.remark is not None
+    assert columns.language is columns.group is columns.queue_id is None

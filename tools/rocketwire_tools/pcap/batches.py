@@ -16,7 +16,7 @@ from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, pa, taken
 from rocketwire_tools.pcap.headers import EVERYTHING, Columns, ext_fields_text, read_headers
 from rocketwire_tools.pcap.names import CONNECTION, SOURCE, TARGET, Names
-from rocketwire_tools.pcap.rows import COLUMNS, EVERY, objects, schema
+from rocketwire_tools.pcap.rows import EVERY, schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,7 +91,7 @@ class BatchBuilder:
             headers.flag if headers.ok.all() else np.where(headers.ok, headers.flag, _NO_ANSWER),
             headers.code,
             rows.time_ns,
-            objects(headers.topic) if self._with_topics else None,
+            _objects(headers.topic) if self._with_topics else None,
         )
         values = _Values(self, rows, headers)
         others = {name: values.column(name) for name in self._schema.names if name not in _OF_PAIRS}
@@ -149,7 +149,7 @@ class _Values:
         if name in ("code", "opaque", "flag", "version"):
             return _masked(getattr(self._columns, name).astype(np.int32), self._columns.ok)
         if name in ("language", "remark", "topic", "group", "queue_id"):
-            return column(getattr(self._columns, name), COLUMNS[name])
+            return _plain(getattr(self._columns, name))
         return column(getattr(self._rows, name), EVERY[name])
 
     # ---- who
@@ -256,6 +256,12 @@ def distinct(values: Array) -> tuple[Array, Array]:
     first = places[some]
     places[some] = np.arange(len(some))
     return first, places[values - least]
+
+
+def _objects(values: Any) -> Array:
+    """The values of a column as an array of objects."""
+    found: Array = values.to_numpy(zero_copy_only=False)
+    return found
 
 
 def _plain(made: Any) -> Column:

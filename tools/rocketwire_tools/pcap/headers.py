@@ -7,8 +7,7 @@ whatever it does not take, the codec decides.  What a topic, a group and a queue
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
-from itertools import chain
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, cast
 
 import msgspec
@@ -19,6 +18,7 @@ from rocketwire.errors import CodecError
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.grammar import parse_binary_header
 from rocketwire.wire.json_header import decode_json_header
+from rocketwire_tools.pcap.arrow import column, pa
 from rocketwire_tools.pcap.binary_headers import read as read_binary
 from rocketwire_tools.pcap.sync import JSON
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from rocketwire.wire.fields import HeaderFields
+    from rocketwire_tools.pcap.arrow import Column
 
     Array = np.ndarray[Any, Any]
 
@@ -74,7 +75,7 @@ NO_EXT: Final = Ext()
 
 @dataclass(slots=True)
 class Columns:
-    """What the headers say, one entry each; None, or zero among the numbers, where nothing is said.
+    """What the headers say, one entry each; null, or zero among the numbers, where nothing is said.
 
     Attributes:
         ok: whether the header could be read.
@@ -85,11 +86,11 @@ class Columns:
     opaque: Array
     flag: Array
     ok: Array
-    language: list[str | None]
-    remark: list[str | None]
-    topic: list[str | None] = field(default_factory=list[str | None])
-    group: list[str | None] = field(default_factory=list[str | None])
-    queue_id: list[int | None] = field(default_factory=list[int | None])
+    language: Column | None = None
+    remark: Column | None = None
+    topic: Column | None = None
+    group: Column | None = None
+    queue_id: Column | None = None
 
 
 EVERYTHING: Final = frozenset({"language", "remark", "topic", "group", "queue_id"})
@@ -103,7 +104,7 @@ def read_headers(headers: Array, types: Array, wanted: AbstractSet[str] = EVERYT
     Args:
         headers: their bytes, an array of objects.
         types: JSON or ROCKETMQ for each.
-        wanted: those of ``EVERYTHING`` that are to be made; the others are empty.
+        wanted: those of ``EVERYTHING`` that are to be made.
     """
     parts: list[Columns] = []
     binary: Iterator[LongHeader] = iter(())
@@ -118,7 +119,8 @@ def read_headers(headers: Array, types: Array, wanted: AbstractSet[str] = EVERYT
     made: dict[str, Any] = {}
     for name in Columns.__dataclass_fields__:
         each = [getattr(part, name) for part in parts]
-        made[name] = np.concatenate(each) if name in _ARRAYS else list(chain.from_iterable(each))
+        if each[0] is not None:
+            made[name] = np.concatenate(each) if name in _ARRAYS else pa.concat_arrays(each)
     return Columns(**made)
 
 
@@ -148,9 +150,11 @@ def _read_some(
         ok=np.ones(len(found), np.bool_)
         if ok
         else np.array([one is not BAD for one in found], np.bool_),
-        language=[one.language for one in found] if "language" in wanted else [],
-        remark=[one.remark for one in found] if "remark" in wanted else [],
     )
+    if "language" in wanted:
+        columns.language = texts([one.language for one in found])
+    if "remark" in wanted:
+        columns.remark = texts([one.remark for one in found])
     if not brief:
         long = cast("Sequence[LongHeader]", found)
         _ext_columns(columns, [one.extFields or NO_EXT for one in long], wanted)
@@ -158,38 +162,42 @@ def _read_some(
 
 
 def _ext_columns(columns: Columns, exts: Sequence[Ext], wanted: AbstractSet[str]) -> None:
-    if "topic" in wanted:
-        columns.topic = [ext.topic for ext in exts]
-    if "group" in wanted:
-        columns.group = [
-            ext.consumerGroup or ext.producerGroup or ext.group or ext.groupName for ext in exts
-        ]
-    if "queue_id" in wanted:
-        columns.queue_id = [_NUMBERS[ext.queueId] for ext in exts]
+    """Make the columns of extension fields; what has a name of one letter in some of the rows is taken there."""
     short = np.flatnonzero(np.isin(columns.code, SHORT_NAMED) & (columns.flag & 1 == 0)).tolist()
-    if short:
-        _short_named(columns, short, [exts[i] for i in short], wanted)
-
-
-def _short_named(
-    columns: Columns, short: Sequence[int], exts: Sequence[Ext], wanted: AbstractSet[str]
-) -> None:
-    """Take what has a name of one letter in some of the rows."""
+    short_exts = [exts[i] for i in short]
     if "topic" in wanted:
-        topic = columns.topic
-        for i, ext in zip(short, exts, strict=True):
+        topic = [ext.topic for ext in exts]
+        for i, ext in zip(short, short_exts, strict=True):
             if ext.b:
                 topic[i] = ext.b
+        columns.topic = texts(topic)
     if "group" in wanted:
-        group = columns.group
-        for i, ext in zip(short, exts, strict=True):
+        group = [
+            ext.consumerGroup or ext.producerGroup or ext.group or ext.groupName for ext in exts
+        ]
+        for i, ext in zip(short, short_exts, strict=True):
             if ext.a:
                 group[i] = ext.a
+        columns.group = texts(group)
     if "queue_id" in wanted:
-        queue_id = columns.queue_id
-        for i, ext in zip(short, exts, strict=True):
+        queue_id = [ext.queueId for ext in exts]
+        for i, ext in zip(short, short_exts, strict=True):
             if ext.e is not None:
-                queue_id[i] = _NUMBERS[ext.e]
+                queue_id[i] = ext.e
+        columns.queue_id = column(list(map(_NUMBERS.__getitem__, queue_id)), pa.int32())
+
+
+def texts(values: Sequence[str | None]) -> Column:
+    """Texts as a column."""
+    try:
+        return column(values, pa.string())
+    except UnicodeEncodeError:
+        return column([text and _whole(text) for text in values], pa.string())
+
+
+def _whole(text: str) -> str:
+    """The text with a question mark, as Java writes it, for each half of a surrogate pair, which UTF-8 does not have."""
+    return text.encode(errors="replace").decode()
 
 
 class _Numbers(dict[str | None, int | None]):
@@ -374,4 +382,10 @@ def ext_fields_text(header: bytes, header_type: int) -> str | None:
         ).ext_fields
     except CodecError:
         return None
-    return None if fields is None else msgspec.json.encode(fields).decode()
+    if fields is None:
+        return None
+    try:
+        return msgspec.json.encode(fields).decode()
+    except UnicodeEncodeError:
+        whole = {_whole(name): value and _whole(value) for name, value in fields.items()}
+        return msgspec.json.encode(whole).decode()

@@ -112,8 +112,9 @@ class Parquet:
     def __init__(self, file: IO[bytes], schema: Schema) -> None:
         parquet: Any = importlib.import_module("pyarrow.parquet")
         repeating = [name for name in schema.names if name not in _DISTINCT]
+        bounded = [name for name in schema.names if name not in _WITHOUT_BOUNDS]
         self._writer = parquet.ParquetWriter(
-            file, schema, compression="zstd", use_dictionary=repeating
+            file, schema, compression="zstd", use_dictionary=repeating, write_statistics=bounded
         )
         self._batches: list[Batch] = []
         self._rows = 0
@@ -144,6 +145,21 @@ _DISTINCT: Final = frozenset(
      "header_ok", "body_ok", "gap"}
 )  # fmt: skip
 """Columns that a dictionary would not make smaller."""
+_WITHOUT_BOUNDS: Final = frozenset(
+    {
+        "connection",
+        "src",
+        "dst",
+        "kind",
+        "code_name",
+        "language",
+        "topic",
+        "group",
+        "serialize_type",
+    }
+)
+"""Columns of which a row group does not say the least and the largest value: rows are in the order of time, so that each group
+has nearly all of these texts and no reader could pass over one for them; to compare them takes longer than much of the writing."""
 
 
 class Text:
