@@ -25,8 +25,8 @@ from rocketwire.messages._numbers import (
     parse_integer,
 )
 from rocketwire.wire.constant_names import constant_finder
+from rocketwire.wire.doubles import double_text
 from rocketwire.wire.fastjson import Real, dumps
-from rocketwire.wire.fastjson_writer import double_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

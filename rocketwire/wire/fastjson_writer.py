@@ -18,6 +18,7 @@ from functools import cache
 from typing import TYPE_CHECKING, TypeAlias, cast
 
 from rocketwire.errors import EncodeError
+from rocketwire.wire.doubles import double_text, shortest_text
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -89,7 +90,7 @@ class Real(float):
         digits, _, exponent = literal.lower().partition("e")
         if is_double or suffix or exponent.strip("+-0"):
             value.decimal = None
-            value.text = double_text(shortest_single(value) if suffix == "F" else value)
+            value.text = _single_text(value) if suffix == "F" else double_text(value)
         else:
             from decimal import Decimal
 
@@ -100,6 +101,12 @@ class Real(float):
     def rounded(self) -> float:
         """The number after its suffix: the nearest ``float`` if that is an F."""
         return single(self) if self.suffix == "F" else float(self)
+
+
+def _single_text(value: float) -> str:
+    """A number as ``float`` of Java, as Java prints it."""
+    shortest = shortest_single(value)
+    return shortest_text(shortest) if math.isfinite(shortest) else double_text(shortest)
 
 
 def single(value: float) -> float:
@@ -116,22 +123,6 @@ def shortest_single(value: float) -> float:
     wanted = single(value)
     candidates = (float(f"{wanted:.{digits}e}") for digits in range(9))
     return next((one for one in candidates if single(one) == wanted), wanted)
-
-
-def double_text(value: float) -> str:
-    """Returns a double as Java prints it (``Double.toString``): ``100.0``, ``1.0E10``, ``NaN``,
-    ``-Infinity``."""
-    plain = float.__repr__(value)
-    if not math.isfinite(value):
-        return {"nan": "NaN", "inf": "Infinity"}.get(plain, "-Infinity")
-    if value == 0 or 1e-3 <= abs(value) < 1e7:
-        return plain
-    from decimal import Decimal
-
-    short = f"{value:.1e}"  # Java prints two digits where one would do, and then the nearest two
-    figures, exponent = f"{Decimal(short if float(short) == value else plain):E}".split("E")
-    whole, _, fraction = figures.partition(".")
-    return f"{whole}.{fraction.rstrip('0') or '0'}E{int(exponent)}"
 
 
 # ---------------------------------------------------------------------------- strings
@@ -243,7 +234,9 @@ class Writer:
     def _real(self, value: float) -> bytes:
         if not math.isfinite(value):
             return b"null"
-        return (value.text if isinstance(value, Real) else double_text(value)).encode()
+        if isinstance(value, Real) and (value.decimal is not None or value.suffix == "F"):
+            return value.text.encode()
+        return shortest_text(value).encode()
 
     def _array(self, items: list[object] | tuple[object, ...]) -> bytes:
         if not self._standard and _ATOMS.issuperset(map(type, items)):

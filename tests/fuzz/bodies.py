@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.registry import CLASSES
+from tests.fuzz.shapes import reshaped
 from tests.fuzz.trees import of_java, of_ours
 from tests.fuzz.trials import Outcome, Refusal, Trial, javas, ours
 
@@ -35,12 +36,17 @@ def read(cls: type[Any], text: bytes) -> Outcome:
 
 
 class JsonBodies:
-    """JSON bodies."""
+    """JSON bodies.
+
+    Attributes:
+        reshaped: of how many damaged texts one has an array in the place of an object, or the other way round.
+    """
 
     name = "fastjson-bodies"
+    reshaped = 8
 
     def trials(self, chance: Chance, oracle: Oracle, count: int) -> Iterator[Trial]:
-        """Of six cases one is read, one written again, and four are damaged."""
+        """Of six cases one is read, one written again, and four are damaged or have another shape."""
         classes = body_classes()
         names = sorted(classes)
         for start in range(0, count, ROUND):
@@ -70,16 +76,18 @@ class JsonBodies:
                 ):  # else it comes out otherwise in Java as well
                     yield self._written(name, classes[name], text)
                     done += 1
-            damaged = [self._damaged(chance, texts) for _ in range(size - done)]
+            damaged = [self._altered(chance, texts) for _ in range(size - done)]
             answers = oracle.ask_all(
-                {"op": "body_decode", "class": name, "hex": text.hex()} for name, text in damaged
+                {"op": "body_decode", "class": name, "hex": text.hex()} for _, name, text in damaged
             )
-            for (name, text), answer in zip(damaged, answers, strict=True):
-                yield self._trial("read damaged", name, classes[name], text, _java(answer))
+            for (kind, name, text), answer in zip(damaged, answers, strict=True):
+                yield self._trial(kind, name, classes[name], text, _java(answer))
 
-    def _damaged(self, chance: Chance, texts: list[tuple[str, bytes]]) -> tuple[str, bytes]:
+    def _altered(self, chance: Chance, texts: list[tuple[str, bytes]]) -> tuple[str, str, bytes]:
         name, text = chance.choice(texts)
-        return name, chance.damage(text, 1 + chance.below(2))
+        if chance.one_in(self.reshaped):
+            return "read of another shape", name, reshaped(chance, text)
+        return "read damaged", name, chance.damage(text, 1 + chance.below(2))
 
     def _read(self, name: str, cls: type[Any], text: bytes, answer: Answer) -> Trial:
         refused = answer.get("refused")

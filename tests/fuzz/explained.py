@@ -247,10 +247,11 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         bodies.no_body,
     ),
     Explanation(
-        "shortest double",
+        "object in the place of a list",
         _formats("fastjson-bodies"),
-        "A double is written with the fewest digits that give it back; before JDK 19, Java writes one digit more for some.",
-        bodies.long_double,
+        "An object in the place of a list of objects or maps is a list of it alone; Java takes it so for most members, and "
+        "for the others refuses it or has null.",
+        bodies.lone_object,
     ),
     Explanation(
         "null in a list",

@@ -82,6 +82,18 @@ def unsorted_set(trial: Trial, found: Difference) -> bool:
     return all(clock(trial, one) for one in differences(java, in_order(our)))
 
 
+def lone_object(trial: Trial, found: Difference) -> bool:
+    if not damaged(trial):
+        return False
+    if only_ours(found, ": class com.alibaba.fastjson2.reader.FieldReaderList"):
+        return True
+    match found.ours:
+        case [dict()]:
+            return found.java is ABSENT and (re.search(rb":\s*\{", trial.data) is not None)
+        case _:
+            return False
+
+
 def bad_attributes(trial: Trial, found: Difference) -> bool:
     if not trial.about.startswith("packed"):
         return False
@@ -102,21 +114,6 @@ def no_body(trial: Trial, found: Difference) -> bool:
         and not isinstance(found.ours, Refusal)
         and (found.java is None or only_ours(found, "EOF"))
     )
-
-
-def long_double(trial: Trial, found: Difference) -> bool:
-    if (
-        trial.kind != "write again"
-        or not isinstance(found.java, str)
-        or not isinstance(found.ours, str)
-    ):
-        return False
-    number = re.compile(rb"-?[0-9]+\.[0-9]+(?:E-?[0-9]+)?")
-    java, our = bytes.fromhex(found.java), bytes.fromhex(found.ours)
-    same_numbers = [float(text) for text in number.findall(java)] == [
-        float(text) for text in number.findall(our)
-    ]
-    return same_numbers and number.sub(b"", java) == number.sub(b"", our)
 
 
 def null_element(trial: Trial, found: Difference) -> bool:

@@ -45,7 +45,7 @@ def repeats(value: object) -> bool:
 
 
 def damaged(trial: Trial) -> bool:
-    return trial.kind in ("read damaged", "read odd")
+    return trial.kind in ("read damaged", "read odd", "read of another shape")
 
 
 def not_json(trial: Trial) -> bool:
