@@ -76,6 +76,19 @@ def test_a_reader_of_parquet_can_pass_over_rows_by_their_time(
     assert file.schema_arrow == pa.schema(list(COLUMNS.items()))
 
 
+def test_a_file_whose_name_asks_for_no_known_format_is_refused(
+    usual: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "rows.foo"
+    assert main(["decode", str(usual.path), "-o", str(path)]) == 2
+    assert (
+        ".parquet, .jsonl, .json, .csv, .txt, or choose one by --format" in capsys.readouterr().err
+    )
+    assert not path.exists()
+    assert main(["decode", str(usual.path), "-o", str(path), "--format", "csv"]) == 0
+    assert path.read_text().startswith('"file",')
+
+
 def test_text_says_who_asked_whom_for_what(usual: Made, decode: Any) -> None:
     lines = decode(str(usual.path)).decode().splitlines()
     assert len(rows(usual.path)) == len(lines)

@@ -60,6 +60,19 @@ class Records:
     time_ns: Integers
     link: Integers | int
 
+    def take(self, some: Integers) -> Records:
+        """These records."""
+        return Records(
+            self.buffer,
+            self.size,
+            self.where[some],
+            self.data[some],
+            self.captured[some],
+            self.wire[some],
+            self.time_ns[some],
+            self.link if isinstance(self.link, int) else self.link[some],
+        )
+
 
 class Format(Protocol):
     """How records lie in a file."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire_tools.pcap.segments import Place
+from rocketwire_tools.pcap.slots import mixed
 
 if TYPE_CHECKING:
     from rocketwire_tools.pcap.capture import Integers, Records
@@ -23,7 +24,6 @@ SYN: Final = 2
 RST: Final = 4
 MASK: Final = 0xFFFFFFFF
 _HALF: Final = 1 << 31
-_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
 class Chunk:
@@ -178,10 +178,10 @@ def _before(running: Array, first: Array) -> Array:
 def sorted_by_stream(segments: Segments, wanted: Integers) -> Integers:
     """The wanted segments sorted by stream, each stream's in the order of their capture."""
     source, target = segments.source[wanted], segments.target[wanted]
-    mixed: Any = source.view(np.uint64) * _MIX ^ target.view(np.uint64)
-    order = np.argsort(mixed, kind="stable")
-    mixed = mixed[order]
-    same = mixed[1:] == mixed[:-1]
+    mixture = mixed(source, target)
+    order = np.argsort(mixture, kind="stable")
+    mixture = mixture[order]
+    same = mixture[1:] == mixture[:-1]
     differs = (source[order][1:] != source[order][:-1]) | (target[order][1:] != target[order][:-1])
     if (same & differs).any():  # two streams with one mixture
         order = np.lexsort((target, source))

@@ -14,6 +14,7 @@ import numpy as np
 from rocketwire.wire.grammar import PREFIX_SIZE
 from rocketwire_tools.pcap import plain
 from rocketwire_tools.pcap.chunk import FIN, MASK, RST, SYN, Chunk, sorted_by_stream
+from rocketwire_tools.pcap.marks import unmarked
 from rocketwire_tools.pcap.segments import Frame, Limits, Place
 from rocketwire_tools.pcap.singly import Singly
 from rocketwire_tools.pcap.slots import PLAIN, STRANGE, Slots
@@ -132,6 +133,9 @@ class Flows:
         ignored = (self._slots.way[slots] == STRANGE) & ~chunk.has_syn()
         rest = chunk.members(~ignored)
         if not self.careful:
+            chunk, slots = unmarked(chunk, slots, self._slots)
+            if not len(slots):
+                return
             slots = self._straightened(chunk, slots)
             done = self._feed_together(chunk, slots, found)
             ignored = (self._slots.way[slots] == STRANGE) & ~chunk.has_syn()

@@ -41,9 +41,23 @@ class Sink(Protocol):
         """Finish what has been begun."""
 
 
+class FormatError(ValueError):
+    """A file's name asks for a format that there is not."""
+
+
 def format_of(path: str | None) -> str | None:
-    """The format that a file's name asks for."""
-    return None if path is None else _SUFFIXES.get(Path(path).suffix.lower())
+    """The format that a file's name asks for; None for a name that asks for none.
+
+    Raises:
+        FormatError: it asks for one that there is not.
+    """
+    suffix = "" if path is None else Path(path).suffix.lower()
+    if suffix and suffix not in _SUFFIXES:
+        known = ", ".join(_SUFFIXES)
+        raise FormatError(
+            f"{path}: no format is called {suffix}; there are {known}, or choose one by --format"
+        )
+    return _SUFFIXES.get(suffix)
 
 
 @contextmanager

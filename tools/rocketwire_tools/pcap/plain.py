@@ -111,7 +111,8 @@ def last_records(chunk: Chunk, segment: Array, after: Array) -> Array:
     return largest
 
 
-def _look(chunk: Chunk, at: Array, segment: Array) -> Places:
+def look(chunk: Chunk, at: Array, segment: Array) -> Places:
+    """What would be a prefix at virtual positions that lie in segments."""
     offset = chunk.data[segment] + at - chunk.starts[segment]
     room = chunk.starts[segment + 1] - at
     words = rows_at(chunk.records.buffer, offset, PREFIX_SIZE).view(">u4").astype(np.int64)
@@ -130,7 +131,7 @@ def _places(chunk: Chunk, groups: Array, roots: Array, end: Array) -> Places:
     """All positions that may turn out to begin a frame, in order."""
     starts = chunk.starts
     members = np.flatnonzero(chunk.members(groups))
-    parts = [_look(chunk, starts[members], members)]
+    parts = [look(chunk, starts[members], members)]
     known = np.zeros(0, np.int64)
     fresh = np.concatenate([roots, _ends(chunk, parts[0], end)])
     for number in range(_ROUNDS + 1):
@@ -142,7 +143,7 @@ def _places(chunk: Chunk, groups: Array, roots: Array, end: Array) -> Places:
         fresh, segment = fresh[new], segment[new]
         if not len(fresh):
             break
-        part = _look(chunk, fresh, segment)
+        part = look(chunk, fresh, segment)
         parts.append(part)
         if number == _ROUNDS or (number > 1 and len(fresh) < _FEW):
             part.good[:] = False

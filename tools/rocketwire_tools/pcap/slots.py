@@ -20,6 +20,10 @@ PLAIN: Final = 1
 STRANGE: Final = 2
 """Ways of a stream: bytes are looked at one segment after the other, many streams at once, or not at all."""
 _KEEPING: Final = 1024
+_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
+_NOBODY: Final = -1
+_SHARE: Final = 32
+"""The index is made anew when so small a part of the streams was not in it."""
 
 
 class Slots:
@@ -35,6 +39,8 @@ class Slots:
         open: whether the body of a frame goes on, of plain streams.
         seen: when the last segment came, in nanoseconds.
         number: of each stream.
+        source: its sender, -1 in a free slot.
+        target: its receiver.
     """
 
     def __init__(self, kind: type[Stream]) -> None:
@@ -49,6 +55,11 @@ class Slots:
         self.open = np.zeros(_KEEPING, np.bool_)
         self.seen = np.zeros(_KEEPING, np.int64)
         self.number = np.zeros(_KEEPING, np.int64)
+        self.source = np.full(_KEEPING, _NOBODY, np.int64)
+        self.target = np.full(_KEEPING, _NOBODY, np.int64)
+        self._mixed: Array = np.zeros(1, np.uint64)
+        self._indexed: Array = np.zeros(1, np.int64)
+        self._missed = 0
 
     def __len__(self) -> int:
         return len(self._slots)
@@ -58,16 +69,26 @@ class Slots:
 
     def of(self, source: Integers, target: Integers) -> Array:
         """The slots of streams; those that are not known begin."""
+        at: Any = np.searchsorted(self._mixed, mixed(source, target))
+        slots: Array = self._indexed[np.minimum(at, len(self._indexed) - 1)]
+        missed = np.flatnonzero((self.source[slots] != source) | (self.target[slots] != target))
+        if not len(missed):
+            return slots
+        keys = zip(source[missed].tolist(), target[missed].tolist(), strict=True)
         known = self._slots.get
-        keys = list(zip(source.tolist(), target.tolist(), strict=True))
-        slots = [known(key) for key in keys]
-        return np.array(
-            [
-                self._begin(key) if slot is None else slot
-                for slot, key in zip(slots, keys, strict=True)
-            ],
-            np.int64,
-        )
+        slots[missed] = [self._begin(key) if (slot := known(key)) is None else slot for key in keys]
+        self._missed += len(missed)
+        if self._missed > len(self._slots) // _SHARE:
+            self._index()
+        return slots
+
+    def _index(self) -> None:
+        """Let ``of`` find all streams at once; those that are not in the index are found one by one."""
+        used = np.flatnonzero(self.source != _NOBODY)
+        every = mixed(self.source[used], self.target[used])
+        order = np.argsort(every)
+        self._mixed, self._indexed = every[order], used[order]
+        self._missed = 0
 
     def _begin(self, key: tuple[int, int]) -> int:
         other = self._slots.get((key[1], key[0]))
@@ -85,6 +106,7 @@ class Slots:
                 self._grow()
         self._streams[slot] = self._kind(*key, number, generation)
         self._slots[key] = slot
+        self.source[slot], self.target[slot] = key
         self.way[slot] = CAREFUL
         self.open[slot] = False
         self.number[slot] = number
@@ -112,6 +134,9 @@ class Slots:
         for name in ("way", "sequence", "need", "open", "seen", "number"):
             old = getattr(self, name)
             setattr(self, name, np.concatenate([old, np.zeros_like(old)]))
+        for name in ("source", "target"):
+            old = getattr(self, name)
+            setattr(self, name, np.concatenate([old, np.full_like(old, _NOBODY)]))
 
     def stream(self, slot: int) -> Stream:
         """The stream, which knows what the arrays know."""
@@ -149,4 +174,13 @@ class Slots:
         """Forget a stream."""
         slot = self._slots.pop((stream.source, stream.target))
         self._streams[slot] = None
+        self.source[slot] = self.target[slot] = _NOBODY
         self._free.append(slot)
+
+
+def mixed(source: Integers, target: Integers) -> Array:
+    """A number of 64 bits for each pair of ends; few pairs have the same."""
+    one: Array = source.view(np.uint64)
+    other: Array = target.view(np.uint64)
+    result: Array = one * _MIX ^ other
+    return result

@@ -93,11 +93,30 @@ class Stream(Reassembly):
     @property
     def is_plain(self) -> bool:
         """Whether the next bytes in order can be cut without looking at anything but ``need``."""
-        return (
-            self.synced
-            and self.protocol is Protocol.REMOTING
-            and not (self.waits or self._head or self._skipping)
-        )
+        return self.protocol is Protocol.REMOTING and self._is_at_rest
+
+    @property
+    def _is_at_rest(self) -> bool:
+        """Whether it is known what the next bytes in order are, and nothing waits for others."""
+        return self.synced and not (self.waits or self._head or self._skipping)
+
+    def begins(self, sequence: int, *, has_syn: bool) -> bool:
+        """Take note of a stream that begins with a frame, unless it is known to have begun elsewhere.
+
+        Args:
+            sequence: of the first byte.
+            has_syn: whether a SYN announced it just now.
+
+        Returns:
+            Whether the stream is plain now.
+        """
+        if has_syn and self.next_sequence < 0:
+            self.begin(sequence)
+        elif has_syn or sequence != self.next_sequence:
+            return False
+        if self.protocol is Protocol.UNKNOWN and self._is_at_rest:
+            self.protocol = Protocol.REMOTING
+        return self.is_plain
 
     def open(
         self, header: bytes, header_type: int, length: int, first: Place, body: bytes | None
