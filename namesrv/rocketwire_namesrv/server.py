@@ -442,12 +442,14 @@ class NameServer:
 def _take_steps(
     session: Session, seconds: float, between: Callable[[], None] | None = None
 ) -> Outcome:
-    """Take steps of a request for a while, or to its end; ``between`` two of them others are
+    """Take steps of a request for a while, or to its end; before and after each of them others are
     served."""
-    outcome = session.proceed(trio.current_time())
     until = time.monotonic() + seconds
-    while outcome is NOTHING and session.stepping and time.monotonic() < until:
+    if between is not None:
+        between()
+    while True:
+        outcome = session.proceed(trio.current_time())
         if between is not None:
             between()
-        outcome = session.proceed(trio.current_time())
-    return outcome
+        if outcome is not NOTHING or not session.stepping or time.monotonic() >= until:
+            return outcome

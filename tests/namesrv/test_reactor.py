@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import struct
 import threading
@@ -381,3 +382,41 @@ async def test_registrations_that_begin_at_once_take_turns(monkeypatch: pytest.M
                     brokers.start_soon(register, number)
 
     assert replies == [0, 0, 0]
+
+
+@pytest.mark.parametrize("reader_first", [True, False])
+async def test_of_large_bodies_a_part_is_received_behind_those_who_ask(
+    reader_first: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reactor, "BODY_READ_SIZE", 1000)
+    done: list[object] = []
+    received, reads_one = Session.received, Session.reads_one
+
+    def note_received(session: Session, count: int, now: float) -> Outcome:
+        done.append(count)
+        return received(session, count, now)
+
+    def note_read(session: Session, data: bytes, now: float) -> Any:
+        done.append("read")
+        return reads_one(session, data, now)
+
+    monkeypatch.setattr(Session, "received", note_received)
+    monkeypatch.setattr(Session, "reads_one", note_read)
+    with trio.fail_after(60):
+        async with running() as site:
+            clients = [site.connect() for _ in range(3)]
+            reader = clients.pop(0 if reader_first else 2)
+            await reader.send(CLUSTER_INFO)
+            await wait_all_tasks_blocked()
+            for client in clients:  # both bodies have begun, and all that has come is received
+                await client.send(large()[:200_000])
+            await wait_all_tasks_blocked()
+            done.clear()
+            for client, data in (*((each, b" " * 1500) for each in clients), (reader, ROUTE)):
+                assert isinstance(client.stream, trio.SocketStream)
+                os.write(client.stream.socket.fileno(), data)  # the reactor has no turn meanwhile
+            assert site.server.reactor is not None
+            for _ in range(4):
+                site.server.reactor.serve_ready()
+
+    assert done == ["read", 1000, 1000, 500, 500] or done == ["read", 1000, 500, 1000, 500]
