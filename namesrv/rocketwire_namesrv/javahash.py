@@ -19,8 +19,10 @@ from __future__ import annotations
 from operator import mul
 from typing import TYPE_CHECKING, TypeVar
 
+from rocketwire_namesrv.steps import drained
+
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Generator, Iterable
 
 K = TypeVar("K", bound="str | int")
 V = TypeVar("V")
@@ -31,6 +33,9 @@ DEFAULT_CAPACITY = 16
 ORDERED_ENTRIES = 4096
 """A concurrent table with more entries is handed out as inserted: the order would cost more than it
 is worth."""
+
+ORDERED_PER_STEP = 128
+"""Keys, or buckets, that are put in order in one step."""
 
 _POWERS = tuple(pow(31, exponent, 1 << 32) for exponent in range(255, -1, -1))
 
@@ -92,27 +97,38 @@ def concurrent_order(
         capacity: buckets it has now, if entries that are gone made it grow further than these keys
             would.
     """
+    return drained(concurrent_order_in_steps(keys, initial, capacity))
+
+
+def concurrent_order_in_steps(
+    keys: Iterable[str], initial: int = DEFAULT_CAPACITY, capacity: int = 0
+) -> Generator[None, None, list[str]]:
+    """The same as ``concurrent_order``, for those who have something else to do meanwhile."""
     buckets: dict[int, list[tuple[int, str]]] = {}
     size = initial
     for count, key in enumerate(keys, 1):
         value = spread(key)
         buckets.setdefault(value & (size - 1), []).append((value, key))
         if count >= size - (size >> 2):
-            buckets = _split(buckets, size)
+            buckets = yield from _split(buckets, size)
             size *= 2
+        if count % ORDERED_PER_STEP == 0:
+            yield
     while size < capacity:
-        buckets = _split(buckets, size)
+        buckets = yield from _split(buckets, size)
         size *= 2
     return [key for index in sorted(buckets) for _, key in buckets[index]]
 
 
 def _split(
     buckets: dict[int, list[tuple[int, str]]], size: int
-) -> dict[int, list[tuple[int, str]]]:
+) -> Generator[None, None, dict[int, list[tuple[int, str]]]]:
     """Doubles a concurrent table: the last run that stays together keeps its order, what precedes
     is turned round."""
     result: dict[int, list[tuple[int, str]]] = {}
-    for index, chain in buckets.items():
+    for number, (index, chain) in enumerate(buckets.items(), 1):
+        if number % ORDERED_PER_STEP == 0:
+            yield
         run = len(chain) - 1
         while run and not (chain[run - 1][0] ^ chain[-1][0]) & size:
             run -= 1

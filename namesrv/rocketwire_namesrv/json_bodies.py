@@ -39,6 +39,8 @@ HEAD_BYTES: Final = 4096
 """Where the table of topics begins, if it is an ordinary body."""
 PIECE_BYTES: Final = 65_536
 """Least size of a piece of a table of topics: some 300 topics, a fraction of a millisecond."""
+SEARCHED_PER_STEP: Final = 4 * PIECE_BYTES
+"""Bytes in which the end of a table is looked for in one step."""
 
 _TABLE_NAME: Final = TABLE.encode()
 _TABLE_OPENS: Final = b',"%b":{' % _TABLE_NAME
@@ -142,7 +144,7 @@ def read_json(
         close = at
     else:
         known = former if isinstance(former, JsonImage) else None
-        close = _close(body, at, 0 if known is None else known.tail)
+        close = yield from _close(body, at, 0 if known is None else known.tail)
         stop = close
         left: tuple[Piece, ...] = ()
         if known is not None:
@@ -190,13 +192,19 @@ def _unchanged(image: JsonImage, wall_ms: int, size: int) -> RegisteredTopics:
     )
 
 
-def _close(body: bytes, at: int, tail: int) -> int:
+def _close(body: bytes, at: int, tail: int) -> Generator[None, None, int]:
     """Where the table seems to end: what follows is as long as in the former body, or begins where
     two objects end for the first time."""
     guess = len(body) - tail
     if tail and guess > at and body[guess - 1 : guess + 1] == b"}}":
         return guess
-    return body.find(b"}}", at) + 1 or len(body)
+    while at < len(body):
+        found = body.find(b"}}", at, at + SEARCHED_PER_STEP + 1)
+        if found >= 0:
+            return found + 1
+        at += SEARCHED_PER_STEP
+        yield
+    return len(body)
 
 
 def _read_pieces(
@@ -213,7 +221,7 @@ def _read_pieces(
     """
     pieces: list[Piece] = []
     for known, following in zip_longest(former, former[1:]):
-        piece = _read_again(topics, body, at, stop, known, following)
+        piece = yield from _read_again(topics, body, at, stop, known, following)
         if piece is None:
             break
         pieces.append(piece)
@@ -222,7 +230,7 @@ def _read_pieces(
     while at < stop:
         cut = _BETWEEN_TOPICS.search(body, at + PIECE_BYTES, stop)
         end = stop if cut is None or stop - cut.end() < PIECE_BYTES // 2 else cut.start() + 2
-        piece = topics.take(body[at:end])
+        piece = yield from topics.take(body[at:end])
         if piece is None:
             return None
         pieces.append(piece)
@@ -233,7 +241,7 @@ def _read_pieces(
 
 def _read_again(
     topics: JsonTopics, body: bytes, at: int, stop: int, known: Piece, following: Piece | None
-) -> Piece | None:
+) -> Generator[None, None, Piece | None]:
     """Reads what stands where a piece of the former body stood, up to what followed that; None
     where it cannot be told where this is, and nothing has been read then."""
     if known.known is not None:
@@ -247,7 +255,7 @@ def _read_again(
         end = body.find(mark, at, min(at + 2 * known.length + PIECE_BYTES, stop)) if mark else -1
     if at >= end:
         return None
-    return topics.take(body[at:end], known.known)
+    return (yield from topics.take(body[at:end], known.known))
 
 
 def _rest(head: bytes, tail: bytes, count: int) -> RegisterBrokerBody | None:

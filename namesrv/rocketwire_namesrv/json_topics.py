@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.errors import DecodeError
@@ -28,7 +29,7 @@ from rocketwire_namesrv.registered import settings_of, topics_of
 from rocketwire_namesrv.runs import Run, TopicRuns
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Generator
 
     from rocketwire.wire.fastjson import JsonValue
     from rocketwire_namesrv.names import KnownNames, NamesInUse
@@ -45,6 +46,8 @@ _TEXT: Final = frozenset({str})
 _INTEGER: Final = frozenset({int})
 _FILTER_TYPES: Final = frozenset({"SINGLE_TAG", "MULTI_TAG"})
 _PROBES: Final = ("a", "b")
+EACH_PER_STEP: Final = 128
+"""Topics that are understood one by one in one step."""
 AROUND_BYTES: Final = 4096
 """Within which a topic ends whose name is known."""
 _PATTERNS: Final = 64
@@ -79,9 +82,11 @@ class JsonTopics:
             return self.by_key
         return [(names.get(key, key), settings) for key, settings in self.by_key]
 
-    def take(self, text: bytes, known: KnownNames | None = None) -> Piece | None:
-        """Reads some topics, members of an object; None where this is not what it was, or one is
-        not ordinary.
+    def take(
+        self, text: bytes, known: KnownNames | None = None
+    ) -> Generator[None, None, Piece | None]:
+        """Reads some topics, members of an object, in steps; None where this is not what it was, or
+        one is not ordinary.
 
         Args:
             text: of the members.
@@ -89,7 +94,11 @@ class JsonTopics:
         """
         if b"\\" in text or (b"$" in text and b"$ref" in text):
             return None
-        return self._take_alike(text) or self._take_each(text, known)
+        piece = self._take_alike(text)
+        if piece is None:
+            yield
+            piece = yield from self._take_each(text, known)
+        return piece
 
     def take_known(self, body: bytes, at: int, stop: int, known: KnownNames) -> Piece | None:
         """Reads the topics with these names, if a part of a body is what they make of it.
@@ -115,11 +124,17 @@ class JsonTopics:
         marks = _marks_of(names, *around) + 2 * known.marks
         return Piece(len(text), digest_of(text), len(names), marks, known)
 
-    def _take_each(self, text: bytes, known: KnownNames | None) -> Piece | None:
-        """Reads any topics; None where one is not ordinary."""
+    def _take_each(
+        self, text: bytes, known: KnownNames | None
+    ) -> Generator[None, None, Piece | None]:
+        """Reads any topics, in steps; None where one is not ordinary."""
+        topics: list[tuple[str, QueueSettings]] = []
         try:
             members: Any = strict_loads(b"{%b}" % text)
-            topics = [self._topic(value) for value in members.values()]
+            values = iter(members.values())
+            while some := [self._topic(value) for value in islice(values, EACH_PER_STEP)]:
+                topics += some
+                yield
         except (StrictError, KeyError, TypeError):
             return None
         if not topics:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 STEP_BYTES: Final = 262_144
 """Bytes that are summed in one step."""
-PIECES_PER_STEP: Final = 8
+PIECES_PER_STEP: Final = 4
 """Pieces that are compared in one step."""
 MOST_PIECES: Final = 16
 """Pieces to which changes may have reduced a small table; a large one may have more."""

@@ -26,7 +26,7 @@ from rocketwire_namesrv.limits import Limit, LimitReachedError
 from rocketwire_namesrv.occurrences import ChecksumMismatch, RegistrationRefused
 from rocketwire_namesrv.pieces import ChecksumError, check_sum
 from rocketwire_namesrv.reads import ZONE_NAME
-from rocketwire_namesrv.registrations import read_registered_topics
+from rocketwire_namesrv.registrations import MANY_BYTES, read_registered_topics
 from rocketwire_namesrv.steps import drained
 
 if TYPE_CHECKING:
@@ -122,6 +122,8 @@ def _registration(
     if not state.config.delete_topic_with_broker_registration:  # that needs the names of all
         former = state.table.image(header.cluster_name, header.broker_addr)
     content = yield from _content(state, request, header, now, former, crc)
+    if content.size >= MANY_BYTES:
+        yield  # from here to the first change of the table there is no pause
     registration = _as_registration(content, request, header, peer)
     if content.only_changes and not state.table.builds_on(registration, former):
         content = yield from _content(state, request, header, now, None, 0)

@@ -82,11 +82,13 @@ def read_registered_topics(
         same = same_stream(former, digest, version)
         if same is None or same.crc != crc:
             yield from check_sum(body, crc)
+            yield
         now = (digest, version, crc)
         return (yield from read_packed(body, wall_ms, former, now, max_inflated, in_use))
     begun = yield from common(body, former)
     if begun is None or begun.same is None or begun.same.crc != crc:
         yield from check_sum(body, crc)
+        yield
     light = None
     if begun is not None:
         light = yield from read_json(body, wall_ms, begun, former, crc, in_use)

@@ -13,7 +13,7 @@ from operator import getitem, is_, is_not
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.messages.route import QueueData
-from rocketwire_namesrv.javahash import ConcurrentHashMap, HashMap, concurrent_order
+from rocketwire_namesrv.javahash import ConcurrentHashMap, HashMap, concurrent_order_in_steps
 from rocketwire_namesrv.names import NamesInUse, adopt
 from rocketwire_namesrv.occurrences import (
     Occurrence,
@@ -252,18 +252,17 @@ class TopicTable:
         """
         name = registration.broker_name
         work = _Application(self, name, everything=everything, keep=keep)
-        runs = runs_of(self._arranged(registration.topics), TOPICS_PER_STEP)
         touched, presence = self.touched.get(name, 0), self.lost.get(name, 0)
         alone = True
         try:
+            arranged = yield from self._arranged(registration.topics)
+            runs = runs_of(arranged, TOPICS_PER_STEP)
             run = next(runs, None)
-            while run is not None:
+            while run is not None and is_current():
                 work.apply(run)
                 run = next(runs, None)
                 if run is not None:
                     yield
-                    if not is_current():
-                        break
         finally:
             alone = self.touched.get(name, 0) == touched
             if work.created or work.changed:
@@ -292,14 +291,15 @@ class TopicTable:
 
     def _arranged(
         self, topics: Collection[tuple[str, QueueSettings]]
-    ) -> Collection[tuple[str, QueueSettings]]:
+    ) -> Generator[None, None, Collection[tuple[str, QueueSettings]]]:
         """The topics in the order of Java's table of them, where it matters: when some are new."""
         if len(topics) > ORDERED_TOPICS:
             return topics
         settings = dict(topics)
         if self.entries.keys() >= settings.keys():
             return topics
-        return [(topic, settings[topic]) for topic in concurrent_order(settings)]
+        order = yield from concurrent_order_in_steps(settings)
+        return [(topic, settings[topic]) for topic in order]
 
     def map_statically(self, mappings: Mapping[str, TopicQueueMappingInfo]) -> None:
         """Takes the static mappings of a registration."""

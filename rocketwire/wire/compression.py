@@ -59,8 +59,6 @@ def inflating(
     pieces: list[bytes] = []
     size = 0
     for piece, used in _pieces(data):
-        if pieces:
-            yield
         size += len(piece)
         if size > max_size:
             message = f"inflates to more than {max_size} bytes"
@@ -69,6 +67,7 @@ def inflating(
             message = f"inflates to more than {max_ratio} times its size"
             raise LimitExceededError(message, declared=size, limit=used * max_ratio)
         pieces.append(piece)
+        yield
     return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 

@@ -19,6 +19,7 @@ from rocketwire_namesrv.names import NamesInUse, adopt, marks_in
 from rocketwire_namesrv.packed_bodies import PackedImage
 from rocketwire_namesrv.runs import Run, TopicRuns
 from rocketwire_namesrv.shapes import QueueSettings
+from rocketwire_namesrv.steps import drained
 from tests.namesrv.talk import Server
 from tests.namesrv.test_registrations import body_of, named, packed
 from tests.namesrv.test_unchanged import seen
@@ -212,7 +213,7 @@ def frames(text: str) -> tuple[bytes, JsonTopics, KnownNames]:
     body = body_of(of(["T1", "T2"], 8))
     text = body[body.index(b'"T1"') : body.index(b'},"topicQueueMapping')].decode()
     topics = JsonTopics(NamesInUse())
-    piece = topics.take(text.encode())
+    piece = drained(topics.take(text.encode()))
     assert piece is not None
     assert piece.known is not None
     return text.encode(), topics, piece.known
@@ -319,4 +320,4 @@ def test_names_are_known_by_what_they_are() -> None:
 
 
 def test_a_piece_without_a_topic_is_not_read() -> None:
-    assert JsonTopics().take(b" " * 100) is None
+    assert drained(JsonTopics().take(b" " * 100)) is None
