@@ -18,6 +18,7 @@ from bench.client.programs import (
     Taken,
     compiled,
     first_message,
+    floor_command,
     java_command,
     our_command,
 )
@@ -83,12 +84,24 @@ def measure(name_server: str, topic: str, classes: Path, rounds: int, scale: flo
     finally:
         for program in programs.values():
             program.end()
+    _floors(name_server, topic, counts["sync"])
     ours, java = memory["ours"], memory["Java"]
     lines.append(Line("peak resident memory, MiB", f"{ours:.0f}", f"{java:.0f}", java / ours, MEMORY_TARGET))  # fmt: skip
     starts = [{who: first_message(commands[who]) for who in PAIR} for _ in range(COLD_STARTS)]
     ours, java = (min(start[who].wall for start in starts) for who in PAIR)
     lines.append(Line("first acknowledged message, cold, ms", f"{1000 * ours:.0f}", f"{1000 * java:.0f}", java / ours, COLD_TARGET))  # fmt: skip
     return lines
+
+
+def _floors(name_server: str, topic: str, count: int) -> None:
+    """Say what the system and trio alone take for a synchronous send."""
+    for how in ("socket", "trio"):
+        program = Program(floor_command(name_server, topic, how))
+        try:
+            taken = program.run("sync", count)
+        finally:
+            program.end()
+        print(f"floor    sync   {how:<7}{taken.rate:>7.0f} messages a CPU second, {taken.wall:6.1f} s", file=sys.stderr)  # fmt: skip
 
 
 def _work(verb: str, last: dict[tuple[str, str], Taken]) -> Line:

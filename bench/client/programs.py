@@ -69,6 +69,11 @@ def our_command(name_server: str, topic: str) -> list[str]:
     return [sys.executable, "-m", "bench.client.ours", name_server, topic]
 
 
+def floor_command(name_server: str, topic: str, how: str) -> list[str]:
+    """Sends without a client; ``how`` as of ``bench.client.floor``."""
+    return [sys.executable, "-m", "bench.client.floor", name_server, topic, how]
+
+
 class Program:
     """One client that runs."""
 
