@@ -34,9 +34,14 @@ def double_text(value: float) -> str:
     return _laid_out(sign, *_digits(abs(value)))
 
 
-def shortest_text(value: float) -> str:
-    """A finite number as both JSON libraries write it: with the fewest digits that give it back, and
-    of two that are equally near the one farther from zero (Java: ``RyuDouble``)."""
+def shortest_text(value: float, *, farther: bool) -> str:
+    """A finite number as the JSON libraries write it: with the fewest digits that give it back.
+
+    Args:
+        value: the number.
+        farther: whether of two that are equally near it is the one farther from zero (fastjson2),
+            or that with an even digit (1.2.83).
+    """
     plain = float.__repr__(value)
     if not value:
         return plain
@@ -45,7 +50,7 @@ def shortest_text(value: float) -> str:
     whole, _, fraction = mantissa.lstrip("-").partition(".")
     exponent = int(power or 0) - len(fraction)
     digits = int(whole + fraction)
-    digits += _is_halfway(abs(value), digits, exponent)
+    digits += farther and _is_halfway(abs(value), digits, exponent)
     figures = str(digits)
     return _laid_out("-" if value < 0 else "", figures.rstrip("0"), len(figures) + exponent)
 

@@ -106,7 +106,9 @@ class Real(float):
 def _single_text(value: float) -> str:
     """A number as ``float`` of Java, as Java prints it."""
     shortest = shortest_single(value)
-    return shortest_text(shortest) if math.isfinite(shortest) else double_text(shortest)
+    return (
+        shortest_text(shortest, farther=False) if math.isfinite(shortest) else double_text(shortest)
+    )
 
 
 def single(value: float) -> float:
@@ -181,7 +183,7 @@ class Writer:
     """Writes one value.
 
     Args:
-        dialect: whose escapes.
+        dialect: whose escapes, and digits of doubles.
         standard: the form that Java gives to clients that read standard JSON only: every key
             quoted, map keys in natural order, integers that a double cannot hold as strings.
         strict_dumps: encoder of flat pieces.
@@ -236,7 +238,7 @@ class Writer:
             return b"null"
         if isinstance(value, Real) and (value.decimal is not None or value.suffix == "F"):
             return value.text.encode()
-        return shortest_text(value).encode()
+        return shortest_text(value, farther=not self._old).encode()
 
     def _array(self, items: list[object] | tuple[object, ...]) -> bytes:
         if not self._standard and _ATOMS.issuperset(map(type, items)):

@@ -65,7 +65,19 @@ def test_a_double_is_printed_as_java_prints_it(text: str, value: float) -> None:
 
 @pytest.mark.parametrize(("text", "value"), WRITTEN.items())
 def test_json_has_the_fewest_digits_and_of_two_the_farther(text: str, value: float) -> None:
-    assert shortest_text(value) == text
+    assert shortest_text(value, farther=True) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    {
+        "-2.0425983761555422E15": -2.0425983761555422e15,
+        "8.005840751130292E14": 8.005840751130292e14,
+    }.items(),
+)
+def test_the_older_library_takes_the_even_one_of_two(text: str, value: float) -> None:
+    assert shortest_text(value, farther=False) == text
+    assert shortest_text(value, farther=True) != text
 
 
 @pytest.mark.parametrize("value", [1e23, 2.0**-44, 2.0**62])
@@ -88,6 +100,6 @@ def test_what_is_no_number_has_a_name() -> None:
 @example(9.5367431640625e-07)
 @example(2.0**-1074 * 3)
 def test_the_text_gives_the_double_back(value: float) -> None:
-    for text in (double_text(value), shortest_text(value)):
+    for text in (double_text(value), shortest_text(value, farther=True)):
         assert float(text) == value
         assert "." in text
