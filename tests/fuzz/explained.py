@@ -292,6 +292,13 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         json_texts.starts_with_point,
     ),
     Explanation(
+        "plus before a long number",
+        JSON,
+        "A plus before a number, which is no JSON, says nothing; Java counts it among the digits of one that has more than nine and "
+        "a fraction or an exponent.",
+        json_texts.plus_before_digits,
+    ),
+    Explanation(
         "nothing to sign",
         _formats("signature"),
         "The content of a command without fields and body is empty; Java has null for it, and its signer raises.",

@@ -116,6 +116,15 @@ def starts_with_point(trial: Trial, found: Difference) -> bool:
     return any(re.search(rb"[:,\[]\s*-?[.][0-9]", text) is not None for text in texts_of(trial))
 
 
+def plus_before_digits(trial: Trial, found: Difference) -> bool:
+    """Java counts the plus among the digits, so that more than nine of them do not fit its first 32 bits."""
+    numbers = isinstance(found.java, int | float) and isinstance(found.ours, int | float)
+    if not damaged(trial) or not (numbers or only_ours(found) or only_java(found, "no integer")):
+        return False
+    number = rb"[+](?=[0-9.]{10})(?:[0-9]*[.]|[0-9]+[eE])"
+    return any(re.search(number, text) is not None for text in texts_of(trial))
+
+
 def unread_member(trial: Trial, found: Difference) -> bool:
     return only_ours(found) and re.search(rb'"(?:body|suspended)"\s*:', text_of(trial)) is not None
 
