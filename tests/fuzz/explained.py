@@ -247,6 +247,13 @@ EXPLANATIONS: tuple[Explanation, ...] = (
         bodies.no_body,
     ),
     Explanation(
+        "double at the edge",
+        _formats("fastjson-bodies"),
+        "A double is written with the fewest digits that give it back; where these lie at the very edge of what does, as for "
+        "2233966.251886938, Java's writer takes one digit more.",
+        bodies.double_at_the_edge,
+    ),
+    Explanation(
         "object in the place of a list",
         _formats("fastjson-bodies"),
         "An object in the place of a list of objects or maps is a list of it alone; Java takes it so for most members, and "
