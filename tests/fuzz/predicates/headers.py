@@ -72,6 +72,13 @@ def unread_type(trial: Trial, found: Difference) -> bool:
         return True
     if found.path == ("ext", "serializeTypeCurrentRPC"):
         return b'"$ref"' in text_of(trial)
-    odd = re.search(rb'"serializeTypeCurrentRPC"\s*:\s*(?:"[^"]*"|[0-9]{10,})', text_of(trial))
-    refusals = ("NumberFormatException", "malformed input", "illegal number")
+    odd = re.search(
+        rb'"serializeTypeCurrentRPC"\s*:\s*(?:"[^"]*"|[0-9]{10,}|[\[{])', text_of(trial)
+    )
+    refusals = (
+        "NumberFormatException",
+        "malformed input",
+        "illegal number",
+        "illegal fieldName input",
+    )
     return odd is not None and any(only_ours(found, what) for what in refusals)
