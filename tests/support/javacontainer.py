@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from tests.support import javacache
 from tests.support.javapeers import CURRENT, SHORT_LIVED, java, prepare, properties
-from tests.support.processes import LOOPBACK, Child, free_ports
+from tests.support.javaserver import JavaServer
+from tests.support.processes import LOOPBACK, free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 CONTAINER_POM = "container.xml"
 
 
-class JavaContainer:
+class JavaContainer(JavaServer):
     """A container without brokers.
 
     Attributes:
@@ -26,7 +27,7 @@ class JavaContainer:
         """Its configuration is written."""
         port = free_ports((-2, 0))
         self.address = f"{LOOPBACK}:{port}"
-        self._folder = prepare(folder)
+        prepare(folder)
         self._name_servers = ";".join(name_servers)
         settings = {
             "listenPort": port,
@@ -35,14 +36,14 @@ class JavaContainer:
             "namesrvAddr": self._name_servers,
         }
         (folder / "conf" / "container.properties").write_text(properties(settings))
-        self._command = java(
+        command = java(
             CURRENT,
             "org.apache.rocketmq.container.BrokerContainerStartup",
             *("-c", "conf/container.properties"),
             jvm=SHORT_LIVED,
             pom=CONTAINER_POM,
         )
-        self._child: Child | None = None
+        super().__init__("container", command, folder, booted="boot success")
 
     def configured(self, name: str, cluster: str) -> Path:
         """The configuration file of a broker that the container can start."""
@@ -61,21 +62,3 @@ class JavaContainer:
         path = self._folder.resolve() / f"{name}.properties"
         path.write_text(base + properties(settings))
         return path
-
-    def start(self) -> None:
-        """Start it and wait until it listens."""
-        child = Child("container", self._command, self._folder, environment={"ROCKETMQ_HOME": "."})
-        self._child = child
-        child.wait_until(lambda: "boot success" in child.output, "boot success")
-
-    def kill(self) -> None:
-        """SIGKILL, for its brokers, too."""
-        if self._child is not None:
-            self._child.kill()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.kill()

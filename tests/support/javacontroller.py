@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from tests.support.javapeers import CURRENT, java, prepare, properties, quick_start
-from tests.support.processes import LOOPBACK, Child, free_ports
+from tests.support.javaserver import JavaServer
+from tests.support.processes import LOOPBACK, free_ports
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-class JavaController:
+class JavaController(JavaServer):
     """One controller, which is its own quorum.
 
     Attributes:
@@ -20,7 +21,7 @@ class JavaController:
 
     def __init__(self, folder: Path, *, version: str = CURRENT) -> None:
         self.address = f"{LOOPBACK}:{free_ports()}"
-        self._folder = prepare(folder)
+        prepare(folder)
         settings = {
             "controllerDLegerGroup": "controllers",
             "controllerDLegerPeers": f"n0-{self.address}",
@@ -29,27 +30,10 @@ class JavaController:
             "mappedFileSize": 1_048_576,
         }
         (folder / "conf" / "controller.properties").write_text(properties(settings))
-        self._command = java(
+        command = java(
             version,
             "org.apache.rocketmq.controller.ControllerStartup",
             *("-c", "conf/controller.properties"),
             jvm=quick_start(version),
         )
-        self._child: Child | None = None
-
-    def start(self) -> None:
-        environment = {"ROCKETMQ_HOME": "."}
-        child = Child("controller", self._command, self._folder, environment=environment)
-        self._child = child
-        child.wait_until(lambda: "boot success" in child.output, "boot success")
-
-    def kill(self) -> None:
-        if self._child is not None:
-            self._child.kill()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.kill()
+        super().__init__("controller", command, folder, booted="boot success")

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING
 
 from tests.support.javapeers import CURRENT, SHORT_LIVED, JavaPeer, java, prepare
-from tests.support.processes import LOOPBACK, Child, free_ports
+from tests.support.javaserver import JavaServer
+from tests.support.processes import LOOPBACK, free_ports
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +17,7 @@ GRPC_CLIENT = "5.1.0"
 """Clients of the gRPC protocol have release numbers of their own."""
 
 
-class JavaProxy:
+class JavaProxy(JavaServer):
     """A proxy before the brokers of DefaultCluster, one of which must have registered when it starts.
 
     Attributes:
@@ -28,7 +29,7 @@ class JavaProxy:
         grpc, remoting = free_ports(), free_ports()
         self.grpc_address = f"{LOOPBACK}:{grpc}"
         self.remoting_address = f"{LOOPBACK}:{remoting}"
-        self._folder = prepare(folder)
+        prepare(folder)
         settings = {
             "rocketMQClusterName": "DefaultCluster",
             "proxyMode": "CLUSTER",
@@ -39,31 +40,20 @@ class JavaProxy:
             "remotingListenPort": remoting,
         }
         (folder / "conf" / "rmq-proxy.json").write_text(json.dumps(settings))
-        self._command = java(
+        command = java(
             CURRENT,
             "org.apache.rocketmq.proxy.ProxyStartup",
             *("-pc", "conf/rmq-proxy.json"),
             jvm=SHORT_LIVED,
             pom="proxy.xml",
         )
-        self._child: Child | None = None
-
-    def start(self) -> None:
-        environment = {"ROCKETMQ_HOME": ".", "RMQ_PROXY_HOME": "."}
-        child = Child("proxy", self._command, self._folder, environment=environment)
-        self._child = child
-        child.wait_until(lambda: "startup successfully" in child.output, "startup successfully")
-
-    def kill(self) -> None:
-        if self._child is not None:
-            self._child.kill()
-
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.kill()
+        super().__init__(
+            "proxy",
+            command,
+            folder,
+            booted="startup successfully",
+            environment={"RMQ_PROXY_HOME": "."},
+        )
 
 
 class GrpcPeer(JavaPeer):

@@ -38,7 +38,7 @@ SERVED_CODES = (
     901,
     904,
 )
-"""Every request that a name server knows (DefaultRequestProcessor.processRequest)."""
+"""Every request that a name server knows (``DefaultRequestProcessor``, ``ClientRequestProcessor``)."""
 
 DEFAULT_KIND = os.environ.get("ROCKETWIRE_INTEROP_NAMESRV", "ours")
 """Which one the interop tests run on; ``java`` proves the tests themselves."""
