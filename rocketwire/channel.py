@@ -187,22 +187,10 @@ class Channel(trio.abc.AsyncResource):
         self._answered = 0
         waiter = waiters[opaque] = _Waiter()
         self._outbox.put(data, at_once=alone)
-        if not inlet.is_free:
+        if inlet.is_free:
+            await self._read_for(waiter, opaque)
+        else:
             await self._wait_for(waiter, opaque)
-        else:  # read what comes until the answer is among it, for all others too
-            inlet.take()
-            try:
-                while waiter.response is None and opaque in waiters:
-                    try:
-                        came = await inlet.receive(self._connection.missing)
-                    except _LOST as error:
-                        self._break("the connection was lost", error)
-                    else:
-                        self._received_for(waiter, opaque, came)
-            finally:
-                if opaque in waiters:
-                    self._forget(opaque)
-                inlet.give_back(recall=bool(waiters))
         if waiter.response is None:
             raise waiter.error or self._ended()
         return waiter.response
@@ -243,6 +231,23 @@ class Channel(trio.abc.AsyncResource):
 
         waiter.task = trio.lowlevel.current_task()
         await trio.lowlevel.wait_task_rescheduled(abort)
+
+    async def _read_for(self, waiter: _Waiter, opaque: int) -> None:
+        """As ``_wait_for``, but reading until the answer is among what comes, for all others too."""
+        waiters, inlet = self._waiters, self._inlet
+        inlet.take()
+        try:
+            while waiter.response is None and opaque in waiters:
+                try:
+                    came = await inlet.receive(self._connection.missing)
+                except _LOST as error:
+                    self._break("the connection was lost", error)
+                else:
+                    self._received_for(waiter, opaque, came)
+        finally:
+            if opaque in waiters:
+                self._forget(opaque)
+            inlet.give_back(recall=bool(waiters))
 
     def _forget(self, opaque: int) -> None:
         self._waiters.pop(opaque, None)
