@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 pa: Any = importlib.import_module("pyarrow")
-_call: Any = importlib.import_module("pyarrow._compute").call_function
 
 
 class DataType(Protocol):
@@ -76,6 +75,17 @@ class Batch(Protocol):
 def compute() -> Any:
     """``pyarrow.compute``."""
     return importlib.import_module("pyarrow.compute")
+
+
+def _caller() -> Any:
+    """``pyarrow.compute.call_function``, from where pyarrow keeps it as long as it is there: that is no promise of pyarrow's."""
+    try:
+        return importlib.import_module("pyarrow._compute").call_function
+    except (ImportError, AttributeError):
+        return compute().call_function
+
+
+_call: Any = _caller()
 
 
 def taken(values: Column, indices: Column) -> Column:
