@@ -32,7 +32,7 @@ from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.wire import grammar
 from rocketwire.wire.command import RemotingCommand, decode, encode
 from rocketwire.wire.interpret import interpret_builder, interpret_parser
-from rocketwire.wire.json_header import decode_json_header
+from rocketwire.wire.json_header import read_json_header
 
 Call = Callable[[], object]
 INF = float("inf")
@@ -133,7 +133,7 @@ def rows() -> list[Row]:
     def ours_with_header() -> object:
         (_, text, body), _ = grammar.parse_envelope(frame)
         header = text if isinstance(text, bytes) else bytes(text)  # bytes of bytes are a call, too
-        return decode_json_header(header), body
+        return read_json_header(header), body
 
     def hand_with_header() -> object:
         (_, text, body), _ = handwritten.envelope(frame)

@@ -12,12 +12,12 @@ from rocketwire.wire.binary_header import decode_binary_header, encode_binary_he
 from rocketwire.wire.drafts import drafting
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, FrameDecoder, RawFrame, split_frame
 from rocketwire.wire.grammar import build_envelope
-from rocketwire.wire.json_header import decode_json_header, encode_json_header
+from rocketwire.wire.json_header import encode_json_header, read_json_header
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.wire.fields import Language
+    from rocketwire.wire.fields import HeaderValues, Language
 
 _RESPONSE = int(
     CommandFlag.RESPONSE
@@ -88,7 +88,7 @@ def decode_frame(raw: RawFrame) -> RemotingCommand:
     """
     body = raw.body
     if raw.header_type == _JSON:
-        fields = decode_json_header(raw.header)
+        fields: HeaderValues = read_json_header(raw.header)
         serialize_type = _JSON
     else:
         fields, used = decode_binary_header(raw.header)

@@ -18,7 +18,7 @@ SEVERAL: Final = 24
 EntriesReader: TypeAlias = "Callable[[bytes], dict[str, str] | None]"
 
 
-def entries_reader(key: struct.Struct, value: struct.Struct, limit: int) -> EntriesReader:
+def entries_reader(key: struct.Struct, value: struct.Struct) -> EntriesReader:
     """Makes the reader of entries whose keys and values have such lengths before them.
 
     Where all bytes are ASCII, those of the lengths are too, so that no length is below zero and
@@ -28,20 +28,18 @@ def entries_reader(key: struct.Struct, value: struct.Struct, limit: int) -> Entr
     Args:
         key: one number, the length of a key.
         value: the same of a value.
-        limit: most entries.
 
     Returns:
-        A function from the bytes of all entries to these, as ``JavaEntries`` has them; None where
-        they are not ordinary.
+        A function from the bytes of all entries, so few that there cannot be too many entries, to
+        these, as ``JavaEntries`` has them; None where they are not ordinary.
     """
     key_length, value_length = key.unpack_from, value.unpack_from
     key_size, value_size = key.size, value.size
-    most = limit * (key_size + value_size)
     error = struct.error
 
     def read(region: bytes) -> dict[str, str] | None:
         size = len(region)
-        if size > most or not region.isascii():
+        if not region.isascii():
             return None
         text = region.decode()
         found: dict[str, str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from rocketwire.codes import LanguageCode
 
@@ -20,3 +20,7 @@ class HeaderFields(NamedTuple):
     flag: int
     remark: str | None
     ext_fields: dict[str, str] | None
+
+
+HeaderValues: TypeAlias = "tuple[int, Language, int, int, int, str | None, dict[str, str] | None]"
+"""The same without the names, for where headers are read by the thousand."""

@@ -386,8 +386,9 @@ class _Parser:
             "path": repr(path),
             "key": self.out.constant("unpack", f"{key}.unpack_from"),
             "value": self.out.constant("unpack", f"{value}.unpack_from"),
-            "read": self.out.constant("read", f"entries_reader({key}, {value}, {node.limit})"),
+            "read": self.out.constant("read", f"entries_reader({key}, {value})"),
             "several": str(SEVERAL),
+            "most": str(node.limit * (node.key.size + node.value.size)),
             "k": str(node.key.size),
             "v": str(node.value.size),
             "limit": str(node.limit),
@@ -404,7 +405,7 @@ if {total} > 0:
     until = p + {total}
     if until > {end}:
         raise bad_length(buf, p, {end}, {total}, {path})
-    {var} = {read}(bytes(buf[p:until])) if {total} >= {several} else None
+    {var} = {read}(bytes(buf[p:until])) if {several} <= {total} <= {most} else None
     room = {limit}
     if {var} is None:
         {var} = {{}}
@@ -429,17 +430,18 @@ if {total} > 0:
         q = p + n
         if n < 0 or n > {total} or q > {end}:
             raise bad_length(buf, p, {end}, n, {path} + '.value')
-        try:
-            left = text(left)
-            right = text(buf[p:q])
-        except UnicodeDecodeError:
-            left = left if left.__class__ is str else decode_utf8(bytes(left))
-            right = decode_utf8(bytes(buf[p:q]))
+        if left:
+            try:
+                left = text(left)
+                right = text(buf[p:q])
+            except UnicodeDecodeError:
+                left = left if left.__class__ is str else decode_utf8(bytes(left))
+                right = decode_utf8(bytes(buf[p:q]))
+            if right:
+                {var}[left] = right
+            else:
+                {var}.pop(left, None)
         p = q
-        if not right:
-            {var}.pop(left, None)
-        elif left:
-            {var}[left] = right
 """
 
 

@@ -294,7 +294,7 @@ parse_binary_header_steps15 = (('ext_fields', 4),)
 parse_binary_header_unpack16 = Struct('>l').unpack_from
 parse_binary_header_unpack17 = Struct('>h').unpack_from
 parse_binary_header_unpack18 = Struct('>l').unpack_from
-parse_binary_header_read19 = entries_reader(Struct('>h'), Struct('>l'), 16384)
+parse_binary_header_read19 = entries_reader(Struct('>h'), Struct('>l'))
 parse_binary_header_steps20 = (('ext_fields.key', 2),)
 parse_binary_header_steps21 = (('ext_fields.value', 4),)
 def parse_binary_header(buf, pos=0, end=None):
@@ -331,7 +331,7 @@ def parse_binary_header(buf, pos=0, end=None):
         until = p + total9
         if until > end:
             raise bad_length(buf, p, end, total9, 'ext_fields')
-        ext_fields_7 = parse_binary_header_read19(bytes(buf[p:until])) if total9 >= 24 else None
+        ext_fields_7 = parse_binary_header_read19(bytes(buf[p:until])) if 24 <= total9 <= 98304 else None
         room = 16384
         if ext_fields_7 is None:
             ext_fields_7 = {}
@@ -356,17 +356,18 @@ def parse_binary_header(buf, pos=0, end=None):
             q = p + n
             if n < 0 or n > total9 or q > end:
                 raise bad_length(buf, p, end, n, 'ext_fields' + '.value')
-            try:
-                left = text(left)
-                right = text(buf[p:q])
-            except UnicodeDecodeError:
-                left = left if left.__class__ is str else decode_utf8(bytes(left))
-                right = decode_utf8(bytes(buf[p:q]))
+            if left:
+                try:
+                    left = text(left)
+                    right = text(buf[p:q])
+                except UnicodeDecodeError:
+                    left = left if left.__class__ is str else decode_utf8(bytes(left))
+                    right = decode_utf8(bytes(buf[p:q]))
+                if right:
+                    ext_fields_7[left] = right
+                else:
+                    ext_fields_7.pop(left, None)
             p = q
-            if not right:
-                ext_fields_7.pop(left, None)
-            elif left:
-                ext_fields_7[left] = right
     value = (code_1, language_2, version_3, opaque_4, flag_5, remark_6, ext_fields_7, )
     return value, p
 

@@ -31,10 +31,10 @@ from rocketwire.wire.fastjson_references import REFERENCE, is_path
 from rocketwire.wire.fields import HeaderFields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from decimal import Decimal
 
-    from rocketwire.wire.fields import Language
+    from rocketwire.wire.fields import HeaderValues, Language
 
 HEADER_LIMITS: Final = JsonLimits(max_size=16_777_215, max_depth=64, max_count=65_536)
 """The largest header a frame can declare; no header in use nests deeper than 1 or has more than
@@ -48,8 +48,6 @@ _UNCOUNTED_SIZE = 4096
 _INT32_MIN, _INT32_MAX = -(2**31), 2**31 - 1
 _LANGUAGE_BY_NAME = {code.name: code for code in LanguageCode}
 _TEXT = frozenset({str})
-_new: Callable[..., HeaderFields] = vars(tuple)["__new__"]
-"""What the constructor of a named tuple calls, at a third of its price."""
 
 
 # ---------------------------------------------------------------------------- decoding
@@ -67,6 +65,16 @@ def decode_json_header(header: bytes) -> HeaderFields:
         DecodeError: where Java closes the connection, with the member in ``path``.
         LimitExceededError: for more than ``HEADER_LIMITS``.
     """
+    return HeaderFields(*read_json_header(header))
+
+
+def read_json_header(header: bytes) -> HeaderValues:
+    """Reads a header as ``decode_json_header`` does, for who wants no names: they take a tenth of
+    the time.
+
+    Raises:
+        DecodeError: as of ``decode_json_header``.
+    """
     if len(header) > _UNCOUNTED_SIZE:
         return _decode_carefully(header)
     try:
@@ -74,8 +82,10 @@ def decode_json_header(header: bytes) -> HeaderFields:
         get = members.get
         ext_fields = get("extFields")
         if ext_fields is not None:
-            "".join(ext_fields.values())  # the cheapest way to see that all are text
-    except (StrictError, AttributeError, TypeError):
+            for text in ext_fields.values():
+                if type(text) is not str:
+                    return _decode_carefully(header)
+    except (StrictError, AttributeError):
         return _decode_carefully(header)
     code = get("code", 0)
     version = get("version", 0)
@@ -91,8 +101,7 @@ def decode_json_header(header: bytes) -> HeaderFields:
         and (remark is None or type(remark) is str)
         and (ext_fields is None or REFERENCE not in ext_fields)
     ):
-        language = _LANGUAGE_BY_NAME[language]
-        return _new(HeaderFields, (code, language, version, opaque, flag, remark, ext_fields))
+        return code, _LANGUAGE_BY_NAME[language], version, opaque, flag, remark, ext_fields
     return _decode_carefully(header)
 
 
@@ -102,7 +111,7 @@ def _fit(*numbers: int) -> bool:
     return all(_INT32_MIN <= number <= _INT32_MAX for number in numbers)
 
 
-def _decode_carefully(header: bytes) -> HeaderFields:
+def _decode_carefully(header: bytes) -> HeaderValues:
     try:
         members = loads_as_written(header, limits=HEADER_LIMITS, dialect=Dialect.FASTJSON2)
     except LimitExceededError as error:
@@ -119,14 +128,14 @@ def _decode_carefully(header: bytes) -> HeaderFields:
         ) from error
     if not isinstance(members, dict):
         raise DecodeError("not an object", path="header")
-    return HeaderFields(
-        code=_int(members, "code"),
-        language=_language(members.get("language", "JAVA")),
-        version=_int(members, "version"),
-        opaque=_int(members, "opaque"),
-        flag=_int(members, "flag"),
-        remark=_text(members.get("remark")),
-        ext_fields=_ext_fields(members),
+    return (
+        _int(members, "code"),
+        _language(members.get("language", "JAVA")),
+        _int(members, "version"),
+        _int(members, "opaque"),
+        _int(members, "flag"),
+        _text(members.get("remark")),
+        _ext_fields(members),
     )
 
 
