@@ -210,46 +210,46 @@ class Reactor:
         self,
         events: list[tuple[int, int]],
         now: float,
-        serve: Callable[[Link, int, float], None],
+        serve: Callable[[Link, float], None],
     ) -> None:
-        bodies: list[tuple[Link, int]] = []
-        for number, event in events:
+        bodies: list[Link] = []
+        for number, _ in events:
             link = self._links.get(number)
             if link is None:
                 continue  # another connection has ended it
             if link.filling:
-                bodies.append((link, event))
+                bodies.append(link)
                 continue
             try:
-                serve(link, event, now)
+                serve(link, now)
             except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
                 LOGGER.exception("connection of %s failed, it is closed", link.peer.address)
                 link.close("failed")
         if bodies:
             self._bodies += 1
-            self._serve_body(*bodies[self._bodies % len(bodies)], now)
+            self._serve_body(bodies[self._bodies % len(bodies)], now)
 
-    def _serve_body(self, link: Link, event: int, now: float) -> None:
+    def _serve_body(self, link: Link, now: float) -> None:
         """Serve one connection of those whose next bytes have a place of their own; the others are
         ready the next time, too."""
         if self._links.get(link.stream.socket.fileno()) is not link:
             return  # another connection has ended it
         try:
-            self._serve(link, event, now)
+            if link.unsent is None and link.session.filling:
+                self._receive_body(link, now)
+            else:
+                self._serve(link, now)
         except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
             LOGGER.exception("connection of %s failed, it is closed", link.peer.address)
             link.close("failed")
 
-    def _serve_timed(self, link: Link, event: int, now: float) -> None:
+    def _serve_timed(self, link: Link, now: float) -> None:
         """Serve, and take the time."""
-        self._counters.timed(self._serve, link, event, now)
+        self._counters.timed(self._serve, link, now)
 
-    def _serve(self, link: Link, event: int, now: float) -> None:
-        if event & select.EPOLLOUT or link.unsent is not None:
-            self._flush(link, now)
-            return
-        if link.filling and link.session.filling:
-            self._receive_body(link, now)
+    def _serve(self, link: Link, now: float) -> None:
+        if link.unsent is not None:
+            self._flush(link, link.unsent, now)
             return
         try:
             data = link.stream.socket.recv(READ_SIZE)
@@ -262,7 +262,8 @@ class Reactor:
             answer = link.session.reads_one(data, now)
             if answer is not None:
                 link.heard = now
-                self._send(link, *answer)
+                size, parts = answer
+                self._send(link, size, parts)
                 return
             answers = link.session.reads(data, now)
             if answers:
@@ -332,11 +333,9 @@ class Reactor:
             self._epoll.modify(link.stream.socket.fileno(), select.EPOLLOUT)
             self._host.note_unsent(link, size)
 
-    def _flush(self, link: Link, now: float) -> None:
+    def _flush(self, link: Link, unsent: memoryview, now: float) -> None:
         try:
-            rest = link.unsent
-            if rest is not None:
-                rest = rest[link.stream.socket.send(rest) :]
+            rest = unsent[link.stream.socket.send(unsent) :]
         except BlockingIOError:
             return
         except OSError as error:

@@ -53,12 +53,16 @@ ZONE_MODE: Final = "__ZONE_MODE"
 _STANDARD_JSON_SINCE: Final = int(MQVersion.V4_9_4)
 _ROUTE: Final = int(RequestCode.GET_ROUTEINFO_BY_TOPIC)
 _OPAQUE_NAME: Final = b'"opaque":'
-_OPAQUE_AFTER: Final = len(_OPAQUE_NAME)
 _OPAQUE_DIGITS: Final = 9  # more of them may be beyond an int32
 _ZERO: Final = ord("0")
 _MOST_ANSWERED: Final = MAX_FRAME_LENGTH - PREFIX_SIZE
 
 _HEAD = Struct(">II")
+_PREFIXES: Final = {
+    size: _HEAD.pack(size - LENGTH_SIZE, size - PREFIX_SIZE)
+    for size in range(PREFIX_SIZE, PREFIX_SIZE + LEARNT_SIZE + 1)
+}
+"""What frames of each size begin with if they have a JSON header and no body."""
 _OPAQUE = Struct(">i")
 _MARK = 0x41424344
 """Stands for the opaque in the pattern of an answer; nothing else in a header looks like it."""
@@ -82,6 +86,10 @@ def zone_of(fields: Mapping[str, str]) -> str | None:
     if zone is not None and zone.strip() and fields.get(ZONE_MODE, "").lower() == "true":
         return zone
     return None
+
+
+_Key = bytes | tuple[bytes, bytes]
+"""A header without its opaque: a binary one as it is, of a JSON one what is before and behind."""
 
 
 class PlainAnswer:
@@ -141,7 +149,7 @@ class RouteReads:
         self._topics = table.topics
         self._views = views
         self._plain = plain
-        self._learnt: dict[bytes, tuple[str, bool]] = {}
+        self._learnt: dict[_Key, tuple[str, bool]] = {}
 
     def answer(self, data: bytes, *, max_frame_length: int, most: int) -> Answered:
         """Answers the requests with which ``data`` begins, as far as they are ordinary.
@@ -154,31 +162,29 @@ class RouteReads:
         parts: list[bytes] = []
         at = commands = size = 0
         end = len(data)
-        before, after, rest = self._plain.before, self._plain.after, self._plain.rest
-        learnt = self._learnt
+        before, after, others = self._plain.before, self._plain.after, self._plain.rest
+        learnt, longest = self._learnt, max_frame_length - LENGTH_SIZE
         while end - at > PREFIX_SIZE and size < most:
-            length, header_type, high, low = PREFIX_STRUCT.unpack_from(data, at)
-            first = at + PREFIX_SIZE
-            last = first + low
+            length, mark = _HEAD.unpack_from(data, at)
             stop = at + LENGTH_SIZE + length
-            if high or not last <= stop <= end or stop - at > max_frame_length:
+            if stop > end or length > longest:
                 break
-            if header_type:
-                known, opaque = self._binary(header_type, data[first:last])
-            else:
-                number = data.find(_OPAQUE_NAME, first, last) + _OPAQUE_AFTER
-                comma = data.find(b",", number, last)
-                opaque = data[number:comma]
-                key = data[first:number] + data[comma:last]
-                known = learnt.get(key) or self._learn(data[first:last], key, opaque)
+            if mark + LENGTH_SIZE == length:  # a JSON header and no body
+                ahead, _, rest = data[at + PREFIX_SIZE : stop].partition(_OPAQUE_NAME)
+                opaque, _, behind = rest.partition(b",")
+                key = ahead, behind
+                known = learnt.get(key) or self._learn(key, opaque)
                 if not opaque.isdigit() or len(opaque) > _OPAQUE_DIGITS:
                     break
                 if opaque[0] == _ZERO and len(opaque) > 1:
                     break
+            else:
+                known, opaque = self._binary(data[at:stop])
             if known is None:
                 break
-            body = self._route(*known)
-            header = rest + len(opaque)
+            topic, standard = known
+            body = self._route(topic, standard)
+            header = others + len(opaque)
             if body is None or header + len(body) > _MOST_ANSWERED:
                 break
             parts += (_HEAD.pack(4 + header + len(body), header), before, opaque, after, body)
@@ -199,20 +205,16 @@ class RouteReads:
         Returns:
             Bytes of the answer, and its parts.
         """
-        end = len(data)
-        if not PREFIX_SIZE < end <= max_frame_length:
+        size = len(data)
+        if size > max_frame_length or data[:PREFIX_SIZE] != _PREFIXES.get(size):
             return None
-        length, header_type, high, low = PREFIX_STRUCT.unpack_from(data)
-        last = PREFIX_SIZE + low
-        if high or header_type or length + LENGTH_SIZE != end or last > end:
-            return None
-        number = data.find(_OPAQUE_NAME, PREFIX_SIZE, last) + _OPAQUE_AFTER
-        comma = data.find(b",", number, last)
-        opaque = data[number:comma]
-        known = self._learnt.get(data[PREFIX_SIZE:number] + data[comma:last])
+        before, _, rest = data.partition(_OPAQUE_NAME)
+        opaque, _, after = rest.partition(b",")
+        known = self._learnt.get((before[PREFIX_SIZE:], after))
         if known is None or not opaque.isdigit() or len(opaque) > _OPAQUE_DIGITS:
             return None
-        body = None if opaque[0] == _ZERO else self._route(*known)
+        topic, standard = known
+        body = None if opaque[0] == _ZERO else self._route(topic, standard)
         if body is None:
             return None
         plain = self._plain
@@ -235,15 +237,17 @@ class RouteReads:
                 return body
         return views.route(topic, standard=standard)
 
-    def _learn(self, header: bytes, key: bytes, opaque: bytes) -> tuple[str, bool] | None:
+    def _learn(self, key: tuple[bytes, bytes], opaque: bytes) -> tuple[str, bool] | None:
         """What a header means, if it is an ordinary request for a route that there is."""
-        if not opaque.isdigit() or len(header) > LEARNT_SIZE or not self._plain.is_json:
+        if not opaque.isdigit() or not self._plain.is_json:
             return None
         other = b"1" if opaque != b"1" else b"2"
-        at = header.find(_OPAQUE_NAME) + _OPAQUE_AFTER
+        header = _joined(key, opaque)
+        if len(header) > LEARNT_SIZE:
+            return None
         try:
             fields = decode_json_header(header)
-            again = decode_json_header(header[:at] + other + header[at + len(opaque) :])
+            again = decode_json_header(_joined(key, other))
         except DecodeError:
             return None
         same = fields._replace(opaque=0) == again._replace(opaque=0)
@@ -251,13 +255,15 @@ class RouteReads:
             return None
         return self._keep(key, fields)
 
-    def _binary(self, header_type: int, header: bytes) -> tuple[tuple[str, bool] | None, bytes]:
+    def _binary(self, frame: bytes) -> tuple[tuple[str, bool] | None, bytes]:
         """What a binary header means, if it is an ordinary request for a route that there is, and
         the digits of its opaque."""
-        if header_type != SerializeType.ROCKETMQ or len(header) < _BINARY_OPAQUE_ENDS:
+        _, header_type, high, size = PREFIX_STRUCT.unpack_from(frame)
+        header = frame[PREFIX_SIZE : PREFIX_SIZE + size]
+        whole = not high and len(header) == size >= _BINARY_OPAQUE_ENDS
+        if header_type != SerializeType.ROCKETMQ or not whole:
             return None, b""
-        # no JSON header begins so
-        key = b"\0" + header[:_BINARY_OPAQUE_AT] + header[_BINARY_OPAQUE_ENDS:]
+        key = header[:_BINARY_OPAQUE_AT] + header[_BINARY_OPAQUE_ENDS:]
         known = self._learnt.get(key) or self._learn_binary(header, key)
         return known, b"%d" % _OPAQUE.unpack_from(header, _BINARY_OPAQUE_AT)[0]
 
@@ -271,7 +277,7 @@ class RouteReads:
         # what the entries do not take is the beginning of the body, which nobody reads here
         return self._keep(key, fields) if used == len(header) else None
 
-    def _keep(self, key: bytes, fields: HeaderFields) -> tuple[str, bool] | None:
+    def _keep(self, key: _Key, fields: HeaderFields) -> tuple[str, bool] | None:
         """Keeps what a header means, if it is an ordinary request for a route that there is."""
         meaning = _meaning(fields)
         if meaning is None or meaning[0] not in self._topics.entries:
@@ -280,6 +286,12 @@ class RouteReads:
             self._learnt.clear()
         self._learnt[key] = meaning
         return meaning
+
+
+def _joined(parted: tuple[bytes, bytes], opaque: bytes) -> bytes:
+    """The header again, with any opaque."""
+    before, after = parted
+    return b"".join((before, _OPAQUE_NAME, opaque, b",", after))
 
 
 def _meaning(fields: HeaderFields) -> tuple[str, bool] | None:

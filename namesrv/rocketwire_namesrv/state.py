@@ -97,6 +97,7 @@ class State:
         self.unsent = Holdings()
         self.body_space = BodySpace()
         self._opaque = 0
+        self._plain_under: Config | None = None  # see ``reads_are_plain``
 
     def wall_ms(self, now: float) -> int:
         """Wall-clock milliseconds at ``now``."""
@@ -117,14 +118,21 @@ class State:
 
     def reads_are_plain(self, now: float) -> bool:
         """Whether the answer to a route request depends on nothing but the routes."""
+        return not self.shutting_down and (
+            self._plain_under is self.config or self._become_plain(now)
+        )
+
+    def _become_plain(self, now: float) -> bool:
+        """Whether nothing but the routes counts from now on, until the configuration changes."""
         config = self.config
-        return not (
-            self.shutting_down
-            or self.cluster_test
+        plain = not (
+            self.cluster_test
             or config.order_message_enable
             or bool(self.warm_start.awaited)
             or (config.need_wait_for_service and not self.is_ready(now))
         )
+        self._plain_under = config if plain else None
+        return plain
 
     def configure(self, config: Config) -> None:
         """Takes another configuration; what is read at start only keeps its former value in

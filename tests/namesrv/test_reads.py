@@ -237,6 +237,37 @@ def test_an_opaque_that_is_not_the_only_one_of_the_header_is_left_alone(
     assert (mine.send, str(mine.close)) == (expected.send, str(expected.close))
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        b'{"code":105,"extFields":{"opaque":5,"topic":"TA"},"flag":0,"version":513}',
+        b'{"code":105,"extFields":{"topic":"TA"},"opaque":5,"flag":0,"version":513}',
+        b'\0"opaque":5,',
+    ],
+)
+def test_what_is_learnt_says_where_the_opaque_stands(
+    header: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server = serving()
+    pattern = b'{"code":105,"extFields":{"topic":"TA"},"flag":0,"opaque":7,"version":513}'
+    assert short(server, framed(pattern)) is not None
+    data = framed(header)
+    expected = general(server, data, monkeypatch)
+
+    assert shortest(server.session, data, server.now) is None
+    mine = server.receive(data)
+    assert (mine.send, str(mine.close)) == (expected.send, str(expected.close))
+
+
+def test_a_request_with_a_body_is_answered_like_one_without() -> None:
+    server = serving()
+    header = route("TA")[8:]
+    data = pack(">II", 5 + len(header), len(header)) + header + b"x"
+
+    assert short(server, data) is None
+    assert server.receive(data).send == short(server, route("TA"))
+
+
 def test_what_is_learnt_says_nothing_of_the_tables() -> None:
     server = serving()
     assert short(server, route()) is not None
@@ -267,6 +298,22 @@ def test_where_answers_depend_on_more_than_the_routes_nothing_is_short(config: C
     server.now += 46
     waited = config.need_wait_for_service
     assert (short(server, route()) is not None) == waited
+
+
+def test_routes_that_depend_on_more_after_an_update_are_short_no_longer() -> None:
+    server = serving()
+    config = server.state.config
+    for changed, expected in (
+        (config, True),
+        (config.updated({"orderMessageEnable": "true"}), False),
+        (config.updated({"needWaitForService": "true"}), False),
+        (config, True),
+    ):
+        server.state.started = server.now
+        server.state.configure(changed)
+
+        assert (short(server, route()) is not None) == expected
+        assert (shortest(server.session, route(), server.now) is not None) == expected
 
 
 def test_who_shuts_down_answers_nothing_in_the_short_way() -> None:
