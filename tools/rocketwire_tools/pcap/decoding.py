@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.pcap.engine import Decoder, Options, Totals
 from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.flows import MAX_STREAMS
 from rocketwire_tools.pcap.output import open_sink
 from rocketwire_tools.pcap.packets import UNREAD
 from rocketwire_tools.pcap.selection import Selection
@@ -125,7 +126,10 @@ class Run:
             reasons = ", ".join(f"{why}: {count:,}" for why, count in sorted(unread.items()))
             self._say(f"{path}: packets that were not looked into: {reasons}")
         if totals.forgotten:
-            self._say(f"{path}: {totals.forgotten:,} streams were forgotten, there are too many")
+            self._say(
+                f"{path}: {totals.forgotten:,} streams were forgotten before they ended, those that were silent longest:"
+                f" {MAX_STREAMS:,} are remembered at a time"
+            )
 
     def _say(self, line: str) -> None:
         front = "\r\x1b[K" if self._progress else ""

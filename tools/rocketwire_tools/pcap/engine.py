@@ -83,7 +83,7 @@ class Totals:
         frames: rows given.
         truncated: whether the capture ends within a record.
         skipped: packets that were not looked into, by reason.
-        forgotten: streams that were forgotten because there were too many.
+        forgotten: streams that were forgotten before they ended, because there were too many.
         cut_short: packets of which not all bytes were captured.
         unanswered: requests without an answer; known at the end.
     """

@@ -97,7 +97,7 @@ class Flows:
         max_streams: streams remembered at a time.
 
     Attributes:
-        forgotten: streams that were forgotten because there were too many.
+        forgotten: streams that were forgotten before they ended, because there were too many.
         careful: take no short way, for tests.
     """
 
@@ -303,6 +303,7 @@ class Flows:
                 self._note(self._slots.slot(stream), stream)
         if len(self._slots) > self._max:
             self._forget(take)
+        self._slots.let_sleep()
 
     def _acknowledge(self, segments: Segments, take: Callable[[Frame], None]) -> None:
         """Holes that the receiver does not have, because it acknowledged what was in them."""
@@ -324,17 +325,19 @@ class Flows:
 
     def _forget(self, take: Callable[[Frame], None]) -> None:
         """Forget those that have been silent longest."""
-        for stream in self._slots.oldest(len(self._slots) // 2):
-            stream.finish(take)
-            self._waiting.discard(stream)
-            self._open.discard(stream)
-            self._slots.forget(stream)
-            self.forgotten += 1
+        oldest = self._slots.oldest(len(self._slots) // 2)
+        self.forgotten += int(np.count_nonzero(~self._slots.ended[oldest]))
+        for slot in oldest.tolist():
+            stream = self._slots.forget(slot)
+            if stream is not None:
+                stream.finish(take)
+                self._waiting.discard(stream)
+                self._open.discard(stream)
 
     def finish(self) -> list[Frame]:
         """The capture ends: give what is there."""
         frames: list[Frame] = []
-        for stream in self._slots:
+        for stream in self._slots.awake:
             stream.finish(frames.append)
         self._waiting.clear()
         self._open.clear()
@@ -342,7 +345,7 @@ class Flows:
 
     def hosts(self) -> set[int]:
         """The addresses of all streams that are remembered, as ``packets.Addresses`` numbers them."""
-        return {end >> 16 for one in self._slots for end in (one.source, one.target)}
+        return self._slots.hosts()
 
     def in_doubt(self, end: int) -> list[Stream]:
         """The streams in which a frame may have begun before a record, and is not known yet.
@@ -350,7 +353,7 @@ class Flows:
         Args:
             end: offset of the record.
         """
-        return [one for one in self._slots if one.may_have_begun(end)]
+        return [one for one in self._slots.awake if one.may_have_begun(end)]
 
     def waits_since(self, since_ns: int = 0) -> int | None:
         """Offset of the first record in which a frame may end that has not been given; None for none.

@@ -37,6 +37,7 @@ def unmarked(chunk: Chunk, slots: Array, states: Slots) -> tuple[Chunk, Array]:
         return chunk, slots
     keep = np.ones(len(bare), np.bool_)
     stop = _ended(chunk, slots, states, bare, keep)
+    _announced(chunk, slots, states, stop, keep)
     _begun(chunk, slots, states, stop, keep)
     if keep.all():
         return chunk, slots
@@ -51,12 +52,18 @@ def _ended(chunk: Chunk, slots: Array, states: Slots, bare: Array, keep: Array) 
     stop = np.maximum(np.maximum.reduceat(number, chunk.low), chunk.low)
     stop[states.way[slots] == STRANGE] = chunk.high[states.way[slots] == STRANGE]
     groups = np.flatnonzero(stop < chunk.high)
-    for slot, first, last in zip(
-        slots[groups].tolist(), stop[groups].tolist(), chunk.high[groups].tolist(), strict=True
-    ):
-        states.stream(slot).ended = True
-        keep[first:last] = False
+    states.ended[slots[groups]] = True
+    keep &= np.arange(len(bare)) < np.repeat(stop, chunk.high - chunk.low)
     return stop
+
+
+def _announced(chunk: Chunk, slots: Array, states: Slots, stop: Array, keep: Array) -> None:
+    """Note the streams that begin, and of which nothing else is there yet."""
+    low = chunk.low
+    begin = (chunk.flags[low] & (SYN | FIN | RST) == SYN) & (chunk.length[low] == 0)
+    groups = np.flatnonzero(begin & (stop == low + 1))
+    new = states.announce(slots[groups], (chunk.sequence[low[groups]] + 1) & MASK)
+    keep[low[groups[new]]] = False
 
 
 def _begun(chunk: Chunk, slots: Array, states: Slots, stop: Array, keep: Array) -> None:
@@ -71,8 +78,11 @@ def _begun(chunk: Chunk, slots: Array, states: Slots, stop: Array, keep: Array) 
     if not len(groups):
         return
     good = plain.look(chunk, chunk.starts[first], first).good
+    groups, first, low = groups[good], first[good], low[good]
+    done = states.start(slots[groups], chunk.sequence[first], first > low)
+    keep[low[done & (first > low)]] = False
     for slot, one, number in zip(
-        slots[groups[good]].tolist(), low[good].tolist(), first[good].tolist(), strict=True
+        slots[groups[~done]].tolist(), low[~done].tolist(), first[~done].tolist(), strict=True
     ):
         stream = states.stream(slot)
         if stream.begins(int(chunk.sequence[number]), has_syn=number > one):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-MOST: Final = 1 << 18
+MOST: Final = 1 << 17
 """Streams, and addresses, of which the texts are remembered."""
 CONNECTION: Final = 0
 SOURCE: Final = 1

@@ -43,23 +43,25 @@ class Reassembly(ABC):
 
     Attributes:
         next_sequence: of the byte after those that have been consumed; -1 before the first one.
+        origin: of the first byte, -1 while that is not known.
+        is_starting: whether bytes may come that were sent before the first ones that were captured.
     """
 
     __slots__ = (
         "_cuts",
         "_held",
         "_held_bytes",
-        "_origin",
         "_position",
-        "_starting",
+        "is_starting",
         "next_sequence",
+        "origin",
     )
 
     def __init__(self) -> None:
         self.next_sequence = -1
         self._position = 0
-        self._origin = -1
-        self._starting = False
+        self.origin = -1
+        self.is_starting = False
         self._held: list[Segment] = []
         self._held_bytes = 0
         self._cuts: list[Cut] = []
@@ -74,23 +76,33 @@ class Reassembly(ABC):
 
     # ---- the beginning
 
+    def goes_on(self, sequence: int, origin: int) -> None:
+        """Take up a stream of which nothing waits.
+
+        Args:
+            sequence: of the next byte.
+            origin: of the first one.
+        """
+        self.next_sequence = sequence
+        self.origin = origin
+
     def is_another(self, sequence: int) -> bool:
         """Whether a connection that begins with a sequence number is not the one that is known."""
-        if self.next_sequence < 0 or sequence == self._origin:
+        if self.next_sequence < 0 or sequence == self.origin:
             return False
         return not self._is_in_front(sequence)
 
     def _is_in_front(self, sequence: int) -> bool:
         """Whether what was captured so far may be what follows a beginning there."""
         ahead = (sequence - self.next_sequence) % WHOLE
-        return self._starting and self._position + ahead <= self._held[0].position
+        return self.is_starting and self._position + ahead <= self._held[0].position
 
     def _begin(self, sequence: int) -> None:
         """A connection begins here."""
-        if self._starting:
+        if self.is_starting:
             self._position = self._held[0].position - self._bytes_to(sequence)
-            self._starting = False
-        self.next_sequence = self._origin = sequence
+            self.is_starting = False
+        self.next_sequence = self.origin = sequence
 
     def _bytes_to(self, sequence: int) -> int:
         """Bytes from a sequence number in front of what is held up to that."""
@@ -129,7 +141,7 @@ class Reassembly(ABC):
             take: gets frames.
         """
         if self.next_sequence < 0:
-            self._starting = True
+            self.is_starting = True
             self.next_sequence = (sequence - LOOK_BACK) % WHOLE
         ahead = (sequence - self.next_sequence) % WHOLE
         if ahead >= _HALF:
@@ -201,9 +213,9 @@ class Reassembly(ABC):
 
     def _lose_patience(self, now: int, limits: Limits, take: Callable[[Frame], None]) -> None:
         while self.waits and (
-            self._held_bytes > (LOOK_BACK if self._starting else limits.hold_bytes)
+            self._held_bytes > (LOOK_BACK if self.is_starting else limits.hold_bytes)
             or len(self._held) + len(self._cuts) > limits.hold_segments
-            or now - self._since() > (LOOK_BACK_NS if self._starting else limits.hold_ns)
+            or now - self._since() > (LOOK_BACK_NS if self.is_starting else limits.hold_ns)
         ):
             self._jump(take)
 
@@ -218,9 +230,9 @@ class Reassembly(ABC):
         """The hole in front of what is held will not be filled."""
         start, end = self._position, max(self._behind(), self._position)
         self.advance(end - start)
-        if self._starting:
-            self._starting = False
-            self._origin = self.next_sequence
+        if self.is_starting:
+            self.is_starting = False
+            self.origin = self.next_sequence
         else:
             for count, captured in self._pieces(start, end):
                 self._lost(count, take, captured=captured)

@@ -100,6 +100,13 @@ class Stream(Reassembly):
         """Whether it is known what the next bytes in order are, and nothing waits for others."""
         return self.synced and not (self.waits or self._head or self._skipping)
 
+    @property
+    def has_nothing_open(self) -> bool:
+        """Whether ``protocol``, ``synced`` and what ``goes_on`` takes are all that there is to know."""
+        if self.waits or self.is_starting or self.header is not None or self._skipping:
+            return False
+        return not (self._head or self._scan or self._scan.passed)
+
     def begins(self, sequence: int, *, has_syn: bool) -> bool:
         """Take note of a stream that begins with a frame, unless it is known to have begun elsewhere.
 
@@ -172,7 +179,7 @@ class Stream(Reassembly):
         Args:
             sequence: of its first byte; ``is_another`` said that it is not another connection's.
         """
-        if self.next_sequence >= 0 and not self._starting:
+        if self.next_sequence >= 0 and not self.is_starting:
             return  # sent again, or captured behind the first data
         self._begin(sequence)
         self.synced = True
