@@ -116,3 +116,9 @@ def unpacked(data: bytes, schema: Schema) -> Batch:
     """The batch that was packed; its columns lie in the bytes."""
     made: Batch = pa.ipc.read_record_batch(pa.py_buffer(data), schema)
     return made
+
+
+def masked(values: Any, good: Any) -> Column:
+    """A column of an array, null where it is not good."""
+    made: Column = pa.array(values) if good.all() else pa.array(values, mask=~good)
+    return made

@@ -13,8 +13,8 @@ import numpy as np
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.wire.grammar import LENGTH_SIZE
 from rocketwire_tools.pcap import arrow
-from rocketwire_tools.pcap.arrow import column, pa, taken
-from rocketwire_tools.pcap.headers import EVERYTHING, Columns, ext_fields_text, read_headers
+from rocketwire_tools.pcap.arrow import column, masked, pa, taken
+from rocketwire_tools.pcap.headers import EVERYTHING, Columns, HeaderReader, ext_fields_text
 from rocketwire_tools.pcap.names import CONNECTION, SOURCE, TARGET, Names
 from rocketwire_tools.pcap.rows import EVERY, schema
 
@@ -70,8 +70,8 @@ class BatchBuilder:
         self._file = file
         self._schema = schema(fields)
         self._with_topics = "request_topic" in fields
-        self._of_headers = EVERYTHING.intersection(
-            (*fields, "topic") if self._with_topics else fields
+        self._reader = HeaderReader(
+            EVERYTHING.intersection((*fields, "topic") if self._with_topics else fields)
         )
         self._pairing = pairing
         self._with_pairs = not _OF_PAIRS.isdisjoint(fields)
@@ -84,7 +84,7 @@ class BatchBuilder:
         Args:
             rows: become one batch.
         """
-        headers = read_headers(rows.header, rows.header_type, self._of_headers)
+        headers = self._reader.read(rows.header, rows.header_type)
         paired = self._pairing.pair(
             rows.number,
             headers.opaque,
@@ -147,7 +147,7 @@ class _Values:
         if make is not None:
             return _plain(make())
         if name in ("code", "opaque", "flag", "version"):
-            return _masked(getattr(self._columns, name).astype(np.int32), self._columns.ok)
+            return masked(getattr(self._columns, name).astype(np.int32), self._columns.ok)
         if name in ("language", "remark", "topic", "group", "queue_id"):
             return _plain(getattr(self._columns, name))
         return column(getattr(self._rows, name), EVERY[name])
@@ -185,7 +185,7 @@ class _Values:
 
     def _kind(self) -> Column:
         numbers = _KIND_OF_FLAG[self._columns.flag & 3]
-        return taken(_KIND_NAMES, _masked(numbers, self._columns.ok))
+        return taken(_KIND_NAMES, masked(numbers, self._columns.ok))
 
     def _code_name(self) -> Column:
         flag, code = self._columns.flag, self._columns.code
@@ -193,7 +193,7 @@ class _Values:
         first, inverse = distinct(key)
         found = zip(code[first].tolist(), (flag[first] & 1).tolist(), strict=True)
         names = [_name(each, response=bool(answer)) for each, answer in found]
-        return taken(column(names, pa.string()), _masked(inverse, self._columns.ok))
+        return taken(column(names, pa.string()), masked(inverse, self._columns.ok))
 
     def _serialize_type(self) -> Column:
         kinds = self._rows.header_type
@@ -207,10 +207,10 @@ class _Values:
         return column((self._rows.length + LENGTH_SIZE).astype(np.int32))
 
     def _header_length(self) -> Column:
-        return column(self._rows.header_length.astype(np.int32))
+        return column(self._rows.header.length.astype(np.int32))
 
     def _body_length(self) -> Column:
-        return column((self._rows.length - 4 - self._rows.header_length).astype(np.int32))
+        return column((self._rows.length - 4 - self._rows.header.length).astype(np.int32))
 
     def _header_ok(self) -> Column:
         return column(self._columns.ok)
@@ -224,8 +224,10 @@ class _Values:
 
     def _ext_fields(self) -> Column:
         texts = [
-            ext_fields_text(bytes(header), kind)
-            for header, kind in zip(self._rows.header, self._rows.header_type.tolist(), strict=True)
+            ext_fields_text(header, kind)
+            for header, kind in zip(
+                self._rows.header.tolist(), self._rows.header_type.tolist(), strict=True
+            )
         ]
         return column(texts, pa.string())
 
@@ -235,8 +237,8 @@ def _of_pair(name: str, paired: Paired) -> Column:
     if name == "request_topic":
         return column(paired.topic.tolist(), pa.string())
     if name == "request_code":
-        return _masked(paired.code.astype(np.int32), paired.found)
-    return _masked(paired.latency_ns, paired.found & (paired.latency_ns >= 0))
+        return masked(paired.code.astype(np.int32), paired.found)
+    return masked(paired.latency_ns, paired.found & (paired.latency_ns >= 0))
 
 
 _DENSE: Final = 1 << 16
@@ -267,11 +269,6 @@ def _objects(values: Any) -> Array:
 def _plain(made: Any) -> Column:
     result: Column = made
     return result
-
-
-def _masked(values: Array, good: Array) -> Column:
-    """The values, null where they are not good."""
-    return column(values) if good.all() else _plain(pa.array(values, mask=~good))
 
 
 def _table(codes: Any) -> dict[int, str]:

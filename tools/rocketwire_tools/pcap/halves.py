@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import queue
 import threading
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
-
-import numpy as np
 
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.batches import BatchBuilder
@@ -20,14 +18,17 @@ from rocketwire_tools.pcap.engine import CELL, Decoder, Options, Totals
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.packets import Addresses
 from rocketwire_tools.pcap.pairing import Pairing
-from rocketwire_tools.pcap.rows import PLACES, Rows, objects
+from rocketwire_tools.pcap.rows import NUMBERS, PLACES, Rows, objects
 from rocketwire_tools.pcap.selection import Selection
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from multiprocessing.connection import Connection
 
+    import numpy as np
+
     from rocketwire_tools.pcap.arrow import Batch
+    from rocketwire_tools.pcap.header_bytes import HeaderBytes
 
     Array = np.ndarray[Any, Any]
     Pipe = Connection[Any, Any]
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 ENDED: Final = "a process that decoded it has ended by itself"
 _AHEAD: Final = 2
 """Batches that the back takes before it needs them."""
-_ARRAYS: Final = tuple(one.name for one in fields(Rows) if one.name not in ("header", "body"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,14 +44,14 @@ class Sent:
 
     Attributes:
         arrays: the columns that are arrays of numbers, by name.
-        headers: all headers, one behind the other.
+        headers: all headers.
         bodies: all bodies; None where they are not wanted.
         addresses: IPv6 addresses of these rows, by number.
         totals: what has been seen so far.
     """
 
     arrays: dict[str, Array]
-    headers: bytes
+    headers: HeaderBytes
     bodies: list[bytes | None] | None
     addresses: dict[int, bytes]
     totals: Totals
@@ -101,22 +101,17 @@ def _find(decoder: Decoder, found: Pipe) -> End:
     try:
         for rows in decoder.rows():
             addresses = decoder.addresses.of_ends(rows.source, rows.target)
-            arrays = {name: getattr(rows, name) for name in _ARRAYS}
-            headers = b"".join(rows.header.tolist())
+            arrays = {name: getattr(rows, name) for name in NUMBERS}
             body = None if rows.body is None else rows.body.tolist()
-            found.send(Sent(arrays, headers, body, addresses, decoder.totals))
+            found.send(Sent(arrays, rows.header.packed(), body, addresses, decoder.totals))
     except CaptureError as error:
         return End(decoder.totals, error)
     return End(decoder.totals)
 
 
 def _rows(sent: Sent) -> Rows:
-    ends = np.cumsum(sent.arrays["header_length"])
-    starts = (ends - sent.arrays["header_length"]).tolist()
-    text = sent.headers
-    headers = [text[start:end] for start, end in zip(starts, ends.tolist(), strict=True)]
     body = None if sent.bodies is None else objects(sent.bodies)
-    return Rows(header=objects(headers), body=body, **sent.arrays)
+    return Rows(header=sent.headers, body=body, **sent.arrays)
 
 
 # ---------------------------------------------------------------------------- back

@@ -18,8 +18,10 @@ from rocketwire.errors import CodecError
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.grammar import parse_binary_header
 from rocketwire.wire.json_header import decode_json_header
-from rocketwire_tools.pcap.arrow import column, pa
+from rocketwire_tools.pcap.arrow import column, masked, pa, taken
 from rocketwire_tools.pcap.binary_headers import read as read_binary
+from rocketwire_tools.pcap.header_bytes import HeaderBytes, header_bytes
+from rocketwire_tools.pcap.shapes import Shaped, Shapes
 from rocketwire_tools.pcap.sync import JSON
 
 if TYPE_CHECKING:
@@ -98,22 +100,74 @@ EVERYTHING: Final = frozenset({"language", "remark", "topic", "group", "queue_id
 _OF_EXT: Final = frozenset({"topic", "group", "queue_id"})
 
 
-def read_headers(headers: Array, types: Array, wanted: AbstractSet[str] = EVERYTHING) -> Columns:
-    """Read headers.
+class HeaderReader:
+    """Reads headers, those of shapes that it has seen before without an object for each.
 
     Args:
-        headers: their bytes, an array of objects.
-        types: JSON or ROCKETMQ for each.
         wanted: those of ``EVERYTHING`` that are to be made.
     """
+
+    def __init__(self, wanted: AbstractSet[str] = EVERYTHING) -> None:
+        self._wanted = wanted
+        self._shapes = Shapes(_said, SHORT_NAMED, wanted)
+
+    def read(self, headers: HeaderBytes, types: Array) -> Columns:
+        """Read headers.
+
+        Args:
+            headers: their bytes.
+            types: JSON or ROCKETMQ for each.
+        """
+        shaped = self._shapes.read(headers, types == JSON)
+        rest = np.flatnonzero(~shaped.done)
+        if len(rest) == len(headers):
+            return read_singly(headers, types, self._wanted)
+        others = read_singly(headers.take(rest), types[rest], self._wanted) if len(rest) else None
+        code, version, opaque, flag, _ = shaped.numbers
+        columns = Columns(code, version, opaque, flag, shaped.done)
+        if others is not None:
+            for name in _ARRAYS:
+                getattr(columns, name)[rest] = getattr(others, name)
+        for name in self._wanted:
+            made = self._column(name, shaped)
+            if others is not None:
+                places = np.arange(len(headers))
+                places[rest] = np.arange(len(headers), len(headers) + len(rest))
+                made = taken(pa.concat_arrays([made, getattr(others, name)]), column(places))
+            setattr(columns, name, made)
+        return columns
+
+    def _column(self, name: str, shaped: Shaped) -> Column:
+        if name == "queue_id":
+            return masked(shaped.numbers[-1].astype(np.int32), shaped.has_queue)
+        numbers = getattr(shaped, name)
+        return taken(self._shapes.texts.column(), masked(numbers, numbers >= 0))
+
+
+def _said(header: bytes) -> tuple[str | None, str | None] | None:
+    """Language and remark of a strict JSON header."""
+    found = _LONG.strict(header)
+    if found is None:
+        return None
+    return found.language, found.remark
+
+
+def read_headers(headers: Array, types: Array, wanted: AbstractSet[str] = EVERYTHING) -> Columns:
+    """Read headers that are objects, see ``HeaderReader``."""
+    return HeaderReader(wanted).read(header_bytes(headers.tolist()), types)
+
+
+def read_singly(headers: HeaderBytes, types: Array, wanted: AbstractSet[str]) -> Columns:
+    """Read headers by an object for each."""
     parts: list[Columns] = []
     binary: Iterator[LongHeader] = iter(())
     for start in range(0, max(len(headers), 1), _TOGETHER):
         some = slice(start, start + _TOGETHER)
         if start % _BINARY_TOGETHER == 0:
             many = slice(start, start + _BINARY_TOGETHER)
-            binary = iter(_read_rocketmqs(headers[many][types[many] != JSON].tolist()))
-        parts.append(_read_some(headers[some], types[some], wanted, binary))
+            rocketmq = np.flatnonzero(types[many] != JSON) + start
+            binary = iter(_read_rocketmqs(headers.take(rocketmq).tolist()))
+        parts.append(_read_some(headers.take(some).tolist(), types[some], wanted, binary))
     if len(parts) == 1:
         return parts[0]
     made: dict[str, Any] = {}
@@ -132,7 +186,7 @@ _ARRAYS: Final = frozenset({"code", "version", "opaque", "flag", "ok"})
 
 
 def _read_some(
-    headers: Array, types: Array, wanted: AbstractSet[str], binary: Iterator[LongHeader]
+    headers: list[bytes], types: Array, wanted: AbstractSet[str], binary: Iterator[LongHeader]
 ) -> Columns:
     brief = not wanted & _OF_EXT
     found, ok = _read(headers, types, _BRIEF if brief else _LONG, binary)
@@ -268,13 +322,18 @@ class _Reader:
             return None
         return found if len(found) == len(headers) else None
 
-    def _read_one(self, header: bytes | bytearray) -> Header:
+    def strict(self, header: bytes | bytearray) -> Header | None:
+        """Read a header of strict JSON with numbers of 32 bits; None for any other."""
         try:
             found = self._one(header)
-            if _in_range(found):
-                return found
         except (msgspec.DecodeError, UnicodeDecodeError):
-            pass
+            return None
+        return found if _in_range(found) else None
+
+    def _read_one(self, header: bytes | bytearray) -> Header:
+        found = self.strict(header)
+        if found is not None:
+            return found
         try:
             return _of_fields(decode_json_header(bytes(header)))
         except CodecError:
@@ -287,10 +346,9 @@ _BRIEF: Final = _Reader(Header)
 
 
 def _read(
-    headers: Array, types: Array, reader: _Reader, binary: Iterator[LongHeader]
+    texts: list[bytes], types: Array, reader: _Reader, binary: Iterator[LongHeader]
 ) -> tuple[Sequence[Header], bool]:
     """Headers of both forms, and whether all of them could be read; binary: gives the ROCKETMQ ones."""
-    texts: list[bytes | bytearray] = headers.tolist()
     rocketmq = np.flatnonzero(types != JSON).tolist()
     if not rocketmq:
         return reader.read(texts)

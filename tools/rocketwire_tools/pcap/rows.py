@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rocketwire_tools.pcap import header_bytes
 from rocketwire_tools.pcap.arrow import pa
 
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.pcap.arrow import DataType, Schema
     from rocketwire_tools.pcap.flows import Found
+    from rocketwire_tools.pcap.header_bytes import HeaderBytes
     from rocketwire_tools.pcap.segments import Frame
     from rocketwire_tools.pcap.stream import Stream
 
@@ -86,7 +88,6 @@ class Rows:
         last_where: offset of the record of the last captured byte.
         header: the headers, undecoded.
         header_type: JSON or ROCKETMQ.
-        header_length: bytes of the headers.
         length: values of the length words.
         whole: whether the body is all there.
         gap: whether some of it was lost between the peers and the capture.
@@ -100,9 +101,8 @@ class Rows:
     end_time_ns: Array
     first_where: Array
     last_where: Array
-    header: Array
+    header: HeaderBytes
     header_type: Array
-    header_length: Array
     length: Array
     whole: Array
     gap: Array
@@ -114,15 +114,16 @@ class Rows:
     def take(self, order: Array | slice) -> Rows:
         """These rows, in this order."""
         body = None if self.body is None else self.body[order]
-        columns = {name: getattr(self, name)[order] for name in _NUMBERS}
-        return Rows(**columns, body=body)
+        columns = {name: getattr(self, name)[order] for name in NUMBERS}
+        return Rows(**columns, header=self.header.take(order), body=body)
 
     def sorted(self) -> Rows:
         """These rows in the order of their last captured byte, of two in one packet the one that began first."""
         return self.take(np.lexsort((self.first_where, self.last_where)))
 
 
-_NUMBERS: Final = tuple(name for name in Rows.__dataclass_fields__ if name != "body")
+NUMBERS: Final = tuple(name for name in Rows.__dataclass_fields__ if name not in ("header", "body"))
+"""The columns that are arrays of numbers."""
 
 
 def joined(parts: Sequence[Rows]) -> Rows:
@@ -134,8 +135,9 @@ def joined(parts: Sequence[Rows]) -> Rows:
         body = np.concatenate(
             [np.full(len(part), None) if part.body is None else part.body for part in parts]
         )
-    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in _NUMBERS}
-    return Rows(**columns, body=body).sorted()
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in NUMBERS}
+    header = header_bytes.joined([part.header for part in parts])
+    return Rows(**columns, header=header, body=body).sorted()
 
 
 def rows_of(found: Found) -> list[Rows]:
@@ -153,25 +155,33 @@ def _of_together(found: Found) -> Rows | None:
     cut, records = found.together, found.records
     if cut is None or records is None or not len(cut.first):
         return None
-    buffer, count = records.buffer, len(cut.first)
-    ends = (cut.header + cut.header_length).tolist()
-    headers = [buffer[a:b] for a, b in zip(cut.header.tolist(), ends, strict=True)]
+    order = _in_order(cut.first, cut.last, len(records.time_ns))
+    first, last, length = cut.first[order], cut.last[order], cut.header_length[order]
     return Rows(
-        cut.number,
-        cut.source,
-        cut.target,
-        records.time_ns[cut.first],
-        records.time_ns[cut.last],
-        records.where[cut.first],
-        records.where[cut.last],
-        objects(headers),
-        cut.kind.astype(np.int8),
-        cut.header_length,
-        cut.length,
-        np.ones(count, np.bool_),
-        np.zeros(count, np.bool_),
-        None if cut.body is None else objects(cut.body),
+        cut.number[order],
+        cut.source[order],
+        cut.target[order],
+        records.time_ns[first],
+        records.time_ns[last],
+        records.where[first],
+        records.where[last],
+        header_bytes.gathered(records.buffer, cut.header[order], length),
+        cut.kind[order].astype(np.int8),
+        cut.length[order],
+        np.ones(len(order), np.bool_),
+        np.zeros(len(order), np.bool_),
+        None if cut.body is None else objects(cut.body)[order],
     )
+
+
+def _in_order(first: Array, last: Array, records: int) -> Array:
+    """The order of frames by their records, so that their headers are gathered from one end of the buffer to the other."""
+    if records > np.iinfo(np.uint16).max:
+        return np.lexsort((first, last))
+    order = np.argsort(
+        first.astype(np.uint16), kind="stable"
+    )  # of so few bits faster than any other sort
+    return order[np.argsort(last[order].astype(np.uint16), kind="stable")]
 
 
 def _of_cuts(found: Found) -> Rows | None:
@@ -187,9 +197,8 @@ def _of_cuts(found: Found) -> Rows | None:
         records.time_ns[of_last],
         records.where[of_first],
         records.where[of_last],
-        objects(header),
+        header_bytes.header_bytes(header),
         np.array(kind, np.int8),
-        np.array([len(one) for one in header], np.int64),
         np.array(length, np.int64),
         np.ones(count, np.bool_),
         np.zeros(count, np.bool_),
@@ -216,9 +225,8 @@ def _of_frames(frames: Sequence[Frame]) -> Rows | None:
         np.array([place.time_ns for place in last], np.int64),
         np.array([place.where for place in first], np.int64),
         np.array([place.where for place in last], np.int64),
-        objects(header),
+        header_bytes.header_bytes(header),
         np.array(kind, np.int8),
-        np.array([len(one) for one in header], np.int64),
         np.array(length, np.int64),
         np.array(whole, np.bool_),
         np.array(gap, np.bool_),

@@ -1,0 +1,180 @@
+"""``HeaderBytes``: the bytes of many headers, one behind the other, without an object for each.
+
+Rules of this file: only numpy.  Each header has room of a multiple of ``STEP`` bytes, and the rest of its room is zero, so that those
+with the same room are rows of one array.  Large pieces are not copied into larger ones: they lie in the memory only once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    Array = np.ndarray[Any, Any]
+
+STEP: Final = 64
+FRONT: Final = 16
+"""Bytes in front of the first header of a piece, so that words which end within it can be gathered."""
+BEHIND: Final = 128
+"""Bytes behind the last one, so that words which begin within it can be."""
+_LONG: Final = 1024
+"""Room of headers that are copied one by one; nearly all have less."""
+_LARGE: Final = 1 << 19
+"""Bytes of a piece that is not copied."""
+_TOGETHER: Final = 1 << 18
+"""Bytes that are gathered at once, so that they stay in the processor's cache."""
+_KEPT: Final = np.where(
+    np.arange(STEP) < np.arange(STEP + 1)[:, None], np.uint8(255), np.uint8(0)
+).view(np.uint64)
+"""A row for each number of bytes that are kept of the last ``STEP``."""
+
+
+@dataclass(slots=True)
+class HeaderBytes:
+    """Headers.
+
+    Attributes:
+        pieces: all of them, and more.
+        start: where each begins, as if the pieces lay one behind the other.
+        length: bytes of each.
+    """
+
+    pieces: tuple[Array, ...]
+    start: Array
+    length: Array
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    @property
+    def room(self) -> Array:
+        """Bytes that each has."""
+        return room_of(self.length)
+
+    def take(self, order: Array | slice) -> HeaderBytes:
+        """These headers, in this order; none is copied."""
+        return HeaderBytes(self.pieces, self.start[order], self.length[order])
+
+    def split(self) -> Iterator[tuple[Array, Array, Array]]:
+        """For each piece: the piece, the numbers of the headers in it, and where in the piece they begin."""
+        if len(self.pieces) == 1:
+            yield self.pieces[0], np.arange(len(self)), self.start
+            return
+        end = 0
+        for piece in self.pieces:
+            begin, end = end, end + len(piece)
+            some = np.flatnonzero((self.start >= begin) & (self.start < end))
+            if len(some):
+                yield piece, some, self.start[some] - begin
+
+    def tolist(self) -> list[bytes]:
+        """The headers as objects."""
+        made = [b""] * len(self)
+        for piece, some, start in self.split():
+            text = piece.data
+            ends = (start + self.length[some]).tolist()
+            for number, a, b in zip(some.tolist(), start.tolist(), ends, strict=True):
+                made[number] = bytes(text[a:b])
+        return made
+
+    def packed(self) -> HeaderBytes:
+        """The same without the bytes of any others."""
+        every = list(self.split())
+        made = _after([gathered(piece, start, self.length[some]) for piece, some, start in every])
+        return made.take(np.argsort(np.concatenate([some for _, some, _ in every])))
+
+
+def room_of(length: Array) -> Array:
+    """Bytes that headers of these lengths have."""
+    room: Array = np.maximum(length + (STEP - 1) & -STEP, STEP)
+    return room
+
+
+def rows_of(data: Any, at: Array, size: int) -> Array:
+    """Bytes at offsets as rows of 64-bit words; size is a multiple of eight."""
+    windows = np.ndarray((max(len(data) - size + 1, 0),), f"V{size}", data, strides=(1,))
+    rows: Array = windows[at].view(np.uint64).reshape(-1, size // 8)
+    return rows
+
+
+def rooms(room: Array) -> Iterator[tuple[int, Array]]:
+    """The sizes of room that there are, but for those of long headers, and which headers have each."""
+    counts = np.bincount(np.minimum(room, _LONG) // STEP)[: _LONG // STEP]
+    for number in np.flatnonzero(counts).tolist():
+        yield number * STEP, np.flatnonzero(room == number * STEP)
+
+
+def gathered(buffer: Any, at: Array, length: Array) -> HeaderBytes:
+    """Copy headers.
+
+    Args:
+        buffer: has them, and at least ``STEP`` bytes behind the last.
+        at: where they begin in it.
+        length: bytes of each.
+    """
+    room = room_of(length)
+    data = np.empty(FRONT + int(room.sum()) + BEHIND, np.uint8)
+    start = np.empty(len(at), np.int64)
+    data[:FRONT] = data[-BEHIND:] = 0
+    end = FRONT
+    for size, every in rooms(room):
+        each = _TOGETHER // size
+        for first in range(0, len(every), each):
+            some = every[first : first + each]
+            begin, end = end, end + size * len(some)
+            start[some] = np.arange(begin, end, size)
+            rows = rows_of(buffer, at[some], size)
+            rows[:, -STEP // 8 :] &= _KEPT[length[some] - size + STEP]
+            data[begin:end] = rows.view(np.uint8).ravel()
+    whole = np.frombuffer(buffer, np.uint8)
+    for number in np.flatnonzero(room >= _LONG).tolist():
+        begin, end = end, end + int(room[number])
+        start[number], stop = begin, begin + int(length[number])
+        data[begin:stop] = whole[at[number] : at[number] + length[number]]
+        data[stop:end] = 0
+    return HeaderBytes((data,), start, length)
+
+
+def header_bytes(headers: Sequence[bytes | bytearray]) -> HeaderBytes:
+    """Headers that are objects."""
+    length = np.array([len(one) for one in headers], np.int64)
+    return gathered(b"".join([*headers, bytes(STEP)]), np.cumsum(length) - length, length)
+
+
+def joined(parts: Sequence[HeaderBytes]) -> HeaderBytes:
+    """All headers of several parts, without too many bytes of others."""
+    return _after([part if _is_full(part) else part.packed() for part in parts])
+
+
+def _is_full(part: HeaderBytes) -> bool:
+    return 2 * int(part.room.sum()) > sum(map(len, part.pieces)) or not len(part)
+
+
+def _after(parts: Sequence[HeaderBytes]) -> HeaderBytes:
+    """Headers of several parts, one behind the other."""
+    sizes = [sum(map(len, part.pieces)) for part in parts]
+    before = np.cumsum([0, *sizes[:-1]])
+    return HeaderBytes(
+        tuple(_fewer([piece for part in parts for piece in part.pieces])),
+        np.concatenate([part.start + first for part, first in zip(parts, before, strict=True)]),
+        np.concatenate([part.length for part in parts]),
+    )
+
+
+def _fewer(pieces: Sequence[Array]) -> Iterator[Array]:
+    """The pieces; small ones that lie beside each other are made one."""
+    small: list[Array] = []
+    for piece in pieces:
+        if len(piece) < _LARGE:
+            small.append(piece)
+            continue
+        if small:
+            yield np.concatenate(small)
+            small = []
+        yield piece
+    if small:
+        yield np.concatenate(small)

@@ -1,0 +1,112 @@
+"""``Texts``: the texts of columns, each kept once and known by a number.
+
+Rules of this file: which text the bytes at a place are is found for many places at once, and is compared, not guessed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rocketwire_tools.pcap.arrow import column, pa
+from rocketwire_tools.pcap.header_bytes import rows_of
+from rocketwire_tools.pcap.shape import LONGEST_TEXT
+
+if TYPE_CHECKING:
+    from rocketwire_tools.pcap.arrow import Column
+
+    Array = np.ndarray[Any, Any]
+
+NONE: Final = -1
+"""Number of no text."""
+_WORD: Final = 8
+_SLOTS: Final = 16
+"""Texts are looked for in 2**_SLOTS places."""
+_KEPT: Final = np.where(
+    np.arange(LONGEST_TEXT) < np.arange(LONGEST_TEXT + 1)[:, None], np.uint8(255), np.uint8(0)
+).view(np.uint64)
+"""A row for each number of bytes that are kept."""
+
+
+def _factors(count: int) -> Array:
+    """Odd numbers without a pattern."""
+    made: list[int] = []
+    for number in range(1, count + 1):
+        mixed = number * 0x9E3779B97F4A7C15 & (1 << 64) - 1
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            mixed = (mixed ^ mixed >> shift) * factor & (1 << 64) - 1
+        made.append(mixed | 1)
+    return np.array(made, np.uint64)
+
+
+FACTORS: Final = _factors(64)
+
+
+def mixed(rows: Array) -> Array:
+    """A number for each row of 64-bit words; rows that differ seldom have the same."""
+    made: Array = np.einsum("ij,j->i", rows, FACTORS[: rows.shape[1]])
+    return made
+
+
+class Texts:
+    """Texts; they do not become fewer."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+        self._texts: list[str] = []
+        self._slots = np.full(1 << _SLOTS, NONE, np.int32)
+        self._words = np.zeros((64, LONGEST_TEXT // _WORD), np.uint64)
+        self._length = np.full(64, NONE, np.int64)
+        self._column: Column = column(self._texts, pa.string())
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def column(self) -> Column:
+        """All texts, in the order of their numbers."""
+        if len(self._column) < len(self._texts):
+            self._column = column(self._texts, pa.string())
+        return self._column
+
+    def number(self, text: str | None) -> int:
+        """The number of a text."""
+        if text is None:
+            return NONE
+        number = self._numbers.setdefault(text, len(self._texts))
+        if number == len(self._texts):
+            self._texts.append(text)
+            if number == len(self._length):
+                self._words = np.concatenate([self._words, np.zeros_like(self._words)])
+                self._length = np.concatenate([self._length, np.full(number, NONE)])
+        return number
+
+    def numbers(self, data: Array, at: Array, length: Array) -> Array:
+        """The numbers of texts.
+
+        Args:
+            data: has them, as UTF-8, and ``LONGEST_TEXT`` bytes more.
+            at: where they begin.
+            length: bytes of each, at most ``LONGEST_TEXT``; less than 0 for no text.
+        """
+        found = np.full(len(at), NONE, np.int32)
+        some = np.flatnonzero(length >= 0)
+        if not len(some):
+            return found
+        at, length = at[some], length[some]
+        width = max(-(-int(length.max()) // _WORD), 1) * _WORD
+        rows = rows_of(data, at, width)
+        rows &= _KEPT[:, : width // _WORD][length]
+        slots = mixed(rows) >> np.uint64(64 - _SLOTS)
+        numbers = self._slots[slots]
+        differs = (self._words[:, : width // _WORD][numbers] != rows).any(axis=1)
+        differs |= (self._length[numbers] != length) | (numbers < 0)
+        for each in np.flatnonzero(differs).tolist():
+            text = rows[each].tobytes()[: length[each]].decode()
+            numbers[each] = number = self.number(text)
+            self._slots[slots[each]] = number
+            self._words[number] = 0
+            self._words[number, : width // _WORD] = rows[each]
+            self._length[number] = length[each]
+        found[some] = numbers
+        return found
