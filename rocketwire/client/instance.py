@@ -73,6 +73,7 @@ class ClientInstance:
         name_servers: whom it asks for routes.
         brokers: typed calls to brokers.
         routes: what it knows of topics and brokers.
+        has_own_name: whether no other client can have its client id, because its instance name was made for it.
         producers: by group; changed by ``add_producer`` and ``remove_producer``.
         consumers: by group; changed by ``add_consumer`` and ``remove_consumer``.
     """
@@ -85,10 +86,13 @@ class ClientInstance:
         name_servers: NameServers,
         nursery: trio.Nursery,
         chance: random.Random,
+        *,
+        has_own_name: bool = False,
     ) -> None:
         """Without producers and consumers; ``open_client`` starts its tasks."""
         self.config = config
         self.client_id = client_id
+        self.has_own_name = has_own_name
         self.pool = pool
         self.name_servers = name_servers
         self.brokers = BrokerCalls(pool, config)
@@ -401,6 +405,7 @@ async def open_client(
     (three seconds at most), background tasks end, and every connection is closed.
     """
     variables = os.environ if environment is None else environment
+    named = config
     if own_instance:
         config = config.with_own_instance(os.getpid(), time.monotonic_ns())
     chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
@@ -410,7 +415,10 @@ async def open_client(
         background() as nursery,
     ):
         name_servers = NameServers(pool, config, environment=variables, chance=chance)
-        instance = ClientInstance(config, client_id, pool, name_servers, nursery, chance)
+        own = config is not named
+        instance = ClientInstance(
+            config, client_id, pool, name_servers, nursery, chance, has_own_name=own
+        )
         await instance.start()
         try:
             yield instance

@@ -14,7 +14,7 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.allocation import QueryAssignmentRequestBody, QueryAssignmentResponseBody
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
-from rocketwire.policy.allocation import sorted_client_ids, sorted_queues
+from rocketwire.policy.allocation import of_all_places, sorted_client_ids, sorted_queues
 from rocketwire.policy.names import RETRY_PREFIX
 
 if TYPE_CHECKING:
@@ -68,14 +68,18 @@ class Rebalance:
         own = members.count(self._instance.client_id)
         if not own:
             return []
-        if own > 1:
+        strategy = self._strategy
+        if own > 1 and self._instance.has_own_name:
+            _LOG.info("%s: the broker knows %d connections of this client", self._group, own)
+            strategy = of_all_places(strategy)
+        elif own > 1:
             _LOG.warning(
                 "%s: %d clients are called %s: they get the same queues, and some queues get nobody",
                 self._group,
                 own,
                 self._instance.client_id,
             )
-        return self._strategy.allocate(self._instance.client_id, queues, sorted_client_ids(members))
+        return strategy.allocate(self._instance.client_id, queues, sorted_client_ids(members))
 
     async def members(self, topic: str) -> tuple[str, ...]:
         """Client ids of the group, as some broker of the topic knows them.

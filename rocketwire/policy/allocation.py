@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 from bisect import bisect_left
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from rocketwire.errors import LocalProtocolError
@@ -282,6 +282,46 @@ def _grouped(things: Sequence[_T], room_of: Callable[[_T], str]) -> dict[str, li
             raise LocalProtocolError(f"no machine room is known of {thing}")
         groups.setdefault(room, []).append(thing)
     return groups
+
+
+@dataclass(frozen=True, slots=True)
+class _AllPlaces:
+    """The shares of all places at which the list has a consumer; ``inner`` goes by the place."""
+
+    inner: AllocateMessageQueueStrategy
+
+    @property
+    def name(self) -> str:
+        return self.inner.name
+
+    def allocate(
+        self, client_id: str, queues: Sequence[MessageQueue], client_ids: Sequence[str]
+    ) -> list[MessageQueue]:
+        mine: list[MessageQueue] = []
+        others = list(client_ids)
+        for _ in range(client_ids.count(client_id)):
+            mine += self.inner.allocate(client_id, queues, others)
+            others[others.index(client_id)] = ""
+        return mine
+
+
+def of_all_places(strategy: AllocateMessageQueueStrategy) -> AllocateMessageQueueStrategy:
+    """The same way to share queues, for a consumer that is alone in having its client id.
+
+    A broker lists a client once for each of its connections, also for those whose end it has not noticed.  Whoever shares by the
+    place in the list gives every connection its share, and whoever looks for the place finds the first one: the other shares are
+    nobody's (so with Java's clients).  Here the consumer has all of them, and no other member takes any of these.
+    """
+    if isinstance(strategy, AllocateMachineRoomNearby):
+        return replace(strategy, inner=of_all_places(strategy.inner))
+    return _AllPlaces(strategy) if isinstance(strategy, _BY_PLACE) else strategy
+
+
+_BY_PLACE: Final = (
+    AllocateMessageQueueAveragely,
+    AllocateMessageQueueAveragelyByCircle,
+    AllocateMessageQueueByMachineRoom,
+)
 
 
 STRATEGIES: Final[dict[str, AllocateMessageQueueStrategy]] = {

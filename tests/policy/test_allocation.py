@@ -81,6 +81,25 @@ def test_queues_and_clients_are_sorted_as_java_sorts_them(vector: JavaVector) ->
     assert [every.index(one) for one in in_order] == vector["value"]["queues"]
 
 
+ROOMS = allocation.AllocateMessageQueueByMachineRoom(frozenset(["r"]))
+NEAR = allocation.AllocateMachineRoomNearby(ROOMS, lambda _: "r", lambda _: "r")
+
+
+@pytest.mark.parametrize("ids", [["a", "a"], ["a", "a", "a", "b", "c"], ["_", "a", "a", "b"]], ids=str)  # fmt: skip
+@pytest.mark.parametrize("many", [1, 3, 8, 17])
+@pytest.mark.parametrize("way", [*allocation.STRATEGIES.values(), ROOMS, NEAR], ids=lambda way: way.name)  # fmt: skip
+def test_who_is_listed_again_has_what_its_other_places_give_to_nobody(
+    way: AllocateMessageQueueStrategy, ids: list[str], many: int
+) -> None:
+    every = queues([["T", "r@broker", number] for number in range(many)])
+    others = [queue for one in set(ids) - {"a"} for queue in way.allocate(one, every, ids)]
+    same = allocation.of_all_places(way)
+
+    assert same.name == way.name
+    assert allocation.sorted_queues(same.allocate("a", every, ids) + others) == every
+    assert same.allocate("z", every, ids) == []
+
+
 def test_the_text_of_a_queue_without_names_is_java_s_too() -> None:
     text = allocation.queue_text(MessageQueue(queue_id=3))
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import logging
+from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 import trio
 
 from rocketwire.client import open_client, open_push_consumer
+from rocketwire.client.pool import SILENCE
 from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus, pull_header
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.errors import BrokerError
+from rocketwire.errors import BrokerError, RequestTimeoutError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.subscription import subscription_data
 from tests.client.interop.member import FIRST
@@ -135,6 +139,38 @@ async def test_c37_two_clients_of_one_name_get_the_same_queues_and_say_so(
 
     assert sorted(got) == sorted([(queue, offset) for queue in (0, 1) for offset in (0, 1)] * 2)
     assert f"2 clients are called {one.client_id}" in caplog.text
+
+
+async def test_c37_a_client_that_connects_anew_keeps_its_queues(
+    java_cluster: JavaCluster, caplog: pytest.LogCaptureFixture
+) -> None:
+    """While its pulls are still held over the connection of before, the broker lists it once for each of the two."""
+    caplog.set_level(logging.INFO, "rocketwire.client")
+    group, broker = unique("g"), java_cluster.master.address
+
+    async def listen(messages: Sequence[StoredMessage], _: object) -> None:
+        del messages
+
+    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
+        topic = await create_topic(client, unique("c37"))
+        async with open_push_consumer(
+            client, group, {topic: "*"}, listen, config=FIRST
+        ) as consumer:
+            await until(lambda: _of(topic, consumer.assigned) == {0, 1, 2, 3})
+            held = replace(pull_of(topic, group, 0), suspend_timeout=PATIENCE)
+
+            async def is_listed_twice() -> bool:
+                with suppress(RequestTimeoutError):  # which gives a silent connection up
+                    await PullCalls(client).pull(held, within=2 * SILENCE)
+                await client.send_heartbeats()
+                return len(await client.brokers.consumer_ids(broker, group)) > 1
+
+            await eventually(is_listed_twice)
+            consumer.rebalance_soon()
+            await until(lambda: "connections of this client" in caplog.text)
+            assert _of(topic, consumer.assigned) == {0, 1, 2, 3}
+
+    assert "clients are called" not in caplog.text
 
 
 def _of(topic: str, queues: Sequence[MessageQueue]) -> set[int]:
