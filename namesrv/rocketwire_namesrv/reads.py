@@ -30,6 +30,7 @@ from rocketwire.wire.grammar import (
     build_binary_header,
 )
 from rocketwire.wire.json_header import decode_json_header
+from rocketwire_namesrv.shapes import EncodedRoute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +56,6 @@ _ROUTE: Final = int(RequestCode.GET_ROUTEINFO_BY_TOPIC)
 _OPAQUE_NAME: Final = b'"opaque":'
 _OPAQUE_DIGITS: Final = 9  # more of them may be beyond an int32
 _ZERO: Final = ord("0")
-_MOST_ANSWERED: Final = MAX_FRAME_LENGTH - PREFIX_SIZE
 
 _HEAD = Struct(">II")
 _PREFIXES: Final = {
@@ -72,6 +72,11 @@ _BINARY_OPAQUE_AT: Final = build_binary_header(0, 0, 0, _MARK, 0, "", None).inde
 _BINARY_OPAQUE_ENDS: Final = _BINARY_OPAQUE_AT + _OPAQUE.size
 
 
+_Meaning = tuple[str, bool]
+"""The topic that is asked for, and whether standard JSON is to say its route."""
+_NOTHING: Final[dict[bytes, _Meaning]] = {}
+
+
 def wants_standard_json(version: int, fields: Mapping[str, str]) -> bool:
     """Whether a client that asks for a route reads standard JSON only."""
     return (
@@ -86,10 +91,6 @@ def zone_of(fields: Mapping[str, str]) -> str | None:
     if zone is not None and zone.strip() and fields.get(ZONE_MODE, "").lower() == "true":
         return zone
     return None
-
-
-_Key = bytes | tuple[bytes, bytes]
-"""A header without its opaque: a binary one as it is, of a JSON one what is before and behind."""
 
 
 class PlainAnswer:
@@ -121,6 +122,15 @@ class PlainAnswer:
         head = _HEAD.pack(4 + header + len(body), self._type | header)
         return b"".join((head, self.before, number, self.after, body))
 
+    def head(self, route: EncodedRoute, opaque: int) -> tuple[int, bytes]:
+        """Length of a frame with a JSON header in which the opaque takes so many bytes, and what
+        stands before it; kept for the next one."""
+        header = self.rest + opaque
+        size = header + len(route.body)
+        head = _HEAD.pack(LENGTH_SIZE + size, header) + self.before
+        route.heads[opaque] = found = PREFIX_SIZE + size, head
+        return found
+
 
 class Answered(NamedTuple):
     """What has been done with the beginning of some bytes received.
@@ -149,7 +159,10 @@ class RouteReads:
         self._topics = table.topics
         self._views = views
         self._plain = plain
-        self._learnt: dict[_Key, tuple[str, bool]] = {}
+        # by what is behind the opaque, which is the same for all topics (None: a binary header),
+        # then by what stands before it
+        self._learnt: dict[bytes | None, dict[bytes, _Meaning]] = {}
+        self._count = 0  # of all that is learnt
 
     def answer(self, data: bytes, *, max_frame_length: int, most: int) -> Answered:
         """Answers the requests with which ``data`` begins, as far as they are ordinary.
@@ -162,7 +175,7 @@ class RouteReads:
         parts: list[bytes] = []
         at = commands = size = 0
         end = len(data)
-        before, after, others = self._plain.before, self._plain.after, self._plain.rest
+        after = self._plain.after
         learnt, longest = self._learnt, max_frame_length - LENGTH_SIZE
         while end - at > PREFIX_SIZE and size < most:
             length, mark = _HEAD.unpack_from(data, at)
@@ -170,10 +183,10 @@ class RouteReads:
             if stop > end or length > longest:
                 break
             if mark + LENGTH_SIZE == length:  # a JSON header and no body
-                ahead, _, rest = data[at + PREFIX_SIZE : stop].partition(_OPAQUE_NAME)
+                before, _, rest = data[at + PREFIX_SIZE : stop].partition(_OPAQUE_NAME)
                 opaque, _, behind = rest.partition(b",")
-                key = ahead, behind
-                known = learnt.get(key) or self._learn(key, opaque)
+                known = learnt.get(behind, _NOTHING).get(before)
+                known = known or self._learn(before, opaque, behind)
                 if not opaque.isdigit() or len(opaque) > _OPAQUE_DIGITS:
                     break
                 if opaque[0] == _ZERO and len(opaque) > 1:
@@ -183,12 +196,15 @@ class RouteReads:
             if known is None:
                 break
             topic, standard = known
-            body = self._route(topic, standard)
-            header = others + len(opaque)
-            if body is None or header + len(body) > _MOST_ANSWERED:
+            route = self._route(topic, standard)
+            if route is None:
                 break
-            parts += (_HEAD.pack(4 + header + len(body), header), before, opaque, after, body)
-            size += len(body)
+            width = len(opaque)
+            length, head = route.heads.get(width) or self._plain.head(route, width)
+            if length > MAX_FRAME_LENGTH:
+                break
+            parts += (head, opaque, after, route.body)
+            size += length
             commands += 1
             at = stop
         return Answered(parts, at, commands)
@@ -210,52 +226,52 @@ class RouteReads:
             return None
         before, _, rest = data.partition(_OPAQUE_NAME)
         opaque, _, after = rest.partition(b",")
-        known = self._learnt.get((before[PREFIX_SIZE:], after))
+        known = self._learnt.get(after, _NOTHING).get(before[PREFIX_SIZE:])
         if known is None or not opaque.isdigit() or len(opaque) > _OPAQUE_DIGITS:
             return None
         topic, standard = known
-        body = None if opaque[0] == _ZERO else self._route(topic, standard)
-        if body is None:
+        route = None if opaque[0] == _ZERO else self._route(topic, standard)
+        if route is None:
             return None
-        plain = self._plain
-        header = plain.rest + len(opaque)
-        size = header + len(body)
-        if size > _MOST_ANSWERED:
+        width = len(opaque)
+        size, head = route.heads.get(width) or self._plain.head(route, width)
+        if size > MAX_FRAME_LENGTH:
             return None
-        head = _HEAD.pack(4 + size, header)
-        return _HEAD.size + size, (head, plain.before, opaque, plain.after, body)
+        return size, (head, opaque, self._plain.after, route.body)
 
-    def _route(self, topic: str, standard: bool) -> bytes | None:
+    def _route(self, topic: str, standard: bool) -> EncodedRoute | None:
         """The route of a topic, most often one that is kept."""
         topics, views = self._topics, self._views
         shape = topics.entries.get(topic)
         if shape is None:
             return None
         if not topics.mappings and not views.support_acting_master:
-            body = shape.standard if standard else shape.dialect
-            if body is not None:
-                return body
-        return views.route(topic, standard=standard)
+            route = shape.standard if standard else shape.dialect
+            if route is not None:
+                return route
+        body = views.route(topic, standard=standard)
+        return None if body is None else EncodedRoute(body)
 
-    def _learn(self, key: tuple[bytes, bytes], opaque: bytes) -> tuple[str, bool] | None:
+    def _learn(self, before: bytes, opaque: bytes, after: bytes) -> _Meaning | None:
         """What a header means, if it is an ordinary request for a route that there is."""
         if not opaque.isdigit() or not self._plain.is_json:
             return None
         other = b"1" if opaque != b"1" else b"2"
-        header = _joined(key, opaque)
+        header, changed = (
+            b"".join((before, _OPAQUE_NAME, number, b",", after)) for number in (opaque, other)
+        )
         if len(header) > LEARNT_SIZE:
             return None
         try:
-            fields = decode_json_header(header)
-            again = decode_json_header(_joined(key, other))
+            fields, again = decode_json_header(header), decode_json_header(changed)
         except DecodeError:
             return None
         same = fields._replace(opaque=0) == again._replace(opaque=0)
         if not same or (fields.opaque, again.opaque) != (int(opaque), int(other)):
             return None
-        return self._keep(key, fields)
+        return self._keep(before, after, fields)
 
-    def _binary(self, frame: bytes) -> tuple[tuple[str, bool] | None, bytes]:
+    def _binary(self, frame: bytes) -> tuple[_Meaning | None, bytes]:
         """What a binary header means, if it is an ordinary request for a route that there is, and
         the digits of its opaque."""
         _, header_type, high, size = PREFIX_STRUCT.unpack_from(frame)
@@ -264,10 +280,10 @@ class RouteReads:
         if header_type != SerializeType.ROCKETMQ or not whole:
             return None, b""
         key = header[:_BINARY_OPAQUE_AT] + header[_BINARY_OPAQUE_ENDS:]
-        known = self._learnt.get(key) or self._learn_binary(header, key)
+        known = self._learnt.get(None, _NOTHING).get(key) or self._learn_binary(header, key)
         return known, b"%d" % _OPAQUE.unpack_from(header, _BINARY_OPAQUE_AT)[0]
 
-    def _learn_binary(self, header: bytes, key: bytes) -> tuple[str, bool] | None:
+    def _learn_binary(self, header: bytes, key: bytes) -> _Meaning | None:
         if len(header) > LEARNT_SIZE or not self._plain.is_json:
             return None
         try:
@@ -275,26 +291,22 @@ class RouteReads:
         except DecodeError:
             return None
         # what the entries do not take is the beginning of the body, which nobody reads here
-        return self._keep(key, fields) if used == len(header) else None
+        return self._keep(key, None, fields) if used == len(header) else None
 
-    def _keep(self, key: _Key, fields: HeaderFields) -> tuple[str, bool] | None:
+    def _keep(self, header: bytes, after: bytes | None, fields: HeaderFields) -> _Meaning | None:
         """Keeps what a header means, if it is an ordinary request for a route that there is."""
         meaning = _meaning(fields)
         if meaning is None or meaning[0] not in self._topics.entries:
             return None
-        if len(self._learnt) >= LEARNT_HEADERS:
+        if self._count >= LEARNT_HEADERS:
             self._learnt.clear()
-        self._learnt[key] = meaning
+            self._count = 0
+        self._learnt.setdefault(after, {})[header] = meaning
+        self._count += 1
         return meaning
 
 
-def _joined(parted: tuple[bytes, bytes], opaque: bytes) -> bytes:
-    """The header again, with any opaque."""
-    before, after = parted
-    return b"".join((before, _OPAQUE_NAME, opaque, b",", after))
-
-
-def _meaning(fields: HeaderFields) -> tuple[str, bool] | None:
+def _meaning(fields: HeaderFields) -> _Meaning | None:
     """Topic and dialect that a request for a route asks for; None for any other request."""
     ext_fields = fields.ext_fields or {}
     topic = ext_fields.get("topic")

@@ -32,13 +32,29 @@ class QueueSettings(NamedTuple):
     topic_sys_flag: int
 
 
+class EncodedRoute:
+    """A route answer, encoded.
+
+    Attributes:
+        body: of the answer.
+        heads: length of frames with this body, and what stands before the opaque in them, by bytes
+            of the opaque; filled by who sends them.
+    """
+
+    __slots__ = ("body", "heads")
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+        self.heads: dict[int, tuple[int, bytes]] = {}
+
+
 class Shape:
     """The queues of a topic, one ``QueueData`` per broker name.
 
     Attributes:
         queues: in the order of Java's ``HashMap`` by broker name.
         capacity: buckets that Java's map has.
-        standard: encoded route answer in standard JSON, or None when it has to be made.
+        standard: route answer in standard JSON, or None when it has to be made.
         dialect: the same in fastjson's dialect.
     """
 
@@ -47,8 +63,8 @@ class Shape:
     def __init__(self, queues: tuple[QueueData, ...], capacity: int) -> None:
         self.queues = queues
         self.capacity = capacity
-        self.standard: bytes | None = None
-        self.dialect: bytes | None = None
+        self.standard: EncodedRoute | None = None
+        self.dialect: EncodedRoute | None = None
 
     def queue_of(self, broker_name: str) -> QueueData | None:
         """The queues at that broker, if the topic has any there."""

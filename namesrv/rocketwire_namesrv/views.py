@@ -29,6 +29,7 @@ from rocketwire_namesrv.javahash import (
     hash_order,
     set_copy_capacity,
 )
+from rocketwire_namesrv.shapes import EncodedRoute
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -75,14 +76,15 @@ class Views:
         if order_topic_conf is not None or self._has_own_answer(topic):
             route = self._own_route(topic, shape, order_topic_conf)
             return encode_body(route, standard=standard)
-        body = shape.standard if standard else shape.dialect
-        if body is None:
-            body = encode_body(self._route(shape, self.support_acting_master), standard=standard)
+        kept = shape.standard if standard else shape.dialect
+        if kept is None:
+            route = self._route(shape, self.support_acting_master)
+            kept = EncodedRoute(encode_body(route, standard=standard))
             if standard:
-                shape.standard = body
+                shape.standard = kept
             else:
-                shape.dialect = body
-        return body
+                shape.dialect = kept
+        return kept.body
 
     def route_in_zone(
         self, topic: str, zone: str, order_topic_conf: str | None = None, *, standard: bool

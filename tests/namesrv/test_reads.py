@@ -137,7 +137,7 @@ def test_the_shortest_way_gives_no_answer_that_is_too_large(
     answer = short(server, route("TA"))
     assert answer is not None
     for spare, expected in ((0, answer), (-1, None)):
-        monkeypatch.setattr(reads, "_MOST_ANSWERED", len(answer) - 8 + spare)
+        monkeypatch.setattr(reads, "MAX_FRAME_LENGTH", len(answer) + spare)
 
         assert shortest(server.session, route("TA"), server.now) == expected
 
@@ -335,16 +335,18 @@ def test_an_acting_master_is_shown_in_the_short_way_too(monkeypatch: pytest.Monk
 def test_what_is_learnt_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reads, "LEARNT_HEADERS", 2)
     server = serving()
-    for version in range(400, 410):
-        assert short(server, route(version=version)) is not None
+    learnt: dict[bytes, dict[bytes, object]] = vars(server.state.reads)["_learnt"]
+    for version in range(400, 405):
+        for topic in ("TA", "TB"):
+            assert short(server, route(topic, version=version)) is not None
+            assert short(server, binary(topic, version)) is not None
 
-    learnt: dict[bytes, object] = vars(server.state.reads)["_learnt"]
-    assert len(learnt) <= 2
+            assert 1 <= sum(map(len, learnt.values())) <= 2
 
 
 def test_an_answer_that_fits_no_frame_is_not_short(monkeypatch: pytest.MonkeyPatch) -> None:
     server = serving()
-    monkeypatch.setattr(reads, "_MOST_ANSWERED", 100)
+    monkeypatch.setattr(reads, "MAX_FRAME_LENGTH", 100)
 
     assert short(server, route()) is None
 
