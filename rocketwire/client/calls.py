@@ -8,6 +8,7 @@ know travels with ext fields and bytes.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
@@ -105,6 +106,7 @@ def body_bytes(body: object | bytes | None) -> bytes | None:
     return encode_body(body)
 
 
+@cache
 def _all_operations() -> Mapping[int, Operation]:
     from rocketwire.messages.registry import OPERATIONS
 

@@ -88,6 +88,7 @@ class Primitive(Form[T]):
 def _integers(java: str, boxed: str, bits: int) -> tuple[Primitive[int], Form[int]]:
     high = (1 << (bits - 1)) - 1
     low = -1 - high
+    sure = len(str(high)) - 1  # so many digits are always in range
 
     def read(value: JsonValue) -> int | None:
         if type(value) is int and low <= value <= high:
@@ -105,6 +106,8 @@ def _integers(java: str, boxed: str, bits: int) -> tuple[Primitive[int], Form[in
         raise Mismatch(f"not within {bits} bits")
 
     def parse(text: str) -> int:
+        if len(text) <= sure and text.isdecimal() and text.isascii():  # as nearly every number is
+            return int(text)
         return parse_integer(text, low, high)
 
     def to_text(value: int) -> str:
