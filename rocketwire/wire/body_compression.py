@@ -27,8 +27,12 @@ DEFAULT_LEVEL: Final = 5
 ZSTD_MAX_WINDOW: Final = 1 << 24
 """Bytes of history that a ZSTD frame may ask for; Java's senders ask for 2 MiB or less."""
 
+MAX_FRAMES: Final = 1_024
+"""Most frames of one LZ4 or ZSTD body, empty ones included; senders write one."""
+
 _TYPE_MASK: Final = int(MessageSysFlag.COMPRESSION_TYPE_MASK)
 _TYPE_SHIFT: Final = 8
+_LZ4_INPUT_STEP: Final = 1 << 16  # bytes that go in at a time: those behind a frame are copied
 _ZSTD_BLOCK: Final = 1 << 17  # most that one block inflates to
 _ZSTD_SMALLEST_BLOCK: Final = 4  # bytes that can stand for it
 _ZSTD_SMALLEST_HEADER: Final = 5
@@ -88,7 +92,8 @@ def decompress_body(data: bytes, kind: CompressionType, *, max_size: int) -> byt
     further ZSTD frames the last may be cut short.
 
     Raises:
-        LimitExceededError: more than ``max_size`` bytes would come out.
+        LimitExceededError: more than ``max_size`` bytes would come out, or of more than ``MAX_FRAMES``
+            frames.
         DecodeError: damaged, cut short, or the package for this type is not installed.
     """
     return _DECOMPRESSORS[kind](data, max_size)
@@ -158,19 +163,29 @@ def _lz4_decompress(data: bytes, max_size: int) -> bytes:
     except ImportError as error:
         raise DecodeError(_MISSING.format("LZ4", "lz4"), path="body") from error
     output = _Output(max_size)
-    rest: bytes | None = data
+    rest = memoryview(data)
     try:
-        while rest is not None:
-            frame = lz4.LZ4FrameDecompressor()
-            output.add(frame.decompress(rest, output.room))
-            while not frame.eof:
-                if frame.needs_input:
-                    raise DecodeError("LZ4 frame is cut short", path="body")
-                output.add(frame.decompress(b"", output.room))
-            rest = frame.unused_data
+        rest = _lz4_frame(lz4.LZ4FrameDecompressor(), rest, output)
+        while rest:
+            output.next_frame()
+            rest = _lz4_frame(lz4.LZ4FrameDecompressor(), rest, output)
     except RuntimeError as error:
         raise DecodeError(f"not LZ4: {error}", path="body") from error
     return output.whole()
+
+
+def _lz4_frame(frame: _Lz4Decompressor, data: memoryview, output: _Output) -> memoryview:
+    """Inflates the first frame of ``data`` into ``output``; returns what follows it."""
+    at = 0
+    while not frame.eof:
+        piece = b""
+        if frame.needs_input:
+            piece = bytes(data[at : at + _LZ4_INPUT_STEP])
+            if not piece:
+                raise DecodeError("LZ4 frame is cut short", path="body")
+            at += len(piece)
+        output.add(frame.decompress(piece, output.room))
+    return data[at - len(frame.unused_data or b"") :]
 
 
 # ---------------------------------------------------------------------------- ZSTD
@@ -192,17 +207,18 @@ def _zstd_decompress(data: bytes, max_size: int) -> bytes:
     engine = ZstdDecompressor(max_window_size=ZSTD_MAX_WINDOW)
     output = _Output(max_size)
     try:
-        rest = _zstd_frame(engine, data, output)
+        rest = _zstd_frame(engine, memoryview(data), output)
         if rest is None:
             raise DecodeError("ZSTD frame is cut short", path="body")
         while rest is not None and len(rest) >= _ZSTD_SMALLEST_HEADER:
+            output.next_frame()
             rest = _zstd_frame(engine, rest, output)
     except ZstdError as error:
         raise DecodeError(f"not ZSTD: {error}", path="body") from error
     return output.whole()
 
 
-def _zstd_frame(engine: ZstdDecompressor, data: bytes, output: _Output) -> bytes | None:
+def _zstd_frame(engine: ZstdDecompressor, data: memoryview, output: _Output) -> memoryview | None:
     """Inflates the first frame of ``data`` into ``output``; returns what follows it, None if it has
     no end.
 
@@ -214,9 +230,10 @@ def _zstd_frame(engine: ZstdDecompressor, data: bytes, output: _Output) -> bytes
         if at >= len(data):
             return None
         size = max(64, output.room // _ZSTD_BLOCK * _ZSTD_SMALLEST_BLOCK)
-        output.add(frame.decompress(data[at : at + size]))
-        at += size
-    return frame.unused_data + data[at:]
+        piece = data[at : at + size]
+        output.add(frame.decompress(piece))
+        at += len(piece)
+    return data[at - len(frame.unused_data) :]
 
 
 # ---------------------------------------------------------------------------- together
@@ -225,10 +242,11 @@ def _zstd_frame(engine: ZstdDecompressor, data: bytes, output: _Output) -> bytes
 class _Output:
     """Inflated pieces, up to a number of bytes."""
 
-    __slots__ = ("_limit", "_pieces", "_size")
+    __slots__ = ("_frames", "_limit", "_pieces", "_size")
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
+        self._frames = 1
         self._pieces: list[bytes] = []
         self._size = 0
 
@@ -252,6 +270,21 @@ class _Output:
                 path="body",
             )
         self._pieces.append(piece)
+
+    def next_frame(self) -> None:
+        """Counts another frame.
+
+        Raises:
+            LimitExceededError: that is one too many.
+        """
+        self._frames += 1
+        if self._frames > MAX_FRAMES:
+            raise LimitExceededError(
+                f"body of more than {MAX_FRAMES} frames",
+                declared=self._frames,
+                limit=MAX_FRAMES,
+                path="body",
+            )
 
     def whole(self) -> bytes:
         """All pieces in one."""

@@ -41,7 +41,7 @@ from rocketwire.wire.building import build_entries, impossible, unfit, wrong_siz
 from rocketwire.wire.entries import entries_reader
 from rocketwire.wire.pieces import read_pieces
 from rocketwire.wire.refusals import bad_count, bad_length, refused, short, too_many
-from rocketwire.wire.utf8 import decode_slice, decode_utf8, encode_utf8
+from rocketwire.wire.utf8 import decode_damaged, decode_slice, encode_utf8
 
 decode_bytes = bytes.decode
 '''

@@ -9,13 +9,14 @@ are applied before anything is built.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, cast
 
 import orjson
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
-from rocketwire.wire.fastjson_limits import DEFAULT_LIMITS, JsonLimits, JsonValue
+from rocketwire.wire.fastjson_limits import DEFAULT_LIMITS, ODD_LIMITS, JsonLimits, JsonValue
 from rocketwire.wire.fastjson_references import resolve_references
 from rocketwire.wire.fastjson_writer import BareKey, Dialect, Real, Writer
 
@@ -30,6 +31,7 @@ __all__ = [
     "JsonValue",
     "Real",
     "StrictError",
+    "check_limits",
     "dumps",
     "loads",
     "loads_as_written",
@@ -79,7 +81,7 @@ def loads(
     Raises:
         DecodeError: when it cannot be read; LimitExceededError when it asks for too much.
     """
-    _check_limits(data, limits)
+    check_limits(data, limits)
     value = _REFUSED if exact else _strict(data, limits)
     if value is _REFUSED:
         value = _tolerant(data, limits, dialect, as_written=exact)
@@ -95,7 +97,7 @@ def loads_as_written(data: bytes, *, limits: JsonLimits, dialect: Dialect | None
     Raises:
         DecodeError: when it cannot be read; LimitExceededError when it asks for too much.
     """
-    _check_limits(data, limits)
+    check_limits(data, limits)
     return _tolerant(data, limits, dialect, as_written=True)
 
 
@@ -104,6 +106,9 @@ def _tolerant(
 ) -> JsonValue:
     from rocketwire.wire.fastjson_reader import read  # rare, and slow to import
 
+    check_limits(data, ODD_LIMITS)
+    if limits.max_count > ODD_LIMITS.max_count:
+        limits = replace(limits, max_count=ODD_LIMITS.max_count)
     try:
         return read(
             data,
@@ -125,8 +130,12 @@ def _read_key(text: str) -> JsonValue:
     return _tolerant(text.encode(), DEFAULT_LIMITS, None)
 
 
-def _check_limits(data: bytes, limits: JsonLimits) -> None:
-    """Refuses a text on its size and on the number of its commas and opening brackets."""
+def check_limits(data: bytes, limits: JsonLimits) -> None:
+    """Refuses a text on its size and on the number of its commas and opening brackets.
+
+    Raises:
+        LimitExceededError: more than ``limits`` allow.
+    """
     size = len(data)
     if size > limits.max_size:
         raise LimitExceededError(

@@ -31,6 +31,10 @@ DEFAULT_LIMITS: Final = JsonLimits()
 """One frame, the depth of the strict path (Java: 2048), and room for a registration of 77,000
 topics (770,000)."""
 
+ODD_LIMITS: Final = JsonLimits(max_size=4_194_304, max_count=262_144)
+"""Of a text that is no strict JSON, or has to be read exactly, which takes a hundred times as long.
+Peers write few such: maps whose keys are queues, of which it holds some 20,000."""
+
 MAX_NUMBER_LENGTH: Final = 512
 """Characters of one number; a long has 20, a double 25.  Bounds the work of turning digits into an
 integer."""

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 # Java takes comments in fewer places than blanks; here they are blanks everywhere.  NUL is padding
 # after the document and a blank nowhere: each of Java's libraries skips it at other places.
 _BLANK = re.compile(r"(?:[ \t\n\r\f\x08]++|/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n]*+)*+")
+# What of it stands between members where commas too many are no error.
+_SEPARATORS = re.compile(r"(?:[,; \t\n\r\f\x08]++|/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n]*+)*+")
 _END = re.compile(r"[\x00\x1a \t\n\r\f\x08]*+")
 _STRING = re.compile(
     r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"' r"|'([^'\\]*+(?:\\.[^'\\]*+)*+)'",
@@ -168,7 +170,6 @@ class _Reader:
         self.as_written = False
         self._frames: list[_Frame] = []
         self._in_key = False
-        self._commas = ",;" if lax else ","
 
     def document(self) -> JsonValue:
         """Reads the only value of the text, and what may follow it."""
@@ -236,9 +237,12 @@ class _Reader:
     def _separate(self, frame: _Frame) -> str:
         """Skips blanks and commas, and returns the character after them; a missing comma is no
         error."""
+        if self._lax:
+            self._at = _end(_SEPARATORS, self._text, self._at)
+            return self._text[self._at : self._at + 1] or "\0"
         char = self._peek()
-        while char in self._commas:
-            if frame.separated and not self._lax:
+        while char == ",":
+            if frame.separated:
                 self._fail("a comma too many")
             frame.separated = True
             self._at += 1
@@ -400,7 +404,9 @@ class _Reader:
 
     def _place(self, at: int) -> tuple[int, bytes]:
         """Returns the byte offset of a character and the first bytes there."""
-        return len(self._text[:at].encode()), self._text[at : at + 16].encode()
+        text = self._text
+        offset = at if text.isascii() else len(text[:at].encode())
+        return offset, text[at : at + 16].encode()
 
 
 def _end(pattern: re.Pattern[str], text: str, at: int) -> int:

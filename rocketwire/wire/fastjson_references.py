@@ -182,6 +182,9 @@ def _measure(root: Container, limits: JsonLimits) -> None:
     while waiting:
         container = waiting[-1]
         name = id(container)
+        if name in sizes:
+            waiting.pop()
+            continue
         inner = _inner(container)
         if name in open_:
             open_.discard(name)
@@ -192,8 +195,6 @@ def _measure(root: Container, limits: JsonLimits) -> None:
             sizes[name] = (size, depth)
             _check("values", size, limits.max_count)
             _check("levels of nesting", depth, limits.max_depth)
-        elif name in sizes:
-            waiting.pop()
         else:
             open_.add(name)
             for value in inner:

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 MAX_FRAME_LENGTH: Final = 16_777_216
 """Most bytes of a whole frame, the first four included (Java: ``NettyDecoder``)."""
 
+MAX_HEADER_LENGTH: Final = 4 * 1_048_576
+"""Most bytes of a header.  The longest in use carries one KV value; Java has no limit of its own."""
+
 LARGE: Final = 131_072
 """Bytes from which on a body that comes in pieces is collected apart from the rest."""
 
@@ -90,18 +93,27 @@ def _header_too_large(length: int, limit: int) -> HeaderTooLargeError:
     )
 
 
-def split_frame(data: bytes, *, max_frame_length: int = MAX_FRAME_LENGTH) -> RawFrame:
+def split_frame(
+    data: bytes,
+    *,
+    max_frame_length: int = MAX_FRAME_LENGTH,
+    max_header_length: int = MAX_HEADER_LENGTH,
+) -> RawFrame:
     """Takes exactly one whole frame apart.
 
     Raises:
         TruncatedError: the frame is longer than the data.
         FrameTooLargeError: it declares more than ``max_frame_length``.
+        HeaderTooLargeError: its header declares more than ``max_header_length``.
         UnknownHeaderTypeError: neither a JSON nor a ROCKETMQ header.
         DecodeError: another length that cannot be, or bytes after the frame.
     """
     size = _frame_size(parse_length(data)[0], max_frame_length)
     if len(data) >= PREFIX_SIZE:
-        _check_prefix(*parse_prefix(data)[0])
+        length, header_type, header_length = parse_prefix(data)[0]
+        _check_prefix(length, header_type, header_length)
+        if header_length > max_header_length:
+            raise _header_too_large(header_length, max_header_length)
     if len(data) < size:
         message = f"a frame of {size} bytes, {len(data)} of them here"
         raise TruncatedError(message, offset=len(data))
@@ -242,7 +254,7 @@ class FrameDecoder:
         self,
         *,
         max_frame_length: int = MAX_FRAME_LENGTH,
-        max_header_length: int = MAX_FRAME_LENGTH,
+        max_header_length: int = MAX_HEADER_LENGTH,
         space: BodySpace | None = None,
     ) -> None:
         self.max_frame_length = max_frame_length

@@ -34,7 +34,7 @@ from rocketwire.wire.layout import (
 from rocketwire.wire.pieces import read_pieces
 from rocketwire.wire.refusals import bad_count, bad_length, refused, short, too_many
 from rocketwire.wire.source import Source, compiled
-from rocketwire.wire.utf8 import decode_slice, decode_utf8
+from rocketwire.wire.utf8 import decode_damaged, decode_slice
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -268,7 +268,7 @@ class _Parser:
         self.out.line(f"{var} = text(buf[p:{end}])")
         self.out.close()
         self.out.open("except UnicodeDecodeError:")
-        self.out.line(f"{var} = decode_utf8(bytes(buf[p:{end}]))")
+        self.out.line(f"{var} = decode_damaged(bytes(buf[p:{end}]))")
         self.out.close()
         self.out.line(f"p = {end}")
 
@@ -435,8 +435,8 @@ if {total} > 0:
                 left = text(left)
                 right = text(buf[p:q])
             except UnicodeDecodeError:
-                left = left if left.__class__ is str else decode_utf8(bytes(left))
-                right = decode_utf8(bytes(buf[p:q]))
+                left = left if left.__class__ is str else decode_damaged(bytes(left))
+                right = decode_damaged(bytes(buf[p:q])) if n else ''
             if right:
                 {var}[left] = right
             else:
@@ -470,7 +470,7 @@ NAMES: Final[Mapping[str, object]] = {
     "bad_length": bad_length,
     "decode_bytes": bytes.decode,
     "decode_slice": decode_slice,
-    "decode_utf8": decode_utf8,
+    "decode_damaged": decode_damaged,
     "entries_reader": entries_reader,
     "read_pieces": read_pieces,
     "refused": refused,

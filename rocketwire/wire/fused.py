@@ -7,7 +7,7 @@ from rocketwire.wire.building import build_entries, impossible, unfit, wrong_siz
 from rocketwire.wire.entries import entries_reader
 from rocketwire.wire.pieces import read_pieces
 from rocketwire.wire.refusals import bad_count, bad_length, refused, short, too_many
-from rocketwire.wire.utf8 import decode_slice, decode_utf8, encode_utf8
+from rocketwire.wire.utf8 import decode_damaged, decode_slice, encode_utf8
 
 decode_bytes = bytes.decode
 
@@ -320,7 +320,7 @@ def parse_binary_header(buf, pos=0, end=None):
         try:
             remark_6 = text(buf[p:stop14])
         except UnicodeDecodeError:
-            remark_6 = decode_utf8(bytes(buf[p:stop14]))
+            remark_6 = decode_damaged(bytes(buf[p:stop14]))
         p = stop14
         if p + 4 > end:
             raise short(buf, p, end, parse_binary_header_steps15)
@@ -361,8 +361,8 @@ def parse_binary_header(buf, pos=0, end=None):
                     left = text(left)
                     right = text(buf[p:q])
                 except UnicodeDecodeError:
-                    left = left if left.__class__ is str else decode_utf8(bytes(left))
-                    right = decode_utf8(bytes(buf[p:q]))
+                    left = left if left.__class__ is str else decode_damaged(bytes(left))
+                    right = decode_damaged(bytes(buf[p:q])) if n else ''
                 if right:
                     ext_fields_7[left] = right
                 else:
@@ -588,7 +588,7 @@ def parse_stored_message(buf, pos=0, end=None):
         try:
             topic_21 = text(buf[p:stop43])
         except UnicodeDecodeError:
-            topic_21 = decode_utf8(bytes(buf[p:stop43]))
+            topic_21 = decode_damaged(bytes(buf[p:stop43]))
         p = stop43
     else:
         if p + 1 > stop4:
@@ -601,7 +601,7 @@ def parse_stored_message(buf, pos=0, end=None):
         try:
             topic_21 = text(buf[p:stop46])
         except UnicodeDecodeError:
-            topic_21 = decode_utf8(bytes(buf[p:stop46]))
+            topic_21 = decode_damaged(bytes(buf[p:stop46]))
         p = stop46
     if p + 2 > stop4:
         raise short(buf, p, stop4, parse_stored_message_steps48)
@@ -615,7 +615,7 @@ def parse_stored_message(buf, pos=0, end=None):
         try:
             properties_22 = text(buf[p:stop50])
         except UnicodeDecodeError:
-            properties_22 = decode_utf8(bytes(buf[p:stop50]))
+            properties_22 = decode_damaged(bytes(buf[p:stop50]))
         p = stop50
     if p != stop4:
         raise refused(buf, p, stop4, f'{stop4 - p} bytes left over', '')
@@ -664,7 +664,7 @@ def parse_batch(buf, pos=0, end=None):
         try:
             properties_11 = text(buf[p:stop19])
         except UnicodeDecodeError:
-            properties_11 = decode_utf8(bytes(buf[p:stop19]))
+            properties_11 = decode_damaged(bytes(buf[p:stop19]))
         p = stop19
         if p != stop6:
             raise refused(buf, p, stop6, f'{stop6 - p} bytes left over', '[]')

@@ -22,6 +22,7 @@ from rocketwire.wire.fastjson import (
     JsonValue,
     Real,
     StrictError,
+    check_limits,
     dumps,
     loads_as_written,
     strict_dumps,
@@ -36,9 +37,12 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.fields import HeaderValues, Language
 
-HEADER_LIMITS: Final = JsonLimits(max_size=16_777_215, max_depth=64, max_count=65_536)
-"""The largest header a frame can declare; no header in use nests deeper than 1 or has more than
-some 30 members."""
+HEADER_LIMITS: Final = JsonLimits(max_size=16_777_215, max_depth=1024, max_count=65_536)
+"""The largest header that a frame can declare; no header in use has more than some 30 members."""
+
+ODD_HEADER_LIMITS: Final = JsonLimits(max_size=65_536, max_depth=64, max_count=1_024)
+"""The same for headers that no peer writes but Java reads: what is not strict JSON, or has members
+of other types than they should have."""
 
 _language_index = constant_finder([code.name for code in LanguageCode])
 
@@ -63,7 +67,7 @@ def decode_json_header(header: bytes) -> HeaderFields:
 
     Raises:
         DecodeError: where Java closes the connection, with the member in ``path``.
-        LimitExceededError: for more than ``HEADER_LIMITS``.
+        LimitExceededError: for more than ``HEADER_LIMITS``, or ``ODD_HEADER_LIMITS``.
     """
     return HeaderFields(*read_json_header(header))
 
@@ -76,7 +80,7 @@ def read_json_header(header: bytes) -> HeaderValues:
         DecodeError: as of ``decode_json_header``.
     """
     if len(header) > _UNCOUNTED_SIZE:
-        return _decode_carefully(header)
+        _check_size(header, HEADER_LIMITS)
     try:
         members: Any = strict_loads(header)
         get = members.get
@@ -111,17 +115,28 @@ def _fit(*numbers: int) -> bool:
     return all(_INT32_MIN <= number <= _INT32_MAX for number in numbers)
 
 
+def _check_size(header: bytes, limits: JsonLimits) -> None:
+    try:
+        check_limits(header, limits)
+    except LimitExceededError as error:
+        raise _located(error) from error
+
+
+def _located(error: LimitExceededError) -> LimitExceededError:
+    return LimitExceededError(
+        error.message,
+        declared=error.declared,
+        limit=error.limit,
+        path="header",
+        offset=error.offset,
+    )
+
+
 def _decode_carefully(header: bytes) -> HeaderValues:
     try:
-        members = loads_as_written(header, limits=HEADER_LIMITS, dialect=Dialect.FASTJSON2)
+        members = loads_as_written(header, limits=ODD_HEADER_LIMITS, dialect=Dialect.FASTJSON2)
     except LimitExceededError as error:
-        raise LimitExceededError(
-            error.message,
-            declared=error.declared,
-            limit=error.limit,
-            path="header",
-            offset=error.offset,
-        ) from error
+        raise _located(error) from error
     except DecodeError as error:
         raise DecodeError(
             error.message, path="header", offset=error.offset, excerpt=error.excerpt

@@ -28,7 +28,12 @@ def decode_utf8(data: bytes) -> str:
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:
-        return _SURROGATE.sub(_REPLACEMENT, data).decode("utf-8", "replace")
+        return decode_damaged(data)
+
+
+def decode_damaged(data: bytes) -> str:
+    """The same of what is known to be damaged."""
+    return _SURROGATE.sub(_REPLACEMENT, data).decode("utf-8", "replace")
 
 
 def decode_slice(data: Buffer) -> str:

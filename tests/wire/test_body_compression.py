@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tracemalloc
 import zlib
+from random import Random
 from typing import Any
 
 import lz4.frame
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.body_compression import (
+    MAX_FRAMES,
     CompressionType,
     compress_body,
     compression_type,
@@ -234,3 +236,18 @@ def test_four_bytes_of_anything_may_follow_a_zstd_frame_but_not_five() -> None:
     assert decompress_body(first + b"\xff" * 4, CompressionType.ZSTD, max_size=64) == b"a" * 64
     with pytest.raises(DecodeError, match="not ZSTD"):
         decompress_body(first + b"\xff" * 5, CompressionType.ZSTD, max_size=64)
+
+
+@pytest.mark.parametrize("kind", [CompressionType.LZ4, CompressionType.ZSTD])
+def test_a_body_has_no_more_than_a_thousand_frames(kind: CompressionType) -> None:
+    empty = compress_body(b"", kind)
+    assert decompress_body(empty * MAX_FRAMES, kind, max_size=1) == b""
+    with pytest.raises(LimitExceededError, match="frames"):
+        decompress_body(empty * (MAX_FRAMES + 1), kind, max_size=1)
+
+
+@pytest.mark.parametrize("kind", [CompressionType.LZ4, CompressionType.ZSTD])
+def test_frames_larger_than_what_goes_in_at_a_time_are_one_body(kind: CompressionType) -> None:
+    body = Random(1).randbytes(200_000)
+    frames = compress_body(body, kind) + compress_body(b"more", kind)
+    assert decompress_body(frames, kind, max_size=300_000) == body + b"more"

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
 from rocketwire.wire.fastjson import BareKey, JsonLimits, JsonValue, dumps, loads
-from rocketwire.wire.fastjson_limits import DEFAULT_LIMITS
+from rocketwire.wire.fastjson_limits import DEFAULT_LIMITS, ODD_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -149,6 +149,25 @@ def test_the_largest_registration_is_within_the_default_limits() -> None:
     values = topics * 10
     assert values < DEFAULT_LIMITS.max_count
     assert topics * 200 < DEFAULT_LIMITS.max_size
+
+
+@pytest.mark.parametrize("text", ["{a:0}" + " " * 4_194_304, "{a:[%s0]}" % ("0," * 262_144)])
+def test_of_what_is_not_strict_json_less_is_read(text: str) -> None:
+    with pytest.raises(LimitExceededError) as caught:
+        loads(text.encode())
+    assert caught.value.limit in (ODD_LIMITS.max_size, ODD_LIMITS.max_count)
+    strict = text.replace("a", '"a"')
+    assert loads(strict.encode()) in ({"a": 0}, {"a": [0] * 262_145})
+
+
+def test_values_are_counted_however_they_are_separated() -> None:
+    with pytest.raises(LimitExceededError) as caught:
+        loads(b"{a:[%b]}" % (b"0 " * 40), limits=JsonLimits(max_count=40))
+    assert caught.value.limit == 40
+
+
+def test_any_number_of_separators_may_stand_between_members() -> None:
+    assert loads(b"[1,;/* , */;,\n//;\n2]") == [1, 2]
 
 
 @pytest.mark.parametrize(

@@ -23,6 +23,7 @@ from rocketwire.wire import frame as frame_module
 from rocketwire.wire.frame import (
     LARGE,
     MAX_FRAME_LENGTH,
+    MAX_HEADER_LENGTH,
     MOST_SPARE,
     BodySpace,
     FrameDecoder,
@@ -157,6 +158,21 @@ def test_a_header_over_its_limit_is_refused_before_it_comes() -> None:
         decoder.next_frame()
     assert (refusal.value.declared, refusal.value.limit) == (10, 9)
     assert decoder.buffered == 0
+    with pytest.raises(HeaderTooLargeError):
+        split_frame(data, max_header_length=9)
+
+
+def test_a_header_of_four_megabytes_is_read_and_no_longer_one() -> None:
+    longest = written(RawFrame(0, b" " * MAX_HEADER_LENGTH, None))
+    assert split_frame(longest).header == b" " * MAX_HEADER_LENGTH
+    longer = written(RawFrame(0, b" " * (MAX_HEADER_LENGTH + 1), None))
+    for cut in (longer, longer[:8]):
+        with pytest.raises(HeaderTooLargeError):
+            split_frame(cut)
+    decoder = FrameDecoder()
+    decoder.feed(longer[:8])
+    with pytest.raises(HeaderTooLargeError):
+        decoder.next_frame()
 
 
 def test_the_largest_frame_of_java_is_not_refused() -> None:

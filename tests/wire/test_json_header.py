@@ -423,6 +423,11 @@ def test_a_long_header_is_read_like_a_short_one() -> None:
     assert fields == decode_json_header(encoded(fields))
 
 
+def test_a_value_of_a_megabyte_may_hold_json_itself() -> None:
+    fields = NOTHING._replace(ext_fields={"value": '{"a":["\\\n"]}' * 20_000 + "v" * 1_000_000})
+    assert fields == decode_json_header(encoded(fields))
+
+
 @pytest.mark.parametrize(
     "header",
     [
@@ -430,6 +435,9 @@ def test_a_long_header_is_read_like_a_short_one() -> None:
         b'{"zzz":' + b"[" * 5000 + b"]" * 5000 + b"}",
         b'{"extFields":{"a":' + b"[" * 100 + b"]" * 100 + b"}}",
         b'{"code":%b}' % (b"1" * 5000),
+        b'{"remark":"%b",}' % (b"\\n" * 40_000),
+        b'{"remark":[%b0]}' % (b"0," * 2_000),
+        b'{"remark":"%b","code":[]}' % (b"a" * 70_000),
     ],
 )
 def test_a_header_that_asks_for_too_much_is_refused(header: bytes) -> None:
