@@ -1,7 +1,8 @@
 """The codec against hand-written struct code, interpreted construct and Java's own classes, interleaved in one run.
 
 Run it with ``make bench`` (or ``python -m bench.codec``); without Java its column stays empty.  Every round times every
-candidate of a row once, in turn; a row shows the medians of the rounds and what the others take relative to ours.
+candidate of a row once, in turn; a row shows the medians of the rounds, and of what the others took relative to ours in the
+same round, for the clock of a machine may change from one round to the next.
 
 The registration is called more often in a row than once, as by a name server that has its memory already.
 
@@ -171,13 +172,15 @@ def rows() -> list[Row]:
 
 
 class Figures(NamedTuple):
-    """Medians of nanoseconds for one call; NaN where there was none."""
+    """Medians of nanoseconds for one call, and of quotients of a round; NaN where there was none."""
 
     ours: float
     hand: float
     construct: float
     java: float
-    ratio: float
+    to_hand: float
+    construct_to_ours: float
+    to_java: float
 
 
 def measure(row: Row, rounds: int, java: JavaCodec | None) -> Figures:
@@ -199,8 +202,15 @@ def measure(row: Row, rounds: int, java: JavaCodec | None) -> Figures:
         median(hand),
         median(construct or [NAN]),
         median(peer or [NAN]),
-        median(a / b for a, b in zip(ours, hand, strict=True)),
+        _quotient(ours, hand),
+        _quotient(construct, ours),
+        _quotient(ours, peer),
     )
+
+
+def _quotient(above: list[float], below: list[float]) -> float:
+    """The median of what each round says; NaN where one side was not timed."""
+    return statistics.median([a / b for a, b in zip(above, below, strict=False)] or [NAN])
 
 
 def _figure(value: float, digits: int) -> str:
@@ -259,8 +269,8 @@ def main() -> None:
         microseconds = [_figure(each / 1e3, 2) for each in found[:4]]
         print(
             f"{row.name:34} {microseconds[0]:>9} {microseconds[1]:>9} {microseconds[2]:>10} {microseconds[3]:>9}"
-            f"   {found.ratio:6.2f} {_figure(row.limit, 1):>5} {_figure(found.construct / found.ours, 0):>10}"
-            f" {_figure(found.ours / found.java, 2):>6}"
+            f"   {found.to_hand:6.2f} {_figure(row.limit, 1):>5} {_figure(found.construct_to_ours, 0):>10}"
+            f" {_figure(found.to_java, 2):>6}"
         )
     both, alone = import_milliseconds()
     print(

@@ -81,7 +81,14 @@ def _lone_reader(java: str, *, is_set: bool) -> Callable[[JsonValue], list[JsonV
         alone = not is_set or java == "Integer"
         several = not is_set or java == "Long"
         return lambda value: _numbers_of(value, alone=alone, several=several)
+    if java.startswith("Map<"):
+        return _map_of
     return _none_of if java == "long" else _values_of
+
+
+def _map_of(value: JsonValue) -> list[JsonValue] | None:
+    """Of maps: one alone; what is neither array nor object is nothing."""
+    return [value] if isinstance(value, dict) else None
 
 
 def _none_of(value: JsonValue) -> None:

@@ -26,7 +26,7 @@ from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import ResetOffsetBody
 from rocketwire.messages.pop import AckMsg, BatchAck
-from rocketwire.messages.queries import ConsumeStats, OffsetWrapper
+from rocketwire.messages.queries import ConsumeStats, ConsumeStatsList, OffsetWrapper
 from rocketwire.messages.route import BrokerData, ClusterInfo, QueueData, TopicList, TopicRouteData
 from rocketwire.messages.topic_config import DataVersion, TopicConfig
 from rocketwire.wire.fastjson import Dialect, JsonLimits
@@ -167,6 +167,13 @@ def test_null_elements_of_a_list_of_names_survive() -> None:
 
     assert encode_body(info) == text
     assert decode_body(ClusterInfo, text) == info
+
+
+@pytest.mark.parametrize("value", ['"1e5"', '""', "5", "1.5", "true"])
+def test_a_list_of_maps_is_null_where_something_else_stands(value: str) -> None:
+    body = decode_body(ConsumeStatsList, b'{"consumeStatsList":%b}' % value.encode())
+    assert body is not None
+    assert body.consume_stats_list is None
 
 
 def test_a_map_value_of_none_is_left_out() -> None:
