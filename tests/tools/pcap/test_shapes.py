@@ -240,9 +240,13 @@ def test_bytes_of_headers_come_back_in_any_order() -> None:
     assert [each[number] for number in order] == made.take(order).tolist()
     assert [each[number] for number in order] == made.take(order).packed().tolist()
     assert [] == header_bytes.header_bytes([]).tolist()
+    assert [] == made.take(slice(0)).packed().tolist()
 
 
-def test_what_was_taken_of_several_parts_can_be_joined_and_packed() -> None:
+def test_what_was_taken_of_several_parts_can_be_joined_and_packed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(header_bytes, "_LARGE", 1 << 19)
     parts = [some(count, count) for count in (900, 0, 10, 20, 1200, 5)]
     made = header_bytes.joined([header_bytes.header_bytes(each) for each in parts])
     every = [header for each in parts for header in each]

@@ -12,6 +12,8 @@ import numpy as np
 
 from rocketwire.wire import grammar
 from rocketwire_tools.pcap.capture import rows_at
+from rocketwire_tools.pcap.shape import LONGEST_TEXT
+from rocketwire_tools.pcap.texts import kept
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,8 +29,17 @@ _MOST_FIELDS: Final = 64
 """Extension fields of a header; more are left to the codec."""
 ABSENT: Final = -1
 """Where a field is that is not there."""
-_ROOM: Final = 64
-"""Bytes behind the last header, so that what may be a field can be gathered before it is known to be one."""
+
+
+class Span(NamedTuple):
+    """Texts: where each begins, and its length, ``ABSENT`` for those that are not there."""
+
+    at: Array
+    length: Array
+
+    def over(self, other: Span, where: Array) -> Span:
+        """These texts at some places, others elsewhere."""
+        return Span(*(np.where(where, one, two) for one, two in zip(self, other, strict=True)))
 
 
 class Some(NamedTuple):
@@ -37,67 +48,70 @@ class Some(NamedTuple):
     Attributes:
         numbers: the fields of fixed size, an entry for each header.
         remark: of each header.
-        values: the wanted extension fields of each, in the order in which they were asked for.
+        fields: the wanted extension fields, by name.
         good: whether the header could be read here.
     """
 
     numbers: Array
-    remark: list[str | None]
-    values: list[list[str | None]]
+    remark: Span
+    fields: dict[str, Span]
     good: Array
 
 
-def read(headers: Sequence[bytes | bytearray], names: Sequence[str]) -> Some:
+def read(data: Array, start: Array, lengths: Array, names: Sequence[str]) -> Some:
     """Read headers.
 
     Args:
-        headers: at least one.
+        data: has them, and ``header_bytes.BEHIND`` bytes more.
+        start: where they begin.
+        lengths: bytes of each.
         names: of the wanted extension fields.
     """
-    text = bytearray().join([*headers, bytes(_ROOM + _FIXED.itemsize)])
-    ends = np.cumsum(np.array([len(one) for one in headers], np.int64))
-    starts = np.concatenate([[0], ends[:-1]])
-    numbers = rows_at(text, starts, _FIXED.itemsize).view(_FIXED)[:, 0]
-    at = starts + _FIXED.itemsize
+    ends = start + lengths
+    numbers = rows_at(data, start, _FIXED.itemsize).view(_FIXED)[:, 0]
+    at = start + _FIXED.itemsize
     remark = at + _REMARK
-    length = _integers(text, at, _REMARK)
+    length = _integers(data, at, _REMARK)
     at = remark + np.maximum(length, 0)
     good = (length >= 0) & (at + _TOTAL <= ends)
-    until = at + _TOTAL + np.maximum(_integers(text, at, _TOTAL), 0)
+    until = at + _TOTAL + np.maximum(_integers(data, at, _TOTAL), 0)
     good &= until <= ends
-    remarks = _texts(text, remark, np.where(length > 0, length, ABSENT), good)
-    places = _fields(text, at + _TOTAL, until, good, [name.encode() for name in names])
-    values = [_texts(text, place, _lengths(text, place), good) for place in places]
-    return Some(numbers, remarks, values, good)
+    places = _fields(data, at + _TOTAL, until, good, [name.encode() for name in names])
+    spans = [
+        Span(remark, np.where(length > 0, length, ABSENT)),
+        *(Span(place, _lengths(data, place)) for place in places),
+    ]
+    for span in spans:
+        _check(data, span, good)
+    return Some(numbers, spans[0], dict(zip(names, spans[1:], strict=True)), good)
 
 
-def _lengths(text: bytearray, at: Array) -> Array:
+def _lengths(data: Array, at: Array) -> Array:
     """The lengths of the values that begin there, ``ABSENT`` for those that do not."""
-    return np.where(at < 0, ABSENT, _integers(text, at - _VALUE, _VALUE))
+    return np.where(at < 0, ABSENT, _integers(data, at - _VALUE, _VALUE))
 
 
-def _texts(text: bytearray, start: Array, length: Array, good: Array) -> list[str | None]:
-    """Parts of the text, None where a length is negative; a header in which they are not ASCII is not good."""
-    found: list[str | None] = [None] * len(start)
-    some = np.flatnonzero(good & (length >= 0))
-    ends = (start + length)[some].tolist()
-    for number, first, end in zip(some.tolist(), start[some].tolist(), ends, strict=True):
-        try:
-            found[number] = text[first:end].decode("ascii")
-        except UnicodeDecodeError:
-            good[number] = False
-    return found
+def _check(data: Array, span: Span, good: Array) -> None:
+    """A header is not good if one of these texts is long, or not ASCII."""
+    good &= span.length <= LONGEST_TEXT
+    some = np.flatnonzero(good & (span.length > 0))
+    if len(some):
+        words = kept(data, span.at[some], span.length[some])
+        good[some[(words & _NOT_ASCII).any(axis=1)]] = False
 
 
-def _integers(text: bytearray, at: Array, size: int) -> Array:
+_NOT_ASCII: Final = np.uint64(0x8080808080808080)
+
+
+def _integers(data: Array, at: Array, size: int) -> Array:
     """The signed integers there; -1 where they are behind the end."""
-    inside = (at >= 0) & (at <= len(text) - size)
-    found: Array = rows_at(text, np.where(inside, at, 0), size).view(f">i{size}")[:, 0]
+    inside = (at >= 0) & (at <= len(data) - size)
+    found: Array = rows_at(data, np.where(inside, at, 0), size).view(f">i{size}")[:, 0]
     return np.where(inside, found.astype(np.int64), -1)
 
 
 def _fields(
-    text: bytearray, at: Array, until: Array, good: Array, names: Sequence[bytes]
+    data: Array, at: Array, until: Array, good: Array, names: Sequence[bytes]
 ) -> list[Array]:
     """Where values begin, for each name; a header that is out of the ordinary is not good any more."""
     parts: list[tuple[Array, ...]] = []
@@ -106,9 +120,9 @@ def _fields(
         if not len(some):
             break
         key = at[some] + _KEY
-        key_length = _integers(text, at[some], _KEY)
+        key_length = _integers(data, at[some], _KEY)
         value = key + key_length + _VALUE
-        after = value + _integers(text, value - _VALUE, _VALUE)
+        after = value + _integers(data, value - _VALUE, _VALUE)
         fine = (key_length > 0) & (after > value) & (after <= until[some])
         if not fine.all():
             good[some[~fine]] = False
@@ -123,7 +137,7 @@ def _fields(
     if parts:
         fields = _Fields(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
         for places, name in zip(found, names, strict=True):
-            _take(text, places, name, fields, good)
+            _take(data, places, name, fields, good)
     return found
 
 
@@ -136,12 +150,12 @@ class _Fields(NamedTuple):
     value: Array
 
 
-def _take(text: bytearray, places: Array, name: bytes, fields: _Fields, good: Array) -> None:
+def _take(data: Array, places: Array, name: bytes, fields: _Fields, good: Array) -> None:
     """Where the values of those fields are that have a name."""
     same = np.flatnonzero(fields.key_length == len(name))
     if not len(same):
         return
-    same = same[rows_at(text, fields.key[same], len(name)).view(f"S{len(name)}")[:, 0] == name]
+    same = same[rows_at(data, fields.key[same], len(name)).view(f"S{len(name)}")[:, 0] == name]
     header = np.sort(fields.header[same])
     good[header[1:][header[1:] == header[:-1]]] = False  # twice
     places[fields.header[same]] = fields.value[same]

@@ -88,7 +88,7 @@ class Format(Protocol):
         ...
 
 
-def rows_at(buffer: bytearray, offsets: Integers, size: int) -> np.ndarray[Any, Any]:
+def rows_at(buffer: bytearray | Integers, offsets: Integers, size: int) -> np.ndarray[Any, Any]:
     """Gather ``size`` bytes at each offset, one row each; they may reach into the padding."""
     width = np.dtype((np.void, size))
     windows = np.ndarray((len(buffer) - size + 1,), width, buffer, strides=(1,))

@@ -23,7 +23,7 @@ BEHIND: Final = 128
 """Bytes behind the last one, so that words which begin within it can be."""
 _LONG: Final = 1024
 """Room of headers that are copied one by one; nearly all have less."""
-_LARGE: Final = 1 << 19
+_LARGE: Final = 1 << 21
 """Bytes of a piece that is not copied."""
 _TOGETHER: Final = 1 << 18
 """Bytes that are gathered at once, so that they stay in the processor's cache."""
@@ -61,7 +61,7 @@ class HeaderBytes:
 
     def split(self) -> Iterator[tuple[Array, Array, Array]]:
         """For each piece: the piece, the numbers of the headers in it, and where in the piece they begin."""
-        if len(self.pieces) == 1:
+        if len(self.pieces) == 1 and len(self):
             yield self.pieces[0], np.arange(len(self)), self.start
             return
         end = 0
@@ -84,6 +84,8 @@ class HeaderBytes:
     def packed(self) -> HeaderBytes:
         """The same without the bytes of any others."""
         every = list(self.split())
+        if not every:
+            return HeaderBytes((), self.start, self.length)
         made = _after([gathered(piece, start, self.length[some]) for piece, some, start in every])
         return made.take(np.argsort(np.concatenate([some for _, some, _ in every])))
 

@@ -19,13 +19,13 @@ from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.grammar import parse_binary_header
 from rocketwire.wire.json_header import decode_json_header
 from rocketwire_tools.pcap.arrow import column, masked, pa, taken
-from rocketwire_tools.pcap.binary_headers import read as read_binary
 from rocketwire_tools.pcap.header_bytes import HeaderBytes, header_bytes
 from rocketwire_tools.pcap.shapes import Shaped, Shapes
 from rocketwire_tools.pcap.sync import JSON
+from rocketwire_tools.pcap.texts import integer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
     from rocketwire.wire.fields import HeaderFields
@@ -109,7 +109,7 @@ class HeaderReader:
 
     def __init__(self, wanted: AbstractSet[str] = EVERYTHING) -> None:
         self._wanted = wanted
-        self._shapes = Shapes(_said, SHORT_NAMED, wanted)
+        self._shapes = Shapes(_said, _language, SHORT_NAMED, wanted)
 
     def read(self, headers: HeaderBytes, types: Array) -> Columns:
         """Read headers.
@@ -160,14 +160,9 @@ def read_headers(headers: Array, types: Array, wanted: AbstractSet[str] = EVERYT
 def read_singly(headers: HeaderBytes, types: Array, wanted: AbstractSet[str]) -> Columns:
     """Read headers by an object for each."""
     parts: list[Columns] = []
-    binary: Iterator[LongHeader] = iter(())
     for start in range(0, max(len(headers), 1), _TOGETHER):
         some = slice(start, start + _TOGETHER)
-        if start % _BINARY_TOGETHER == 0:
-            many = slice(start, start + _BINARY_TOGETHER)
-            rocketmq = np.flatnonzero(types[many] != JSON) + start
-            binary = iter(_read_rocketmqs(headers.take(rocketmq).tolist()))
-        parts.append(_read_some(headers.take(some).tolist(), types[some], wanted, binary))
+        parts.append(_read_some(headers.take(some).tolist(), types[some], wanted))
     if len(parts) == 1:
         return parts[0]
     made: dict[str, Any] = {}
@@ -180,16 +175,12 @@ def read_singly(headers: HeaderBytes, types: Array, wanted: AbstractSet[str]) ->
 
 _TOGETHER: Final = 4096
 """Headers that are objects at the same time, for they are large."""
-_BINARY_TOGETHER: Final = 16 * _TOGETHER
-"""Headers of which those of the other form are read at once, for they are few."""
 _ARRAYS: Final = frozenset({"code", "version", "opaque", "flag", "ok"})
 
 
-def _read_some(
-    headers: list[bytes], types: Array, wanted: AbstractSet[str], binary: Iterator[LongHeader]
-) -> Columns:
+def _read_some(headers: list[bytes], types: Array, wanted: AbstractSet[str]) -> Columns:
     brief = not wanted & _OF_EXT
-    found, ok = _read(headers, types, _BRIEF if brief else _LONG, binary)
+    found, ok = _read(headers, types, _BRIEF if brief else _LONG)
     numbers = _numbers(found)
     if numbers is None:
         found = [one if _in_range(one) else BAD for one in found]
@@ -258,7 +249,7 @@ class _Numbers(dict[str | None, int | None]):
     """Texts as numbers, each looked into once; there are few queues."""
 
     def __missing__(self, text: str | None) -> int | None:
-        number = None if text is None else _number(text)
+        number = None if text is None else integer(text)
         if len(self) < _MOST_NUMBERS:
             self[text] = number
         return number
@@ -345,52 +336,24 @@ _LONG: Final = _Reader(LongHeader)
 _BRIEF: Final = _Reader(Header)
 
 
-def _read(
-    texts: list[bytes], types: Array, reader: _Reader, binary: Iterator[LongHeader]
-) -> tuple[Sequence[Header], bool]:
-    """Headers of both forms, and whether all of them could be read; binary: gives the ROCKETMQ ones."""
+def _read(texts: list[bytes], types: Array, reader: _Reader) -> tuple[Sequence[Header], bool]:
+    """Headers of both forms, and whether all of them could be read."""
     rocketmq = np.flatnonzero(types != JSON).tolist()
     if not rocketmq:
         return reader.read(texts)
+    read = [_read_rocketmq(texts[i]) for i in rocketmq]
     for i in rocketmq:
         texts[i] = b"{}"
     found, ok = reader.read(texts)
-    for i in rocketmq:
-        found[i] = one = next(binary)
+    for i, one in zip(rocketmq, read, strict=True):
+        found[i] = one
         ok = ok and one is not BAD
     return found, ok
-
-
-def _number(text: str) -> int | None:
-    try:
-        number = int(text)
-    except ValueError:
-        return None
-    return number if _LEAST <= number <= _MOST else None
 
 
 def _in_range(header: Header) -> bool:
     numbers = (header.code, header.version, header.opaque, header.flag)
     return min(numbers) >= _LEAST and max(numbers) <= _MOST
-
-
-def _read_rocketmqs(headers: Sequence[bytes | bytearray]) -> list[LongHeader]:
-    if not headers:
-        return []
-    some = read_binary(headers, Ext.__struct_fields__)
-    numbers = (
-        some.numbers[name].tolist() for name in ("code", "language", "version", "opaque", "flag")
-    )
-    exts = (Ext(*values) for values in zip(*some.values, strict=True))
-    names = _LANGUAGES.get
-    return [
-        LongHeader(code, flag, names(language) or str(language), opaque, remark, version, ext)
-        if good
-        else _read_rocketmq(header)
-        for header, good, code, language, version, opaque, flag, remark, ext in zip(
-            headers, some.good.tolist(), *numbers, some.remark, exts, strict=True
-        )
-    ]
 
 
 def _read_rocketmq(header: bytes | bytearray) -> LongHeader:
@@ -400,7 +363,7 @@ def _read_rocketmq(header: bytes | bytearray) -> LongHeader:
         )
     except CodecError:
         return BAD
-    name = _LANGUAGES.get(language) or str(language)
+    name = _language(language)
     return LongHeader(code, flag, name, opaque, remark or None, version, _ext(fields))
 
 
@@ -417,6 +380,10 @@ def _of_fields(fields: HeaderFields) -> LongHeader:
         remark=fields.remark,
         extFields=_ext(fields.ext_fields),
     )
+
+
+def _language(number: int) -> str:
+    return _LANGUAGES.get(number) or str(number)
 
 
 _LANGUAGES: Final = {int(code): code.name for code in LanguageCode}

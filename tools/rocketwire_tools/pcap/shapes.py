@@ -1,4 +1,4 @@
-"""``Shapes``: JSON headers of shapes that are known, read many at a time without an object for each.
+"""``Shapes``: JSON headers of shapes that are known, and ROCKETMQ ones, read many at a time without an object for each.
 
 Rules of this file: only numpy.  A shape is learnt when it is seen a second time, since headers without a second one of their shape
 are read faster one by one.  Whatever is out of the ordinary is left to who asked.  What is remembered is bounded.
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rocketwire_tools.pcap.binary_headers import ABSENT
+from rocketwire_tools.pcap.binary_headers import read as read_binary
 from rocketwire_tools.pcap.header_bytes import room_of, rooms, rows_of
 from rocketwire_tools.pcap.shape import NUMBERS, shape_of
 from rocketwire_tools.pcap.shape_places import ShapePlaces
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from collections.abc import Set as AbstractSet
 
+    from rocketwire_tools.pcap.binary_headers import Some
     from rocketwire_tools.pcap.header_bytes import HeaderBytes
 
     Array = np.ndarray[Any, Any]
@@ -40,6 +43,20 @@ _LEARNT_OF: Final = 64
 """At most one of so many headers is made a shape of, so that to learn takes no longer than it saves."""
 _AT_FIRST: Final = 256
 """Shapes that are learnt in any case."""
+FIELDS: Final = (
+    "topic",
+    "consumerGroup",
+    "producerGroup",
+    "group",
+    "groupName",
+    "queueId",
+    "a",
+    "b",
+    "e",
+)
+"""The extension fields that become columns."""
+_GROUPS: Final = FIELDS[1:5]
+"""Those that have the group; the first that says something counts."""
 _TEXTS: Final = frozenset({"topic", "group"})
 _CODE, _FLAG = NUMBERS.index("code"), NUMBERS.index("flag")
 
@@ -67,6 +84,7 @@ class Shapes:
 
     Args:
         said: gives language and remark of a header; None if it is not strict JSON.
+        language: gives the name of a language by its number.
         short_named: codes of the requests whose header has names of one letter.
         wanted: columns; those of texts of extension fields are made only if they are among them.
 
@@ -74,8 +92,15 @@ class Shapes:
         texts: those that were found.
     """
 
-    def __init__(self, said: Said, short_named: tuple[int, ...], wanted: AbstractSet[str]) -> None:
+    def __init__(
+        self,
+        said: Said,
+        language: Callable[[int], str],
+        short_named: tuple[int, ...],
+        wanted: AbstractSet[str],
+    ) -> None:
         self._said = said
+        self._language = language
         self._short_named = short_named
         self._wanted = wanted
         self._may_learn = _AT_FIRST
@@ -86,12 +111,12 @@ class Shapes:
         self._places = ShapePlaces()
         self.texts = Texts()
 
-    def read(self, headers: HeaderBytes, among: Array) -> Shaped:
-        """Read headers of known shapes, and learn others.
+    def read(self, headers: HeaderBytes, is_json: Array) -> Shaped:
+        """Read headers: ROCKETMQ ones, and JSON ones of known shapes; and learn other shapes.
 
         Args:
             headers: the headers.
-            among: which of them are JSON.
+            is_json: which of them are JSON.
         """
         if len(self.texts) > _MOST_TEXTS or len(self._places) > _MOST:
             self._forget()
@@ -104,11 +129,16 @@ class Shapes:
             *np.full((4, count), NONE, np.int32),
         )
         for piece, of, start in headers.split():
-            shapes = self._shapes(piece, start, headers.length[of], among[of])
+            shapes = self._shapes(piece, start, headers.length[of], is_json[of])
             some = np.flatnonzero(shapes >= 0)
             for first in range(0, len(some), _READ_TOGETHER):
                 part = some[first : first + _READ_TOGETHER]
                 self._read(piece, of[part], start[part], shapes[part], found)
+        binary = np.flatnonzero(~is_json)
+        few = headers.take(binary).packed()
+        for piece, of, start in few.split():
+            read = read_binary(piece, start, few.length[of], FIELDS)
+            self._read_binary(piece, binary[of], read, found)
         return found
 
     # ---- which shapes
@@ -153,6 +183,13 @@ class Shapes:
     def _has_letters(self, code: int, flag: int) -> bool:
         return code in self._short_named and not flag & 1
 
+    def _letters(self, code: Array, flag: Array) -> Array:
+        letters = np.zeros(len(code), np.bool_)
+        for each in self._short_named:
+            letters |= code == each
+        letters &= flag & 1 == 0
+        return letters
+
     # ---- what headers of known shapes say
 
     def _read(self, data: Array, some: Array, start: Array, shapes: Array, found: Shaped) -> None:
@@ -169,11 +206,7 @@ class Shapes:
         values, good = places.integers(data, start, shapes)
         for row, each in zip(found.numbers, values.T, strict=True):
             row[some] = each
-        code, flag = values[:, _CODE], values[:, _FLAG]
-        letters = np.zeros(len(some), np.bool_)
-        for each in self._short_named:
-            letters |= code == each
-        letters &= flag & 1 == 0
+        letters = self._letters(values[:, _CODE], values[:, _FLAG])
         named = places.named[shapes]
         found.done[some] = good & ((named < 0) | (named == letters))
         found.has_queue[some] = places.has_queue[shapes]
@@ -183,3 +216,30 @@ class Shapes:
             at = start + getattr(places, f"{name}_start")[shapes]
             texts = self.texts.numbers(data, at, getattr(places, f"{name}_length")[shapes])
             getattr(found, name)[some] = texts
+
+    # ---- what ROCKETMQ headers say
+
+    def _read_binary(self, data: Array, of: Array, some: Some, found: Shaped) -> None:
+        """Take what was read of headers of one piece; of: their numbers."""
+        numbers, fields, good = some.numbers, some.fields, some.good
+        for row, name in zip(found.numbers, NUMBERS, strict=False):
+            row[of] = numbers[name]
+        letters = self._letters(found.numbers[_CODE, of], found.numbers[_FLAG, of])
+        topic = fields["b"].over(fields["topic"], letters & (fields["b"].length > 0))
+        group = fields[_GROUPS[-1]]
+        for name in reversed(_GROUPS[:-1]):
+            group = fields[name].over(group, fields[name].length > 0)
+        group = fields["a"].over(group, letters & (fields["a"].length > 0))
+        queue = fields["e"].over(fields["queueId"], letters & (fields["e"].length >= 0))
+        language = numbers["language"].astype(np.int64)
+        for each in set(language.tolist()):
+            found.language[of[language == each]] = self.texts.number(self._language(each))
+        spans = {"remark": some.remark, "topic": topic, "group": group, "queue_id": queue}
+        for name in self._wanted & spans.keys():
+            span = spans[name]
+            texts = self.texts.numbers(data, span.at, np.where(good, span.length, ABSENT))
+            if name == "queue_id":
+                found.numbers[-1, of], found.has_queue[of] = self.texts.integers(texts)
+            else:
+                getattr(found, name)[of] = texts
+        found.done[of] = good

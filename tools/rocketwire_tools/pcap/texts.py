@@ -49,6 +49,29 @@ def mixed(rows: Array) -> Array:
     return made
 
 
+def integer(text: str) -> int | None:
+    """The integer of 32 bits that a text says; None if it says none."""
+    try:
+        number = int(text)
+    except ValueError:
+        return None
+    return number if -(1 << 31) <= number < 1 << 31 else None
+
+
+def kept(data: Array, at: Array, length: Array) -> Array:
+    """Texts as rows of 64-bit words, as many as the longest has; what is behind a text is 0.
+
+    Args:
+        data: has them, and ``LONGEST_TEXT`` bytes more.
+        at: where they begin.
+        length: bytes of each, at most ``LONGEST_TEXT``.
+    """
+    words = max(-(-int(length.max()) // _WORD), 1)
+    rows = rows_of(data, at, words * _WORD)
+    rows &= _KEPT[:, :words][length]
+    return rows
+
+
 class Texts:
     """Texts; they do not become fewer."""
 
@@ -58,6 +81,7 @@ class Texts:
         self._slots = np.full(1 << _SLOTS, NONE, np.int32)
         self._words = np.zeros((64, LONGEST_TEXT // _WORD), np.uint64)
         self._length = np.full(64, NONE, np.int64)
+        self._integers = self._is_integer = np.zeros(0, np.int64)
         self._column: Column = column(self._texts, pa.string())
 
     def __len__(self) -> int:
@@ -68,6 +92,14 @@ class Texts:
         if len(self._column) < len(self._texts):
             self._column = column(self._texts, pa.string())
         return self._column
+
+    def integers(self, numbers: Array) -> tuple[Array, Array]:
+        """The integers that texts of these numbers say, and whether they say one of 32 bits."""
+        if len(self._integers) <= len(self._texts):
+            found = [integer(text) for text in self._texts]
+            self._integers = np.array([*(each or 0 for each in found), 0])
+            self._is_integer = np.array([*(each is not None for each in found), False])
+        return self._integers[numbers], self._is_integer[numbers]  # NONE is the last
 
     def number(self, text: str | None) -> int:
         """The number of a text."""
@@ -94,19 +126,17 @@ class Texts:
         if not len(some):
             return found
         at, length = at[some], length[some]
-        width = max(-(-int(length.max()) // _WORD), 1) * _WORD
-        rows = rows_of(data, at, width)
-        rows &= _KEPT[:, : width // _WORD][length]
+        rows = kept(data, at, length)
         slots = mixed(rows) >> np.uint64(64 - _SLOTS)
         numbers = self._slots[slots]
-        differs = (self._words[:, : width // _WORD][numbers] != rows).any(axis=1)
+        differs = (self._words[:, : rows.shape[1]][numbers] != rows).any(axis=1)
         differs |= (self._length[numbers] != length) | (numbers < 0)
         for each in np.flatnonzero(differs).tolist():
             text = rows[each].tobytes()[: length[each]].decode()
             numbers[each] = number = self.number(text)
             self._slots[slots[each]] = number
             self._words[number] = 0
-            self._words[number, : width // _WORD] = rows[each]
+            self._words[number, : rows.shape[1]] = rows[each]
             self._length[number] = length[each]
         found[some] = numbers
         return found
