@@ -252,6 +252,8 @@ def test_what_was_taken_of_several_parts_can_be_joined_and_packed(
     every = [header for each in parts for header in each]
     assert len(made.pieces) == 4
     assert every == made.tolist()
+    assert every[-1200:] == made.take(slice(-1200, None)).without_others().tolist()
+    assert len(made.take(slice(-1200, None)).without_others().pieces) == 2
     few = made.take(np.arange(len(every))[::-50])
     assert every[::-50] == few.packed().tolist()
     assert (
