@@ -4,7 +4,7 @@ Rules of this file: one buffer is filled again and again; the chain of record he
 about them is gathered by numpy.  A length is looked at before anything is done with it.
 
 Formats: pcap (both byte orders, micro- and nanoseconds, the variant with larger record headers), and pcapng
-(draft-ietf-opsawg-pcapng) by ``pcapng.BlockFormat``.
+(draft-ietf-opsawg-pcapng) by ``pcapng``.
 """
 
 from __future__ import annotations
@@ -313,6 +313,7 @@ class CaptureReader:
         while count > self._size:
             count -= self._size
             if not self.advance(self._size):
+                self.truncated = True
                 return False
         return self.advance(count)
 

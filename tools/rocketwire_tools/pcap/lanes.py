@@ -61,6 +61,7 @@ def follow(
     length: np.dtype[Any],
     field: int,
     more: int,
+    least: int = 0,
 ) -> tuple[Array, int]:
     """Follow chains of records.
 
@@ -70,7 +71,8 @@ def follow(
         last: the last offset at which a record may begin.
         length: type of the field that holds a length.
         field: its offset in a record.
-        more: bytes of a record that the length does not count, at least 1.
+        more: bytes of a record that the length does not count.
+        least: bytes from one record to the next at least, whatever its length says; ``more`` or this are at least 1.
 
     Returns:
         Offsets of the records that hang together with the first, in order, and that of what follows them.
@@ -82,7 +84,8 @@ def follow(
     steps: list[Array] = []
     while len(at):
         steps.append(at)
-        at = at + lengths[at + field] + more
+        after = at + lengths[at + field] + more
+        at = np.maximum(after, at + least) if least else after
         inside = at < ends
         if not inside.all():
             exits[lane[~inside]] = at[~inside]

@@ -1,85 +1,37 @@
-"""Records of pcapng files: sections, interfaces, and the three kinds of blocks that hold packets.
+"""Records of pcapng files: where the blocks are that hold packets, sections and interfaces.
 
-Rules of this file: those of ``capture``.  A section may have any byte order, an interface any link type and resolution.
+Rules of this file: those of ``capture``.  A section may have any byte order, an interface any link type and resolution.  Sections
+may be many and small, so what is found of several goes to ``blocks`` together; what is found in front of damage is given.
 """
 
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rocketwire_tools.pcap.capture import MAX_RECORD, MOST_RECORDS, Records, rows_at
+from rocketwire_tools.pcap import lanes
+from rocketwire_tools.pcap.blocks import INTERFACE, LEAST, PACKETS, SECTION, Found, Section, records
+from rocketwire_tools.pcap.capture import MAX_RECORD, MOST_RECORDS
 from rocketwire_tools.pcap.errors import CaptureError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_tools.pcap.capture import CaptureReader, Integers
+    from rocketwire_tools.pcap.capture import CaptureReader, Integers, Records
+
+__all__ = ["MAGIC", "PACKETS", "front", "read"]
 
 MAGIC: Final = b"\x0a\x0d\x0d\x0a"
-_SECTION: Final = 0x0A0D0D0A
-_INTERFACE: Final = 1
-_OLD_PACKET: Final = 2
-_SIMPLE_PACKET: Final = 3
-_PACKET: Final = 6
-PACKETS: Final = frozenset({_PACKET, _SIMPLE_PACKET, _OLD_PACKET})
-"""Types of blocks that hold a packet."""
 _ORDER: Final = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
-MAX_INTERFACES: Final = 65_536
-
-
-class Interface(NamedTuple):
-    """Where packets were captured.
-
-    Attributes:
-        link: link type.
-        snaplen: bytes kept of a packet; 0 for all.
-        resolution: the byte of option if_tsresol.
-        offset: seconds to add, of option if_tsoffset.
-    """
-
-    link: int
-    snaplen: int
-    resolution: int = 6
-    offset: int = 0
-
-
-class Section:
-    """What has been said about the packets of a section.
-
-    Args:
-        path: for messages.
-        order: ``<`` or ``>``.
-    """
-
-    def __init__(self, path: str, order: str) -> None:
-        self.path = path
-        self.order = order
-        self.interfaces: list[Interface] = []
-
-    def declare(self, body: bytes, where: int) -> None:
-        """Take an interface description block."""
-        if len(body) < 8 or len(self.interfaces) >= MAX_INTERFACES:
-            raise CaptureError(self.path, where, "a bad interface description")
-        link, _, snaplen = struct.unpack_from(f"{self.order}HHI", body)
-        resolution, offset = 6, 0
-        for code, value in self._options(body[8:]):
-            if code == 9 and value:
-                resolution = value[0]
-            elif code == 14 and len(value) == 8:
-                (offset,) = struct.unpack(f"{self.order}q", value)
-        self.interfaces.append(Interface(link, snaplen, resolution, offset))
-
-    def _options(self, data: bytes) -> Iterator[tuple[int, bytes]]:
-        at = 0
-        while at + 4 <= len(data):
-            code, length = struct.unpack_from(f"{self.order}HH", data, at)
-            if code == 0:
-                return
-            yield code, data[at + 4 : at + 4 + length]
-            at += 4 + (length + 3 & ~3)
+_FEW: Final = 16
+"""Blocks among which a packet is looked for before many are looked for."""
+_MOST_SECTIONS: Final = 4096
+"""Sections looked at together."""
+_LEAST_BY_KIND: Final = np.array([LEAST.get(kind, 12) for kind in range(8)], np.int64)
+_HOLDS_PACKET: Final = np.array([kind in PACKETS for kind in range(8)])
 
 
 def read(reader: CaptureReader, section: Section | None = None) -> Iterator[Records]:
@@ -88,30 +40,24 @@ def read(reader: CaptureReader, section: Section | None = None) -> Iterator[Reco
     Args:
         reader: of the capture.
         section: that the window is in; None at the front of the capture.
+
+    Raises:
+        CaptureError: a block cannot be one; what is in front of it has been given.
     """
-    midway = section is not None
-    section = Section(reader.path, "<") if section is None else section
-    known = len(section.interfaces)
+    walk = _Walk(reader.path, section)
     at = 0
     while True:
         buffer, size, base = reader.window()
-        found, after, stopped = _walk(section, buffer, at, size, base)
-        if found:
-            records = _records(section, buffer, found, base)
-            records.size = size
-            yield records
-        if midway and (stopped or len(section.interfaces) > known):
-            message = "a section or an interface that begins midway: this file cannot be split"
-            raise CaptureError(reader.path, base + after, message)
-        if len(found) == MOST_RECORDS:
+        after = walk.through(buffer, at, size, base)
+        yield from walk.found(buffer, size, base)
+        if walk.error is not None:
+            reader.truncated = False
+            raise walk.error
+        if walk.is_full:
             at = after
             continue
         at = 0
-        if stopped:
-            section = _next_section(reader, after)
-            used = after + section_length(reader, after, section.order)
-        else:
-            used = after + _oversized(section, buffer, after, size, base)
+        used = after + walk.oversized(buffer, after, size)
         more = reader.skip(used)
         if not more and (not used or reader.window()[1] == 0):
             return
@@ -137,157 +83,196 @@ def front(path: str, data: bytes) -> tuple[Section, int]:
     at = 0
     while at + 12 <= len(data):
         kind, length = struct.unpack_from(f"{order}II", data, at)
-        if kind in PACKETS or (kind == _SECTION and at):
+        if kind in PACKETS or (kind == SECTION and at):
             break
         if length < 12 or length & 3:
             raise CaptureError(path, at, f"a block of {length} bytes")
         if at + length > len(data):
             break
-        if kind == _INTERFACE:
+        if kind == INTERFACE:
             section.declare(data[at + 8 : at + length - 4], at)
         at += length
     return section, at
 
 
-def section_length(reader: CaptureReader, at: int, order: str) -> int:
-    """Bytes of the section header block there, at most those that are in the window."""
-    buffer, size, _ = reader.window()
-    (length,) = struct.unpack_from(f"{order}I", buffer, at + 4)
-    return min(int(length), size - at)
+class _Walk:
+    """Goes from block to block.
 
+    Args:
+        path: for messages.
+        section: that the first block is in; None at the front of the capture.
 
-def _next_section(reader: CaptureReader, at: int) -> Section:
-    buffer, _, base = reader.window()
-    order = _ORDER.get(bytes(buffer[at + 8 : at + 12]))
-    if order is None:
-        raise CaptureError(reader.path, base + at, "a section without its byte-order magic")
-    (length,) = struct.unpack_from(f"{order}I", buffer, at + 4)
-    if length < 28 or length > MAX_RECORD:
-        raise CaptureError(reader.path, base + at, f"a section header of {length} bytes")
-    return Section(reader.path, order)
+    Attributes:
+        error: why it cannot go on.
+        is_full: whether it stopped because that is enough to be looked at together.
+    """
 
+    def __init__(self, path: str, section: Section | None) -> None:
+        self._path = path
+        self._midway = section is not None
+        self._sections = [Section(path, "<") if section is None else section]
+        self._parts: list[Found] = []
+        self._at: list[int] = []
+        self._kind: list[int] = []
+        self._of: list[int] = []
+        self._small_sections = False
+        self.error: CaptureError | None = None
+        self.is_full = False
 
-def _walk(
-    section: Section, buffer: bytearray, at: int, size: int, base: int
-) -> tuple[list[tuple[int, int]], int, bool]:
-    """Find packets; returns (block type, offset) of each, where to go on, and whether a section
-    header is there."""
-    found: list[tuple[int, int]] = []
-    words = struct.Struct(f"{section.order}II").unpack_from
-    while at + 12 <= size and len(found) < MOST_RECORDS:
+    def through(self, buffer: bytearray, at: int, size: int, base: int) -> int:
+        """Find packets between two offsets; returns where to go on."""
+        self._sections = self._sections[-1:]
+        self._small_sections &= at > 0
+        try:
+            if not self._small_sections:
+                at = self._at_once(buffer, at, size, base)
+            return self._one_by_one(buffer, at, size, base, MOST_RECORDS)
+        except CaptureError as error:
+            self.error = error
+            return at
+
+    # ---- many blocks of a section at once
+
+    def _at_once(self, buffer: bytearray, at: int, size: int, base: int) -> int:
+        """Find what hangs together up to the next section, or to what cannot be a block."""
+        last = size - 12
+        for _ in range(_FEW):
+            if at > last or self._is_packet(buffer, last, at):
+                break
+            at = self._one_by_one(buffer, at, size, base, 1)
+        if last - at < lanes.FEWEST * lanes.LANE or not self._is_packet(buffer, last, at):
+            return at
+        starts = lanes.guesses(
+            buffer, at, last, slice(0, 4), partial(self._is_packet, buffer, last)
+        )
+        if len(starts) < lanes.FEWEST:
+            return at
+        order = self._sections[-1].order
+        found, after = lanes.follow(buffer, starts, last, np.dtype(f"{order}u4"), 4, 0, 12)
+        kinds, lengths = (
+            np.ndarray((size,), f"{order}u4", buffer, offset, (1,))[found].astype(np.int64)
+            for offset in (0, 4)
+        )
+        small = np.minimum(kinds, 7)
+        wrong = (lengths < _LEAST_BY_KIND[small]) | (lengths > MAX_RECORD) | (lengths & 3 != 0)
+        stops = np.flatnonzero(wrong | (kinds == SECTION) | (found + lengths > size))
+        if len(stops):
+            self._small_sections = bool(kinds[stops[0]] == SECTION)
+            after = int(found[stops[0]])
+            found, small = found[: stops[0]], small[: stops[0]]
+        self._put(found, small, base, buffer)
+        return after
+
+    def _put(self, found: Integers, kind: Integers, base: int, buffer: bytearray) -> None:
+        self._flush()
+        for each in found[kind == INTERFACE].tolist():
+            self._declare(buffer, each, base)
+        at, kind = (each[_HOLDS_PACKET[kind]] for each in (found, kind))
+        of = np.full(len(at), len(self._sections) - 1)
+        self._parts.append(Found(at, kind, of, self._sections))
+
+    def _is_packet(self, buffer: bytearray, last: int, at: int) -> bool:
+        """Whether a packet's block seems to be there."""
+        words = self._sections[-1].words
         kind, length = words(buffer, at)
-        if kind == _SECTION:
-            return found, at, at + 28 <= size
-        if length < 12 or length & 3:
-            raise CaptureError(section.path, base + at, f"a block of {length} bytes")
-        after = at + length
-        if after > size:
-            break
-        if kind in PACKETS:
-            if length < _LEAST[kind]:
-                raise CaptureError(section.path, base + at, f"a packet block of {length} bytes")
-            found.append((kind, at))
-        elif kind == _INTERFACE:
-            section.declare(bytes(buffer[at + 8 : after - 4]), base + at)
-        at = after
-    return found, at, False
+        if kind not in PACKETS or not LEAST[kind] <= length <= MAX_RECORD or length & 3:
+            return False
+        end: int = at + length - 4
+        return end > last + 8 or bool(words(buffer, end)[0] == length)
+
+    # ---- one block after the other
+
+    def _one_by_one(self, buffer: bytearray, at: int, size: int, base: int, most: int) -> int:
+        """Find so many blocks at most; an error is kept until what is in front of it has been looked at."""
+        self.is_full = False
+        section = self._sections[-1]
+        for _ in range(most):
+            if at + 12 > size:
+                return at
+            kind, length = section.words(buffer, at)
+            if kind == SECTION:
+                if at + 28 > size:
+                    return at
+                section, length = self._next_section(buffer, at, base)
+            elif (why := _refusal(kind, length)) is not None:
+                self.error = CaptureError(self._path, base + at, why)
+                return at
+            if at + length > size:
+                return at
+            if kind in PACKETS:
+                self._at.append(at)
+                self._kind.append(kind)
+                self._of.append(len(self._sections) - 1)
+            elif kind == INTERFACE:
+                self._declare(buffer, at, base)
+            at += length
+            if len(self._sections) > _MOST_SECTIONS:
+                break
+        self.is_full = most > 1
+        return at
+
+    def _next_section(self, buffer: bytearray, at: int, base: int) -> tuple[Section, int]:
+        self._refuse_midway(base + at)
+        order = _ORDER.get(bytes(buffer[at + 8 : at + 12]))
+        if order is None:
+            message = "a section without its byte-order magic"
+            raise CaptureError(self._path, base + at, message)
+        (length,) = struct.unpack_from(f"{order}I", buffer, at + 4)
+        if length < 28 or length > MAX_RECORD:
+            raise CaptureError(self._path, base + at, f"a section header of {length} bytes")
+        self._sections.append(Section(self._path, order))
+        return self._sections[-1], length
+
+    def _declare(self, buffer: bytearray, at: int, base: int) -> None:
+        self._refuse_midway(base + at)
+        section = self._sections[-1]
+        _, length = section.words(buffer, at)
+        section.declare(bytes(buffer[at + 8 : at + length - 4]), base + at)
+
+    def _refuse_midway(self, where: int) -> None:
+        if self._midway:
+            message = "a section or an interface that begins midway: this file cannot be split"
+            raise CaptureError(self._path, where, message)
+
+    def oversized(self, buffer: bytearray, at: int, size: int) -> int:
+        """Bytes of the block there if it is too large to be looked at and need not be, otherwise 0."""
+        if size - at < 12:
+            return 0
+        kind, length = self._sections[-1].words(buffer, at)
+        if kind == SECTION or length <= MAX_RECORD:
+            return 0
+        return int(length)
+
+    # ---- what was found
+
+    def _flush(self) -> None:
+        """Put together what was found one by one."""
+        if self._at:
+            at, kind, of = (np.array(each, np.int64) for each in (self._at, self._kind, self._of))
+            self._parts.append(Found(at, kind, of, self._sections))
+        self._at, self._kind, self._of = [], [], []
+
+    def found(self, buffer: bytearray, size: int, base: int) -> Iterator[Records]:
+        """The packets, and no more is known of them afterwards."""
+        self._flush()
+        parts, self._parts = self._parts, []
+        for found in parts:
+            for first in range(0, len(found.at), MOST_RECORDS):
+                some = slice(first, first + MOST_RECORDS)
+                one = Found(found.at[some], found.kind[some], found.section[some], found.sections)
+                made, error = records(one, buffer, base)
+                made.size = size
+                if len(made.where):
+                    yield made
+                if error is not None:
+                    self.error = error
+                    return
 
 
-def _oversized(section: Section, buffer: bytearray, at: int, size: int, base: int) -> int:
-    """Bytes of the block there if it is too large to be looked at, otherwise 0."""
-    if size - at < 12:
-        return 0
-    kind, length = struct.unpack_from(f"{section.order}II", buffer, at)
-    if kind == _SECTION or length <= MAX_RECORD:
-        return 0
-    if kind in PACKETS or kind == _INTERFACE:
-        message = f"a block claims {length} bytes, {MAX_RECORD} is the limit"
-        raise CaptureError(section.path, base + at, message)
-    return int(length)
-
-
-_LEAST: Final = {_PACKET: 32, _SIMPLE_PACKET: 16, _OLD_PACKET: 32}
-"""Bytes of a block without packet."""
-
-
-def _records(
-    section: Section, buffer: bytearray, found: list[tuple[int, int]], base: int
-) -> Records:
-    if not section.interfaces:
-        raise CaptureError(section.path, base + found[0][1], "a packet before any interface")
-    kinds = {kind for kind, _ in found}
-    parts = [_of_kind(section, buffer, kind, found) for kind in sorted(kinds)]
-    at, data, captured, wire, raw, interface, room = (
-        np.concatenate([part[i] for part in parts]) for i in range(7)
-    )
-    if len(parts) > 1:
-        order = np.argsort(at, kind="stable")
-        at, data, captured, wire, raw, interface, room = (
-            each[order] for each in (at, data, captured, wire, raw, interface, room)
-        )
-    wrong = np.flatnonzero((captured > room) | (interface >= len(section.interfaces)))
-    if wrong.size:
-        where = base + int(at[wrong[0]])
-        raise CaptureError(
-            section.path, where, "a packet longer than its block, or of no interface"
-        )
-    links = np.array([one.link for one in section.interfaces], np.int64)
-    same = bool((links == links[0]).all())
-    return Records(
-        buffer=buffer,
-        size=0,
-        where=at + base,
-        data=data,
-        captured=captured,
-        wire=np.maximum(wire, captured),
-        time_ns=_nanoseconds(section, raw, interface),
-        link=int(links[0]) if same else links[interface],
-    )
-
-
-Part = tuple["Integers", ...]
-
-
-def _of_kind(section: Section, buffer: bytearray, kind: int, found: list[tuple[int, int]]) -> Part:
-    at = np.array([each for one, each in found if one == kind], np.int64)
-    words = rows_at(buffer, at, 28).view(f"{section.order}u4").astype(np.int64)
-    length = words[:, 1]
-    if kind == _SIMPLE_PACKET:
-        snaplen = section.interfaces[0].snaplen or MAX_RECORD
-        wire = words[:, 2]
-        captured = np.minimum(np.minimum(wire, snaplen), length - 16)
-        zero = np.zeros_like(at)
-        return at, at + 12, captured, wire, zero, zero, length - 16
-    interface = words[:, 2]
-    if kind == _OLD_PACKET:
-        interface = rows_at(buffer, at + 8, 2).view(f"{section.order}u2")[:, 0].astype(np.int64)
-    raw = (words[:, 3] << 32) + words[:, 4]
-    return at, at + 28, words[:, 5], words[:, 6], raw, interface, length - 32
-
-
-def _nanoseconds(section: Section, raw: Integers, interface: Integers) -> Integers:
-    scales = {(one.resolution, one.offset) for one in section.interfaces}
-    if len(scales) == 1:
-        return _scaled(raw, *scales.pop())
-    result = np.empty_like(raw)
-    for number, one in enumerate(section.interfaces):
-        of = np.flatnonzero(interface == number)
-        result[of] = _scaled(raw[of], one.resolution, one.offset)
-    return result
-
-
-def _scaled(raw: Integers, resolution: int, offset: int) -> Integers:
-    bits: Any = raw.view(np.uint64)
-    if resolution & 0x80:
-        power = min(resolution & 0x7F, 63)
-        whole = bits >> np.uint64(power)
-        fraction = bits & np.uint64((1 << power) - 1)
-        if power > 32:
-            fraction, power = fraction >> np.uint64(power - 32), 32
-        nanoseconds = whole * np.uint64(10**9) + (fraction * np.uint64(10**9) >> np.uint64(power))
-    elif resolution <= 9:
-        nanoseconds = bits * np.uint64(10 ** (9 - resolution))
-    else:
-        nanoseconds = bits // np.uint64(10 ** min(resolution - 9, 19))
-    result: Integers = nanoseconds.view(np.int64) + offset * 1_000_000_000
-    return result
+def _refusal(kind: int, length: int) -> str | None:
+    """Why a block of that type and length cannot be one; None if it can."""
+    if length < LEAST.get(kind, 12) or length & 3:
+        return f"a block of {length} bytes"
+    if length > MAX_RECORD and (kind in PACKETS or kind == INTERFACE):
+        return f"a block claims {length} bytes, {MAX_RECORD} is the limit"
+    return None
