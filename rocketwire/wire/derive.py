@@ -38,7 +38,7 @@ from struct import Struct
 from struct import error as StructError
 
 from rocketwire.wire.building import build_entries, impossible, unfit, wrong_size
-from rocketwire.wire.entries import entries_reader
+from rocketwire.wire.entries import entries_reader, surplus_finder
 from rocketwire.wire.pieces import read_pieces
 from rocketwire.wire.refusals import bad_count, bad_length, refused, short, too_many
 from rocketwire.wire.utf8 import decode_damaged, decode_slice, encode_utf8

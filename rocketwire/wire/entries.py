@@ -12,9 +12,12 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rocketwire.wire.layout import Buffer
+
 SEVERAL: Final = 24
 """Bytes from which on there are likely so many entries that this is worth while."""
 
+SurplusFinder: TypeAlias = "Callable[[Buffer, int, int, int], int | None]"
 EntriesReader: TypeAlias = "Callable[[bytes], dict[str, str] | None]"
 
 
@@ -60,3 +63,39 @@ def entries_reader(key: struct.Struct, value: struct.Struct) -> EntriesReader:
         return found if at == size else None
 
     return read
+
+
+def surplus_finder(key: struct.Struct, value: struct.Struct, limit: int) -> SurplusFinder:
+    """Makes what tells too many entries by their lengths alone, before any text is made of them.
+
+    Args:
+        key: one number, the length of a key.
+        value: the same of a value.
+        limit: most entries.
+
+    Returns:
+        A function from a buffer, the positions where its entries begin and end, and the one that
+        none may pass, to the position of the first entry too many; None where there is none, or
+        where an entry before it is damaged.
+    """
+    key_length, value_length = key.unpack_from, value.unpack_from
+    key_size, value_size = key.size, value.size
+    error = struct.error
+
+    def find(buf: Buffer, at: int, until: int, end: int) -> int | None:
+        total = until - at
+        try:
+            for _ in range(limit):
+                (of_key,) = key_length(buf, at)
+                behind = at + key_size + of_key
+                (of_value,) = value_length(buf, behind)
+                at = behind + value_size + of_value
+                if of_key < 0 or of_value < 0 or of_key > total or of_value > total or at > end:
+                    return None
+                if at >= until:
+                    return None
+        except error:
+            return None
+        return at
+
+    return find

@@ -11,7 +11,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
-from rocketwire.wire.entries import SEVERAL, entries_reader
+from rocketwire.wire.entries import SEVERAL, entries_reader, surplus_finder
 from rocketwire.wire.layout import (
     Choice,
     Condition,
@@ -387,6 +387,9 @@ class _Parser:
             "key": self.out.constant("unpack", f"{key}.unpack_from"),
             "value": self.out.constant("unpack", f"{value}.unpack_from"),
             "read": self.out.constant("read", f"entries_reader({key}, {value})"),
+            "surplus": self.out.constant(
+                "surplus", f"surplus_finder({key}, {value}, {node.limit})"
+            ),
             "several": str(SEVERAL),
             "most": str(node.limit * (node.key.size + node.value.size)),
             "k": str(node.key.size),
@@ -406,29 +409,29 @@ if {total} > 0:
     if until > {end}:
         raise bad_length(buf, p, {end}, {total}, {path})
     {var} = {read}(bytes(buf[p:until])) if {several} <= {total} <= {most} else None
-    room = {limit}
+    if {total} > {most}:
+        q = {surplus}(buf, p, until, {end})
+        if q is not None:
+            raise too_many({limit}, {path}, q)
     if {var} is None:
         {var} = {{}}
     else:
         p = until
     while p < until:
-        if not room:
-            raise too_many({limit}, {path}, p)
-        room -= 1
         if p + {k} > {end}:
             raise short(buf, p, {end}, {key_step})
         (n,) = {key}(buf, p)
         p += {k}
         q = p + n
-        if n < 0 or n > {total} or q > {end}:
-            raise bad_length(buf, p, {end}, n, {path} + '.key')
-        if q + {v} > {end}:
+        if not p <= q <= {end} - {v} or n > {total}:
+            if n < 0 or n > {total} or q > {end}:
+                raise bad_length(buf, p, {end}, n, {path} + '.key')
             raise short(buf, q, {end}, {value_step})
         left = buf[p:q]
         (n,) = {value}(buf, q)
         p = q + {v}
         q = p + n
-        if n < 0 or n > {total} or q > {end}:
+        if not p <= q <= {end} or n > {total}:
             raise bad_length(buf, p, {end}, n, {path} + '.value')
         if left:
             try:
@@ -472,6 +475,7 @@ NAMES: Final[Mapping[str, object]] = {
     "decode_slice": decode_slice,
     "decode_damaged": decode_damaged,
     "entries_reader": entries_reader,
+    "surplus_finder": surplus_finder,
     "read_pieces": read_pieces,
     "refused": refused,
     "short": short,

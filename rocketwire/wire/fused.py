@@ -4,7 +4,7 @@ from struct import Struct
 from struct import error as StructError
 
 from rocketwire.wire.building import build_entries, impossible, unfit, wrong_size
-from rocketwire.wire.entries import entries_reader
+from rocketwire.wire.entries import entries_reader, surplus_finder
 from rocketwire.wire.pieces import read_pieces
 from rocketwire.wire.refusals import bad_count, bad_length, refused, short, too_many
 from rocketwire.wire.utf8 import decode_damaged, decode_slice, encode_utf8
@@ -295,8 +295,9 @@ parse_binary_header_unpack16 = Struct('>l').unpack_from
 parse_binary_header_unpack17 = Struct('>h').unpack_from
 parse_binary_header_unpack18 = Struct('>l').unpack_from
 parse_binary_header_read19 = entries_reader(Struct('>h'), Struct('>l'))
-parse_binary_header_steps20 = (('ext_fields.key', 2),)
-parse_binary_header_steps21 = (('ext_fields.value', 4),)
+parse_binary_header_surplus20 = surplus_finder(Struct('>h'), Struct('>l'), 16384)
+parse_binary_header_steps21 = (('ext_fields.key', 2),)
+parse_binary_header_steps22 = (('ext_fields.value', 4),)
 def parse_binary_header(buf, pos=0, end=None):
     p = pos
     if end is None or end > len(buf):
@@ -332,29 +333,29 @@ def parse_binary_header(buf, pos=0, end=None):
         if until > end:
             raise bad_length(buf, p, end, total9, 'ext_fields')
         ext_fields_7 = parse_binary_header_read19(bytes(buf[p:until])) if 24 <= total9 <= 98304 else None
-        room = 16384
+        if total9 > 98304:
+            q = parse_binary_header_surplus20(buf, p, until, end)
+            if q is not None:
+                raise too_many(16384, 'ext_fields', q)
         if ext_fields_7 is None:
             ext_fields_7 = {}
         else:
             p = until
         while p < until:
-            if not room:
-                raise too_many(16384, 'ext_fields', p)
-            room -= 1
             if p + 2 > end:
-                raise short(buf, p, end, parse_binary_header_steps20)
+                raise short(buf, p, end, parse_binary_header_steps21)
             (n,) = parse_binary_header_unpack17(buf, p)
             p += 2
             q = p + n
-            if n < 0 or n > total9 or q > end:
-                raise bad_length(buf, p, end, n, 'ext_fields' + '.key')
-            if q + 4 > end:
-                raise short(buf, q, end, parse_binary_header_steps21)
+            if not p <= q <= end - 4 or n > total9:
+                if n < 0 or n > total9 or q > end:
+                    raise bad_length(buf, p, end, n, 'ext_fields' + '.key')
+                raise short(buf, q, end, parse_binary_header_steps22)
             left = buf[p:q]
             (n,) = parse_binary_header_unpack18(buf, q)
             p = q + 4
             q = p + n
-            if n < 0 or n > total9 or q > end:
+            if not p <= q <= end or n > total9:
                 raise bad_length(buf, p, end, n, 'ext_fields' + '.value')
             if left:
                 try:

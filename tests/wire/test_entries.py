@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.errors import DecodeError
+from rocketwire.errors import DecodeError, TruncatedError
 from rocketwire.wire.entries import SEVERAL, entries_reader
 from rocketwire.wire.grammar import BINARY_HEADER, MAX_EXT_FIELDS, parse_binary_header
 from rocketwire.wire.interpret import interpret_parser
@@ -83,3 +83,14 @@ def test_as_many_entries_as_there_may_be_are_read_and_no_more(key: str) -> None:
     assert parse_binary_header(header(most))[0][6] == {}
     with pytest.raises(DecodeError, match=f"more than {MAX_EXT_FIELDS} entries"):
         parse_binary_header(header(most + entry(key, "")))
+
+
+@pytest.mark.parametrize(
+    "damaged",
+    [b"\xff\xff" + bytes(8), b"\x7f\xff" + bytes(8), b"\0\0\xff\xff\xff\xff" + bytes(8), b"\0"],
+    ids=["negative key", "long key", "negative value", "cut short"],
+)
+def test_of_many_entries_the_first_that_is_damaged_is_told(damaged: bytes) -> None:
+    many = header(entry("key", "value") * (MAX_EXT_FIELDS - 1) + damaged)
+    assert outcome(parse_binary_header, many) == outcome(interpreted, many)
+    assert outcome(parse_binary_header, many) in (DecodeError, TruncatedError)
