@@ -214,6 +214,20 @@ def test_shapes_are_learnt_no_faster_than_it_saves(monkeypatch: pytest.MonkeyPat
     assert sum(counts) == 70
 
 
+def test_headers_without_a_second_one_of_their_shape_are_not_compared_for_long() -> None:
+    chance = random.Random(8)
+    texts = (f"{chance.getrandbits(64):x}".translate(_LETTERS) for _ in range(9000))
+    each = [b'{"code":11,"extFields":{"topic":"%b"}}' % text.encode() for text in texts]
+    reader = HeaderReader()
+    columns = reader.read(header_bytes.header_bytes(each * 2), np.zeros(18_000, np.int8))
+    assert columns.topic is not None
+    assert [header[33:-3].decode() for header in each] * 2 == columns.topic.to_pylist()
+    assert [alone(BARE)] * 80 == said(reader, *[BARE] * 80)
+
+
+_LETTERS = str.maketrans("0123456789", "qrstuvwxyz")
+
+
 def test_only_wanted_texts_are_looked_for() -> None:
     reader = HeaderReader(frozenset({"remark"}))
     every = header_bytes.header_bytes([SENT, PULLED] * 2)

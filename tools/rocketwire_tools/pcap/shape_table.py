@@ -58,6 +58,7 @@ class ShapeTable:
 
     Attributes:
         number: of each shape, ``NOWHERE`` for one that is known to be none.
+        pause: how often the user of the table need not look into it.
     """
 
     def __init__(self, room: int) -> None:
@@ -69,6 +70,7 @@ class ShapeTable:
         self._same = np.zeros((_FEW, room), np.uint8)
         self._text = np.zeros((_FEW, room), np.uint8)
         self.number = np.zeros(_FEW, np.int32)
+        self.pause = 0
 
     def find(self, headers: HeaderRows) -> Array:
         """Which entry each header may be like; less than 0 for those that are like none."""

@@ -58,6 +58,10 @@ FIELDS: Final = (
 _GROUPS: Final = FIELDS[1:5]
 """Those that have the group; the first that says something counts."""
 _TEXTS: Final = frozenset({"topic", "group"})
+_MANY: Final = 64
+"""Headers compared at once by which to tell whether it is worth it."""
+_PAUSE: Final = 15
+"""How often headers of a size are not compared after it was not."""
 _CODE, _FLAG = NUMBERS.index("code"), NUMBERS.index("flag")
 
 
@@ -152,9 +156,14 @@ class Shapes:
             table = self._tables.setdefault(room, ShapeTable(room))
             each = _TOGETHER // room
             for first in range(0, len(every), each):
+                if table.pause:
+                    table.pause -= 1
+                    continue
                 some = every[first : first + each]
                 rows = HeaderRows(rows_of(data, start[some], room).view(np.uint8), length[some])
-                shapes[some] = self._of_table(table, rows)
+                shapes[some] = found = self._of_table(table, rows)
+                if len(some) >= _MANY and 4 * np.count_nonzero(found >= 0) < len(some):
+                    table.pause = _PAUSE
         return shapes
 
     def _of_table(self, table: ShapeTable, rows: HeaderRows) -> Array:
