@@ -15,6 +15,7 @@ import pytest
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.arrow import pa
 from rocketwire_tools.pcap.rows import COLUMNS
+from tests.support.captures.made import save
 from tests.tools.pcap.decoded import rows
 
 if TYPE_CHECKING:
@@ -223,3 +224,18 @@ def test_a_link_type_that_is_not_known_is_named(
     assert main(["decode", str(path), "--jobs", jobs]) == 0
     said = f"{path}: packets that were not looked into: link type 147: {len(usual.packets):,}\n"
     assert said == capfd.readouterr().err
+
+
+def test_a_capture_without_frames_is_told_from_an_empty_one(
+    usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    silent = [one._replace(data=b"") for one in usual.packets[:200]]
+    path = save(tmp_path / "silent.pcap", silent)
+    empty = save(tmp_path / "empty.pcap", [])
+    assert main(["decode", str(path), str(empty), "--format", "jsonl"]) == 0
+    assert capfd.readouterr() == ("", f"{path}: no frames in 200 packets\n")
+    path.write_bytes(path.read_bytes()[:24] + bytes(16 * 3))
+    assert main(["decode", str(path), "--format", "jsonl"]) == 0
+    assert capfd.readouterr() == ("", f"{path}: no frames in 3 packets (not IP: 3)\n")
+    assert main(["decode", str(path), "--filter", "code == 1", "--format", "jsonl"]) == 0
+    assert capfd.readouterr() == ("", "")

@@ -125,6 +125,11 @@ class Run:
         if unread:
             reasons = ", ".join(f"{why}: {count:,}" for why, count in sorted(unread.items()))
             self._say(f"{path}: packets that were not looked into: {reasons}")
+        elif totals.packets and not (totals.frames or self._selection.arguments[1]):
+            reasons = ", ".join(f"{why}: {count:,}" for why, count in totals.skipped.most_common())
+            self._say(
+                f"{path}: no frames in {totals.packets:,} packets{reasons and f' ({reasons})'}"
+            )
         if totals.forgotten:
             self._say(
                 f"{path}: {totals.forgotten:,} streams were forgotten before they ended, those that were silent longest:"

@@ -52,7 +52,7 @@ def read(reader: CaptureReader, section: Section | None = None) -> Iterator[Reco
         yield from walk.found(buffer, size, base)
         if walk.error is not None:
             reader.truncated = False
-            raise walk.error
+            raise walk.taken_error()
         if walk.is_full:
             at = after
             continue
@@ -244,6 +244,12 @@ class _Walk:
         return int(length)
 
     # ---- what was found
+
+    def taken_error(self) -> CaptureError:
+        """The error, which is not kept: its traceback knows this object, and the buffer with it."""
+        error, self.error = self.error, None
+        assert error is not None  # noqa: S101 - who asks has looked
+        return error
 
     def _flush(self) -> None:
         """Put together what was found one by one."""
