@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import subprocess
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -69,6 +70,27 @@ def test_exactly_the_frames_are_found_that_were_counted(capture: Path) -> None:
 @needs_tshark
 def test_tshark_still_counts_them_so(capture: Path) -> None:
     assert frames_of(counted_in(capture)) == frames_of(count(capture))
+
+
+@every_capture
+@needs_tshark
+@pytest.mark.parametrize("form", ["pcap", "nsecpcap", "modpcap", "pcapng"])
+def test_they_are_found_in_what_wireshark_makes_of_a_capture(
+    capture: Path, form: str, tmp_path: Path
+) -> None:
+    made = tmp_path / "made.pcap"
+    subprocess.run(["editcap", "-F", form, capture, made], check=True)
+    assert frames_of(counted_in(capture)) == decoded_frames(made)
+
+
+@every_capture
+@needs_tshark
+def test_packets_that_were_captured_twice_make_no_frame_twice(
+    capture: Path, tmp_path: Path
+) -> None:
+    made = tmp_path / "twice.pcapng"
+    subprocess.run(["mergecap", "-w", made, capture, capture], check=True)
+    assert frames_of(counted_in(capture)) == decoded_frames(made)
 
 
 @every_capture
