@@ -180,7 +180,7 @@ class RouteReads:
         while end - at > PREFIX_SIZE and size < most:
             length, mark = _HEAD.unpack_from(data, at)
             stop = at + LENGTH_SIZE + length
-            if stop > end or length > longest:
+            if stop > end or not LENGTH_SIZE <= length <= longest:
                 break
             if mark + LENGTH_SIZE == length:  # a JSON header and no body
                 before, _, rest = data[at + PREFIX_SIZE : stop].partition(_OPAQUE_NAME)

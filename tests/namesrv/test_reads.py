@@ -259,6 +259,13 @@ def test_what_is_learnt_says_where_the_opaque_stands(
     assert (mine.send, str(mine.close)) == (expected.send, str(expected.close))
 
 
+@pytest.mark.parametrize("length", range(4))
+def test_a_frame_without_room_for_a_header_is_left_alone(length: int) -> None:
+    data = pack(">I", length) + route("TA")
+
+    assert short(serving(), data) is None
+
+
 def test_a_request_with_a_body_is_answered_like_one_without() -> None:
     server = serving()
     header = route("TA")[8:]
