@@ -25,8 +25,8 @@ BLOCK: Final = 1 << 20
 """Bytes that the thread inflates at a time."""
 _PIECE: Final = 1 << 17
 """Bytes that are inflated by one call: where a file was cut off, fewer than that are lost."""
-AHEAD: Final = 4
-"""Blocks that it runs ahead."""
+AHEAD: Final = 16
+"""Blocks that it runs ahead: as much as the engine takes at once, so that neither waits for the other."""
 _GZIP: Final = b"\x1f\x8b"
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE: Final = tuple(bytes([0x50 + kind]) + b"\x2a\x4d\x18" for kind in range(16))
