@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from rocketwire.codes import LanguageCode, RequestCode
+from rocketwire.codes import LanguageCode, RequestCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap import header_bytes, headers, shapes
 from rocketwire_tools.pcap.headers import Columns, HeaderReader
@@ -139,7 +139,7 @@ def test_numbers_of_many_digits(sign: bytes, opaque: bytes) -> None:
         b'{"extFields":{"topic":"%b"}}' % (b"T" * 129), b'{"extFields":{"topic":"a\\u0041"}}', b'{"language":7}', b'{"code":1,}',
         b'{"remark":"\\ud83d"}', b'{"extFields":{"e":"5","queueId":"6","b":"","a":""},"code":310,"flag":0}', b'{"extFields":{"$ref":"$"}}',
         b'{"extFields":{"topic":null,"queueId":""}}', b'{"x":true,"y":12,"z":"s","code":5}', b'{"remark":"%b"}' % (b"r" * 600), b"",
-        b'{"remark":"\\u0041 \\" \\\\ 5","code":1}',
+        b'{"remark":"\\u0041 \\" \\\\ 5","code":1}', b'{"extFields":{"topic":"a"},"extFields":{"group":"g"}}',
     ],
 )  # fmt: skip
 def test_what_is_out_of_the_ordinary_is_read_as_ever(header: bytes) -> None:
@@ -192,6 +192,23 @@ def test_headers_as_our_own_codec_writes_them() -> None:
     every *= 3
     chance.shuffle(every)
     assert [alone(header) for header in every] == said(HeaderReader(), *every)
+
+
+def test_a_text_that_goes_on_with_zero_bytes_is_another() -> None:
+    topics = ["T", "T\0", "T\0\0"] * 2
+    every = [
+        encode(
+            RemotingCommand(
+                code=11, ext_fields={"topic": topic}, serialize_type=SerializeType.ROCKETMQ
+            )
+        )[8:]
+        for topic in topics
+    ]
+    reader = HeaderReader()
+    for _ in range(2):
+        columns = reader.read(header_bytes.header_bytes(every), np.ones(6, np.int8))
+        assert columns.topic is not None
+        assert topics == columns.topic.to_pylist()
 
 
 def test_shapes_and_texts_are_forgotten_when_they_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
