@@ -16,12 +16,13 @@ from rocketwire.messages.registry import OPERATIONS
 from rocketwire.messages.send import SendMessageRequestHeaderV2
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire_tools.pcap.header_bytes import header_bytes
 from rocketwire_tools.pcap.headers import (
     EVERYTHING,
     SHORT_NAMED,
     Columns,
+    HeaderReader,
     ext_fields_text,
-    read_headers,
 )
 
 Array = np.ndarray[Any, Any]
@@ -47,7 +48,7 @@ class Said:
 
 def read(*headers: bytes, rocketmq: tuple[int, ...] = ()) -> Said:
     kinds = np.array([number in rocketmq for number in range(len(headers))], np.int8)
-    columns = read_headers(np.fromiter(headers, np.object_, len(headers)), kinds)
+    columns = HeaderReader().read(header_bytes(headers), kinds)
     values: dict[str, Any] = {name: getattr(columns, name) for name in Columns.__dataclass_fields__}
     return Said(**values | {name: values[name].to_pylist() for name in EVERYTHING})
 
@@ -229,8 +230,8 @@ def test_half_a_surrogate_pair_of_an_extension_field() -> None:
 
 
 def test_only_the_wanted_columns_are_made() -> None:
-    headers = np.fromiter([GOOD], np.object_, 1)
-    columns = read_headers(headers, np.zeros(1, np.int8), {"topic", "remark"})
+    reader = HeaderReader({"topic", "remark"})
+    columns = reader.read(header_bytes([GOOD]), np.zeros(1, np.int8))
     assert columns.topic is not None
     assert columns.topic.to_pylist() == ["T"]
     assert columns.remark is not None

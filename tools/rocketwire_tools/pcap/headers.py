@@ -19,7 +19,6 @@ from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.grammar import parse_binary_header
 from rocketwire.wire.json_header import decode_json_header
 from rocketwire_tools.pcap.arrow import column, masked, pa, taken
-from rocketwire_tools.pcap.header_bytes import HeaderBytes, header_bytes
 from rocketwire_tools.pcap.shapes import Shaped, Shapes
 from rocketwire_tools.pcap.sync import JSON
 from rocketwire_tools.pcap.texts import integer
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
 
     from rocketwire.wire.fields import HeaderFields
     from rocketwire_tools.pcap.arrow import Column
+    from rocketwire_tools.pcap.header_bytes import HeaderBytes
 
     Array = np.ndarray[Any, Any]
 
@@ -150,11 +150,6 @@ def _said(header: bytes) -> tuple[str | None, str | None] | None:
     if found is None:
         return None
     return found.language, found.remark
-
-
-def read_headers(headers: Array, types: Array, wanted: AbstractSet[str] = EVERYTHING) -> Columns:
-    """Read headers that are objects, see ``HeaderReader``."""
-    return HeaderReader(wanted).read(header_bytes(headers.tolist()), types)
 
 
 def read_singly(headers: HeaderBytes, types: Array, wanted: AbstractSet[str]) -> Columns:
