@@ -41,6 +41,21 @@ def kept(text: str) -> list[int]:
         ("gap == True or latency_ns < 6", [1]),
         ("code != 310", [1, 3]),
         ("latency_ns >= 7 and code > 200", [2]),
+        ('topic not in ("a", "x")', [1, 3]),
+        ('not topic in ("a", "x")', [1, 3]),
+        ("latency_ns not in (5, 6)", [2, 3]),
+        ("latency_ns in (5.0, 9.5, 1e300)", [1]),
+        ("code not in (0.5,)", [0, 1, 2, 3]),
+        ("latency_ns > 6e0", [2, 3]),
+        ("latency_ns < 1e6", [1, 2, 3]),
+        ("latency_ns <= 6.5", [1]),
+        ("310.0 == code", [0, 2]),
+        ("code == 310.5", []),
+        ("code < 99999999999 and code > -1e400", [0, 1, 2, 3]),
+        (f"code < {10**400} and code > -{10**23}", [0, 1, 2, 3]),
+        ('"b" in topic', [1, 3]),
+        ('"b" not in topic', [0]),
+        ('"a" == topic', [0]),
     ],
 )
 def test_an_expression_keeps_the_rows_for_which_it_is_true(text: str, numbers: list[int]) -> None:
@@ -61,12 +76,33 @@ def test_an_expression_keeps_the_rows_for_which_it_is_true(text: str, numbers: l
         ("code == open", "no column 'open'"),
         ("code == (lambda: 1)", "neither a column nor a constant"),
         ("code == {}", "cannot be compared"),
+        ('code == "310"', "a number cannot be compared with a text"),
+        ("topic == 3", "a text cannot be compared with a number"),
+        ("gap == 0", "a truth cannot be compared with a number"),
+        ("code == topic", "a number cannot be compared with a text"),
+        ("code in (1, 'x')", "a number cannot be compared with a text"),
+        ("code == (1, 2)", "several values"),
+        ("3 in topic", "one text"),
+        ("'3' in code", "no text"),
+        ("code.contains('3')", "no text"),
         ("(" * 300 + "code" + ")" * 300, "filter"),
     ],
 )
 def test_what_is_no_filter_is_refused(text: str, message: str) -> None:
     with pytest.raises(FilterError, match=message):
         Filter(text, COLUMNS)
+
+
+def test_a_double_is_compared_with_any_integer() -> None:
+    times = arrow.column([1, 1 << 40, (1 << 63) - 1], COLUMNS["time_ns"])
+    batch = arrow.batch([times], schema(("time_ns",)))
+
+    for text, left in (
+        ("time_ns > 1e6", 2),
+        ("time_ns < 1.5", 1),
+        ("time_ns == 1099511627776.0", 1),
+    ):
+        assert left == Filter(text, COLUMNS).apply(batch).num_rows
 
 
 def test_a_filter_knows_which_columns_it_reads() -> None:
