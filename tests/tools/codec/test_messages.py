@@ -160,6 +160,14 @@ def test_what_is_no_id_is_refused(source: Any) -> None:
     assert refused("message-id", line="0A")["error"] == "DecodeError"
 
 
+def test_an_empty_line_is_a_message_without_properties() -> None:
+    none = only("properties", "--encode", line={"value": {}})
+
+    done = run("properties", stdin=[none["hex"], "6b017602", none])
+
+    assert [{"value": {}}, {"value": {"k": "v"}}, {"value": {}}] == done.lines
+
+
 def test_properties_are_an_object_and_back() -> None:
     text = "a\x01b\x02UNIQ_KEY\x01\u4e2d\x02".encode().hex()
 

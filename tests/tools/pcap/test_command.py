@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.arrow import pa
-from rocketwire_tools.pcap.rows import COLUMNS
+from rocketwire_tools.pcap.output import JsonLines
+from rocketwire_tools.pcap.rows import COLUMNS, schema
 from tests.support.captures.made import save
 from tests.tools.pcap.decoded import rows
 
@@ -239,3 +241,21 @@ def test_a_capture_without_frames_is_told_from_an_empty_one(
     assert capfd.readouterr() == ("", f"{path}: no frames in 3 packets (not IP: 3)\n")
     assert main(["decode", str(path), "--filter", "code == 1", "--format", "jsonl"]) == 0
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_row_is_one_line_to_every_reader() -> None:
+    topics = ["a\x85b", "c\u2028\u2029d", "\u4e2d\n"]
+    written = io.BytesIO()
+
+    JsonLines(written, schema(("topic",))).write(
+        arrow.batch([arrow.column(topics, COLUMNS["topic"])], schema(("topic",)))
+    )
+
+    text = written.getvalue().decode()
+    assert topics == [json.loads(line)["topic"] for line in text.splitlines()]
+
+
+def test_blanks_between_the_names_of_columns_mean_nothing(usual: Made, decode: Any) -> None:
+    first = json_lines(decode(str(usual.path), "--format", "jsonl", "--fields", "opaque, code"))[0]
+
+    assert ["opaque", "code"] == list(first)

@@ -212,10 +212,14 @@ def _sources(arguments: argparse.Namespace) -> Iterator[IO[bytes]]:
 
 
 def _translate(
-    arguments: argparse.Namespace, output: Output, translate: Callable[[bytes], Plain]
+    arguments: argparse.Namespace,
+    output: Output,
+    translate: Callable[[bytes], Plain],
+    *,
+    blank_ones: bool = False,
 ) -> None:
     for source in _sources(arguments):
-        each_line(source, translate, output)
+        each_line(source, translate, output, blank_ones=blank_ones)
 
 
 def _reader(arguments: argparse.Namespace) -> Callable[[bytes], bytes]:
@@ -320,12 +324,11 @@ def _message_id(arguments: argparse.Namespace, output: Output) -> None:
 def _properties(arguments: argparse.Namespace, output: Output) -> None:
     from rocketwire_tools.codec import messages
 
-    read = _reader(arguments)
-    _translate(
-        arguments,
-        output,
-        messages.properties_writer if arguments.encode else messages.properties_reader(read),
-    )
+    if arguments.encode:
+        _translate(arguments, output, messages.properties_writer)
+        return
+    # no digits at all are what a message without properties has
+    _translate(arguments, output, messages.properties_reader(_reader(arguments)), blank_ones=True)
 
 
 def _schema(arguments: argparse.Namespace, output: Output) -> None:

@@ -15,6 +15,7 @@ from rocketwire.errors import CodecError, DecodeError, LimitExceededError
 from rocketwire.wire.fastjson import StrictError, strict_dumps, strict_loads
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire_tools.codec.wanted import is_object
+from rocketwire_tools.jsonlines import unbroken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -60,14 +61,20 @@ def refusal(error: CodecError) -> dict[str, Plain]:
 def text_of(value: Plain) -> bytes:
     """One line of JSON; texts with half a surrogate pair, which UTF-8 cannot hold, are escaped."""
     try:
-        return strict_dumps(value)
+        return unbroken(strict_dumps(value))
     except TypeError:
         return json.dumps(value, separators=(",", ":")).encode()
 
 
-def each_line(source: IO[bytes], translate: Callable[[bytes], Plain], output: Output) -> None:
-    """Answers every line of ``source`` that is not blank."""
-    for line in read_lines(source):
+def each_line(
+    source: IO[bytes],
+    translate: Callable[[bytes], Plain],
+    output: Output,
+    *,
+    blank_ones: bool = False,
+) -> None:
+    """Answers every line of ``source``, blank ones only if ``blank_ones``."""
+    for line in read_lines(source, blank_ones=blank_ones):
         try:
             check_length(line)
             value = translate(line)
@@ -77,12 +84,12 @@ def each_line(source: IO[bytes], translate: Callable[[bytes], Plain], output: Ou
             output.put(value)
 
 
-def read_lines(source: IO[bytes]) -> Iterator[bytes]:
-    """The lines that are not blank; of one that is too long only the start."""
+def read_lines(source: IO[bytes], *, blank_ones: bool = False) -> Iterator[bytes]:
+    """The lines, blank ones only if ``blank_ones``; of one that is too long only the start."""
     while line := source.readline(MAX_LINE + 2):
         if len(line) > MAX_LINE + 1:
             _skip_rest(source, line)
-        if not line.isspace():
+        if blank_ones or not line.isspace():
             yield line
 
 

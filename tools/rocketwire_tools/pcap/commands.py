@@ -156,7 +156,9 @@ def _decode(arguments: argparse.Namespace) -> int:
     from rocketwire_tools.pcap.selection import Selection
 
     form = arguments.format or format_of(arguments.output) or "text"
-    fields = None if arguments.fields is None else arguments.fields.split(",")
+    fields = (
+        None if arguments.fields is None else [name.strip() for name in arguments.fields.split(",")]
+    )
     if fields is None and form == "text":
         fields = list(TERSE)
     selection = Selection(fields, arguments.filter, arguments.body, arguments.redact)

@@ -14,6 +14,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
+from rocketwire_tools.jsonlines import unbroken
 from rocketwire_tools.pcap.arrow import pa
 
 if TYPE_CHECKING:
@@ -94,7 +95,7 @@ class JsonLines:
 
     def write(self, batch: Batch) -> None:
         """See ``Sink``."""
-        self._file.write(self._encode(batch.to_pylist()))
+        self._file.write(unbroken(self._encode(batch.to_pylist())))
 
     def close(self) -> None:
         """See ``Sink``."""
