@@ -12,6 +12,8 @@ from typing import Final
 
 RETRY_PREFIX: Final = "%RETRY%"
 DLQ_PREFIX: Final = "%DLQ%"
+LMQ_PREFIX: Final = "%LMQ%"
+TIMER_TOPIC: Final = "rmq_sys_wheel_timer"
 NAMESPACE_SEPARATOR: Final = "%"
 SYSTEM_TOPIC_PREFIX: Final = "rmq_sys_"
 SYSTEM_GROUP_PREFIX: Final = "CID_RMQ_SYS_"
@@ -73,6 +75,11 @@ def is_system_group(group: str) -> bool:
 def is_retry_topic(name: str) -> bool:
     """Whether a topic holds what a group is to try again."""
     return name.startswith(RETRY_PREFIX)
+
+
+def has_own_route(topic: str) -> bool:
+    """Whether name servers know where a topic is: not of queues that brokers keep within another one's, nor of their timers."""
+    return not topic.startswith(LMQ_PREFIX) and topic != TIMER_TOPIC
 
 
 def is_dlq_topic(name: str) -> bool:

@@ -39,3 +39,11 @@ def test_a_group_s_topics_are_called_after_it() -> None:
     assert names.pop_retry_topic("g", "T") == "%RETRY%g_T"
     assert names.pop_retry_topic("g", "T", version_2=True) == "%RETRY%g+T"
     assert names.reply_topic("c") == "c_REPLY_TOPIC"
+
+
+@pytest.mark.parametrize(
+    ("topic", "own"),
+    [("T", True), ("%RETRY%g", True), ("%LMQ%$T$room", False), ("rmq_sys_wheel_timer", False)],
+)
+def test_queues_within_other_topics_have_no_route_of_their_own(topic: str, own: bool) -> None:
+    assert names.has_own_route(topic) == own

@@ -153,6 +153,7 @@ class JavaBroker:
     Attributes:
         address: what it registers as, ``127.0.0.1:port``.
         ha_address: where a slave would fetch from.
+        folder: its home, with its store in ``store``.
     """
 
     def __init__(
@@ -172,7 +173,7 @@ class JavaBroker:
         self.name = name
         self.address = f"{LOOPBACK}:{port}"
         self.ha_address = f"{LOOPBACK}:{port + 1}"
-        self._folder = prepare(folder)
+        self.folder = prepare(folder)
         run = java(
             version,
             "org.apache.rocketmq.broker.BrokerStartup",
@@ -194,7 +195,7 @@ class JavaBroker:
     def start(self) -> None:
         """Start it and wait until it listens; it need not have registered by then."""
         environment = {"ROCKETMQ_HOME": "."}
-        child = Child("broker", self._command, self._folder, environment=environment)
+        child = Child("broker", self._command, self.folder, environment=environment)
         self._child = child
         ready = child.output.count("boot success") + 1
         child.wait_until(lambda: child.output.count("boot success") >= ready, "boot success")

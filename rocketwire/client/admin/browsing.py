@@ -11,6 +11,8 @@ from rocketwire.client.admin.asking import Asking
 from rocketwire.client.clock import now_millis
 from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus
 from rocketwire.client.queues import master_of, queues_of
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.names import has_own_route
 from rocketwire.policy.subscription import subscription_data
 
 if TYPE_CHECKING:
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
     from rocketwire.client.admin.clusters import Clusters
     from rocketwire.client.instance import ClientInstance
-    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.stored import StoredMessage
 
 TOOLS_GROUP: Final = "TOOLS_CONSUMER"
@@ -51,6 +52,7 @@ class Browsing(Asking):
         end: int | None = None,
         expression: str | None = None,
         queue: MessageQueue | None = None,
+        by: str | None = None,
     ) -> AsyncGenerator[StoredMessage]:
         """Messages of a topic, queue by queue, as they are now (codes 29, 30, 31, 11; Java: ``PrintMessageSubCommand``).
 
@@ -62,9 +64,17 @@ class Browsing(Asking):
             end: stored before this; None for what is stored now.
             expression: tags, as ``a || b``.
             queue: only of this one.
+            by: as of ``Clusters.of_topic``.
         """
-        await self._clusters.route(topic)
-        queues = await queues_of(self.client, topic) if queue is None else (queue,)
+        places = await self._clusters.of_topic(topic, by=by)
+        if queue is not None:
+            queues: tuple[MessageQueue, ...] = (queue,)
+        elif has_own_route(topic):
+            queues = await queues_of(self.client, topic)
+        else:  # they have one queue in each broker
+            queues = tuple(
+                MessageQueue(topic=topic, broker_name=name, queue_id=0) for name in places
+            )
         for one in queues:
             address = await master_of(self.client, one)
             brokers = self.client.brokers

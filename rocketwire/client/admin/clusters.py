@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rocketwire.client.admin.asking import Asking
 from rocketwire.client.routes import address_of
 from rocketwire.errors import BrokerNotFoundError, ClusterNotFoundError, LocalProtocolError
+from rocketwire.policy.names import has_own_route
 from rocketwire.policy.routing import MASTER_ID
 
 if TYPE_CHECKING:
@@ -115,14 +116,20 @@ class Clusters(Asking):
             raise BrokerNotFoundError(broker_name)
         return group.broker_addrs[MASTER_ID]
 
-    async def of_topic(self, topic: str) -> dict[str, str]:
+    async def of_topic(self, topic: str, *, by: str | None = None) -> dict[str, str]:
         """By broker group, the address to ask about a topic: its master, or a slave where there is none.
+
+        Args:
+            topic: which.
+            by: the topic whose route counts where ``topic`` has none of its own, as queues of lite topics (``%LMQ%...``) and
+                brokers' timers: the parent topic, or the name of a cluster, which is a topic too.  mqadmin's ``-c``.
 
         Raises:
             TopicRouteNotFoundError: nobody has the topic.
         """
         found: dict[str, str] = {}
-        for group in (await self.route(topic)).broker_datas or ():
+        routed = topic if by is None or has_own_route(topic) else by
+        for group in (await self.route(routed)).broker_datas or ():
             address = address_of(group)
             if address is not None:
                 found[group.broker_name or ""] = address

@@ -34,7 +34,7 @@ from rocketwire.messages.queries import (
     QueryConsumeTimeSpanRequestHeader,
     QueueTimeSpan,
 )
-from rocketwire.policy.names import pop_retry_topic, retry_topic
+from rocketwire.policy.names import has_own_route, pop_retry_topic, retry_topic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -55,7 +55,9 @@ class Consumers(Asking):
         super().__init__(client, within)
         self._clusters = clusters
 
-    async def stats(self, group: str, topic: str | None = None) -> ConsumeStats:
+    async def stats(
+        self, group: str, topic: str | None = None, *, by: str | None = None
+    ) -> ConsumeStats:
         """How far a group is in each queue, from all its brokers (code 208; Java: ``examineConsumeStats``).
 
         What is left of a queue is ``broker_offset - consumer_offset``; what members hold and have not handled yet is
@@ -64,8 +66,9 @@ class Consumers(Asking):
         Args:
             group: whose.
             topic: only of this one; None for all that it reads.
+            by: as of ``Clusters.of_topic``.
         """
-        places = await self._places(group, topic)
+        places = await self._places(group, topic, by)
         each = await of_each(places.values(), lambda address: self.stats_of(address, group, topic))
         return ConsumeStats(
             consume_tps=sum(one.consume_tps for one in each.values()),
@@ -80,8 +83,12 @@ class Consumers(Asking):
         answer = await self.ask(address, Code.GET_CONSUME_STATS, header, within=self.within * 3)
         return answer.body or ConsumeStats()
 
-    async def _places(self, group: str, topic: str | None) -> Mapping[str, str]:
+    async def _places(
+        self, group: str, topic: str | None, by: str | None = None
+    ) -> Mapping[str, str]:
         """Where to ask about a group: brokers of its retry topic, else those of the topic, else of its pops' retry topic."""
+        if topic is not None and by is not None and not has_own_route(topic):
+            return await self._clusters.of_topic(by)
         topics = [retry_topic(group)]
         if topic is not None:
             topics += [topic, pop_retry_topic(group, topic)]

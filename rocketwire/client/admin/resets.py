@@ -38,7 +38,7 @@ class Resets(Asking):
         self._topics = topics
 
     async def reset_by_time(
-        self, group: str, topic: str, timestamp: int, *, force: bool = True
+        self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
     ) -> dict[MessageQueue, int]:
         """Set the offsets of a group to a time (code 222); returns where each queue is now.
 
@@ -51,6 +51,7 @@ class Resets(Asking):
             topic: which.
             timestamp: milliseconds since 1970, or ``NOW``.
             force: also where that moves a queue on rather than back.
+            by: as of ``Clusters.of_topic``.
 
         Raises:
             BrokerError: 206, nobody of the group is connected; 1 or 24, the broker does not know the group.
@@ -58,7 +59,7 @@ class Resets(Asking):
         header = ResetOffsetRequestHeader(
             group=group, topic=topic, timestamp=timestamp, is_force=force, offset=-1
         )
-        places = await self._clusters.of_topic(topic)
+        places = await self._clusters.of_topic(topic, by=by)
         each = await of_each(places.values(), lambda address: self._reset(address, header))
         return {queue: offset for one in each.values() for queue, offset in one.items()}
 
@@ -91,7 +92,7 @@ class Resets(Asking):
         return dict((body.offset_table if body else None) or {})
 
     async def reset_by_time_old(
-        self, group: str, topic: str, timestamp: int, *, force: bool = True
+        self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
     ) -> list[RollbackStats]:
         """Commit the offsets of a time for a group that is not connected (codes 208, 202, 29 or 30, and 15).
 
@@ -102,12 +103,13 @@ class Resets(Asking):
             topic: which.
             timestamp: milliseconds since 1970, or ``NOW``.
             force: also where that moves a queue on rather than back.
+            by: as of ``Clusters.of_topic``.
 
         Raises:
             BrokerError: 26, a broker does not know the group.
         """
         found: list[RollbackStats] = []
-        for name, address in (await self._clusters.of_topic(topic)).items():
+        for name, address in (await self._clusters.of_topic(topic, by=by)).items():
             for queue, wrapper in (await self._standing(address, group, topic, name)).items():
                 found.append(await self._rolled(address, group, queue, wrapper, timestamp, force))
         return found
@@ -159,15 +161,16 @@ class Resets(Asking):
             rollback_offset=target if moves else wrapper.consumer_offset,
         )
 
-    async def skip_accumulated(
-        self, group: str, topic: str, *, force: bool = True
+    async def move(
+        self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
     ) -> dict[MessageQueue, int]:
-        """Have a group go on with what comes from now on; returns where each queue is now.
+        """Set the offsets of a group to a time, whether somebody is connected or not; returns where each queue is now.
 
-        Java: ``SkipAccumulationSubCommand``.
+        As ``reset_by_time``, and as ``reset_by_time_old`` where a broker without resets of its own knows no member; errors and
+        arguments as there.  Java: ``ResetOffsetByTimeCommand``.
         """
         try:
-            return await self.reset_by_time(group, topic, NOW, force=force)
+            return await self.reset_by_time(group, topic, timestamp, force=force, by=by)
         except BrokerError as error:
             if error.code != ResponseCode.CONSUMER_NOT_ONLINE:
                 raise
@@ -175,5 +178,11 @@ class Resets(Asking):
             MessageQueue(
                 broker_name=one.broker_name, queue_id=one.queue_id, topic=topic
             ): one.rollback_offset
-            for one in await self.reset_by_time_old(group, topic, NOW, force=force)
+            for one in await self.reset_by_time_old(group, topic, timestamp, force=force, by=by)
         }
+
+    async def skip_accumulated(
+        self, group: str, topic: str, *, force: bool = True, by: str | None = None
+    ) -> dict[MessageQueue, int]:
+        """Have a group go on with what comes from now on, as ``move``; Java: ``SkipAccumulationSubCommand``."""
+        return await self.move(group, topic, NOW, force=force, by=by)

@@ -87,17 +87,12 @@ class StaticTopics(Asking):
         """
         configs = await self.configs(topic)
         plan = plan_creation(topic, queue_nums, brokers, configs, now_ms=now_millis())
-        plan = completed(plan, await self._neighbours(plan))
-        await self.tell(plan, force=force)
-        return plan
+        return await self.carry_out(plan, force=force)
 
     async def remap(
         self, topic: str, brokers: Collection[str], *, force: bool = False
     ) -> TopicRemappingDetailWrapper:
         """Move logical queues so that these brokers share them (codes 106, 351, 202, 513); returns what was told.
-
-        New leaders first, so that they can be written to; then the old ones, which take no more; then the new ones learn at which
-        logical offset they begin; then everybody else.
 
         Args:
             topic: a static topic.
@@ -109,6 +104,23 @@ class StaticTopics(Asking):
             BrokerNotFoundError: a broker has no master.
         """
         plan = plan_remapping(topic, brokers, await self.configs(topic), now_ms=now_millis())
+        return await self.carry_out(plan, force=force)
+
+    async def carry_out(
+        self, plan: TopicRemappingDetailWrapper, *, force: bool = False
+    ) -> TopicRemappingDetailWrapper:
+        """Tell brokers a plan that was made before (codes 106, 202, 513); returns what was told.
+
+        New leaders first, so that they can be written to; then the old ones, which take no more; then the new ones learn at which
+        logical offset they begin; then everybody else.
+
+        Args:
+            plan: what is meant to be.
+            force: tell brokers also what they think is old.
+
+        Raises:
+            BrokerNotFoundError: a broker has no master.
+        """
         plan = completed(plan, await self._neighbours(plan))
         map_in, map_out = plan.broker_to_map_in or (), plan.broker_to_map_out or ()
         await self.tell(plan, map_in, force=force)
@@ -116,7 +128,7 @@ class StaticTopics(Asking):
         masters = await self._masters()
         ends: dict[MessageQueue, int] = {}
         for broker in map_out:
-            stats = await self._topics.stats_of(masters[broker], topic)
+            stats = await self._topics.stats_of(masters[broker], plan.topic or "")
             ends |= {queue: one.max_offset for queue, one in (stats.offset_table or {}).items()}
         plan = with_logic_offsets(plan, ends)
         await self.tell(plan, map_in, force=force)

@@ -186,15 +186,19 @@ class Topics(TopicOrders):
         body = await self.body_of(address, Code.GET_SYSTEM_TOPIC_LIST_FROM_BROKER)
         return tuple(name for name in (body or TopicList()).topic_list or () if name is not None)
 
-    async def stats(self, topic: str) -> TopicStatsTable:
+    async def stats(self, topic: str, *, by: str | None = None) -> TopicStatsTable:
         """Offsets of every queue of a topic, from all its brokers (code 202; Java: ``examineTopicStats``).
 
         Queues are those of the brokers; what a static topic makes of them is ``StaticTopics.stats``.
 
+        Args:
+            topic: which.
+            by: as of ``Clusters.of_topic``.
+
         Raises:
             TopicRouteNotFoundError: nobody has the topic.
         """
-        places = await self._clusters.of_topic(topic)
+        places = await self._clusters.of_topic(topic, by=by)
         each = await of_each(places.values(), lambda address: self.stats_of(address, topic))
         return TopicStatsTable(
             offset_table={

@@ -54,7 +54,7 @@ def test_a_message_is_sent_and_found_by_key_and_by_its_sender_s_id(
         line.split()[:3] for line in mqadmin(f"queryMsgByKey -t {topic} -k red").splitlines()
     ]
     (listed,) = ours(f"queryMsgByUniqueKey -t {topic} -i {msg_id} -a")
-    assert listed == by_key
+    assert {**listed, "indexKey": by_key["indexKey"]} == by_key
     described = ours(f"queryMsgByUniqueKey -t {topic} -i {msg_id}")
     assert (described["body"], described["keys"], described["queueId"]) == ("hello", "red", 1)
     told = mqadmin(f"queryMsgByUniqueKey -t {topic} -i {msg_id}")
@@ -139,3 +139,54 @@ def test_how_long_sends_take_is_measured(java_cluster: JavaCluster, ours: Ours, 
     assert [one["sendResult"] for one in sent] == ["SEND_OK"] * 2
     ours("clusterRT -c nowhere")
     assert (ours.status, "nowhere" in ours.error) == (1, True)
+
+
+def test_messages_are_found_by_tag_and_sent_again_as_by_mqadmin(
+    ours: Ours, mqadmin: Callable[[str], str], topic: str
+) -> None:
+    ids = [
+        ours(f"sendMessage -t {topic} -p body-{at} -c {tag} -k key-{at} -b broker-a -i 1")[0][
+            "msgId"
+        ]
+        for at, tag in enumerate(("red", "blue", "red"))
+    ]
+    by_tag = found(ours, f"queryMsgByKey -t {topic} -k red -p T", 2)
+    told = mqadmin(f"queryMsgByKey -t {topic} -k red -p T")
+    rows = [line.split() for line in told.splitlines() if line.startswith(tuple(ids))]
+    assert sorted((one["msgId"], one["indexKey"]) for one in by_tag) == sorted(
+        (row[0], row[-1]) for row in rows
+    )
+    assert {one["msgId"] for one in by_tag} == {ids[0], ids[2]}
+    (by_key,) = ours(f"queryMsgByKey -t {topic} -k key-1")
+    assert by_key["indexKey"] in mqadmin(f"queryMsgByKey -t {topic} -k key-1")
+
+    both = ours(f"queryMsgById -t {topic} -i {ids[0]},{ids[1]} -f utf-16-le")
+    assert [one["msgId"] for one in both] == ids[:2]
+    assert both[0]["body"] == b"body-0".decode("utf-16-le")
+    told = mqadmin(f"queryMsgById -t {topic} -i {ids[0]},{ids[1]} -f utf-16le")
+    assert both[0]["body"] in told
+
+    for run, unit in ((ours, " -u unit"), (mqadmin, "")):
+        run(f"queryMsgById -t {topic} -i {ids[1]} -s true{unit}")
+    copies = found(ours, f"queryMsgByUniqueKey -t {topic} -i {ids[1]} -a", 3)
+    assert [(one["keys"], one["tags"]) for one in copies] == [("key-1", "blue")] * 3
+    early = copies[0]["storeTime"]
+    assert (
+        found(ours, f"queryMsgByUniqueKey -t {topic} -i {ids[1]} -a -s 0 -e {early}") == copies[:1]
+    )
+    assert ours(f"queryMsgById -t {topic} -i {ids[0]},{'0' * 32}") is None
+    assert (ours.status, "0" * 32 in ours.error) == (1, True)
+
+
+def test_the_tags_of_a_queue_are_counted_as_by_mqadmin(
+    ours: Ours, mqadmin: Callable[[str], str], topic: str
+) -> None:
+    for tag in ("red", "blue", "red"):
+        ours(f"sendMessage -t {topic} -p x -c {tag} -b broker-a -i 1")
+    line = f"printMsgByQueue -t {topic} -a broker-a -i 1"
+    listed = found(ours, line, 3)
+    assert ours(f"{line} -f true") == [{"tag": "red", "count": 2}, {"tag": "blue", "count": 1}]
+    told = mqadmin(f"{line} -f true")
+    assert re.findall(r"Tag: (\S+)\s+Count: (\d+)", told) == [("red", "2"), ("blue", "1")], told
+    assert ours(f"{line} -f true -p true") == {"messages": listed, "tags": {"red": 2, "blue": 1}}
+    assert ours(f"{line} -p false") == []

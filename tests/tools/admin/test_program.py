@@ -50,6 +50,12 @@ def test_without_a_command_the_usage_is_wrong() -> None:
     assert 2 == run("no-such-command").status
 
 
+def test_commands_are_found_in_whatever_case_their_letters_are() -> None:
+    assert run("topiclist", "--help") == run("topicList", "--help") == run("TOPICLIST", "-h")
+    assert 3 == run("TopicList", "-n", "127.0.0.1:1").status
+    assert 2 == run("topiclists").status
+
+
 def test_help_of_a_command_is_what_the_command_tells() -> None:
     assert run("produce", "--help") == run("help", "produce")
     assert run("--help") == run("help")

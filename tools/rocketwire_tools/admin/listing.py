@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire_tools.admin.command import Command
+
+    _SubParsersAction = argparse._SubParsersAction[argparse.ArgumentParser]  # pyright: ignore[reportPrivateUsage] - has no other name
+else:
+    _SubParsersAction = argparse._SubParsersAction
 
 
 def listed(commands: Sequence[Command]) -> str:
@@ -30,6 +34,29 @@ def options_of(parser: argparse.ArgumentParser) -> set[str]:
 
 def _names(command: Command) -> str:
     return ", ".join((command.name, *command.aliases))
+
+
+class CommandsAction(_SubParsersAction):
+    """Commands by name, in whatever case their letters are, as mqadmin takes them."""
+
+    def __init__(self, *args: Any, **settings: Any) -> None:
+        """As argparse makes it."""
+        super().__init__(*args, **settings)
+        self.choices = self._name_parser_map = _AnyCase(self._name_parser_map)
+
+
+class _AnyCase(dict[str, argparse.ArgumentParser]):
+    """Finds names that were put in with capitals also without, and the other way round."""
+
+    def __contains__(self, name: object) -> bool:
+        return self._spelt(name) is not None
+
+    def __getitem__(self, name: str) -> argparse.ArgumentParser:
+        return super().__getitem__(self._spelt(name) or name)
+
+    def _spelt(self, name: object) -> str | None:
+        lower = str(name).lower()
+        return next((one for one in self if one.lower() == lower), None)
 
 
 class ListingParser(argparse.ArgumentParser):

@@ -6,7 +6,9 @@ Rules of this file: a long option is there as mqadmin spells it (``--brokerAddr`
 from __future__ import annotations
 
 import argparse
+import codecs
 import re
+import sys
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -19,7 +21,10 @@ from rocketwire.client.admin import NOW, Admin, open_admin
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError
 from rocketwire.messages import decode_bodies
+from rocketwire_tools.admin.arguments import seconds
 from rocketwire_tools.admin.command import Command, Context, Output, Table, UsageError
+from rocketwire_tools.admin.outputs import FORMS, rendered
+from rocketwire_tools.admin.signals import stopping
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,6 +80,7 @@ def admin_command(
     group: str,
     one_of: Sequence[str] = (),
     epilog: str | None = None,
+    repeats: bool = False,
 ) -> Command:
     """A command that asks with an ``Admin``.
 
@@ -86,10 +92,11 @@ def admin_command(
         group: its heading in the list of commands.
         one_of: names of arguments of which exactly one has to be given.
         epilog: what ``--help`` says at its end.
+        repeats: it takes mqadmin's ``-i``, and then asks and prints again and again.
     """
 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
-        for one in options:
+        for one in (*options, *([_INTERVAL] if repeats else [])):
             parser.add_argument(*one.flags, dest=one.destination, **one.settings)
 
     async def run(context: Context) -> Output:
@@ -98,11 +105,25 @@ def admin_command(
             wanted = ", ".join(f"--{one.replace('_', '-')}" for one in one_of)
             raise UsageError(f"exactly one of {wanted} is needed")
         async with open_admin(context.config, within=context.request_timeout) as admin:
+            if repeats and context.arguments.interval is not None:
+                await _again_and_again(lambda: call(admin, context.arguments), context)
+                return None
             return await call(admin, context.arguments)
 
     return Command(
         name=name, help=text, run=run, add_arguments=add_arguments, group=group, epilog=epilog
     )
+
+
+async def _again_and_again(call: Callable[[], Awaitable[Output]], context: Context) -> None:
+    """Print what a call returns every so often, until a signal ends it."""
+    form = getattr(context.arguments, "output_form", FORMS[0])
+    async with stopping() as stop:
+        while not stop.is_asked:
+            sys.stdout.write(rendered(await call(), form))
+            sys.stdout.flush()
+            with trio.move_on_after(context.arguments.interval):
+                await stop.asked.wait()
 
 
 def list_command(
@@ -169,6 +190,18 @@ def moment(text: str) -> int:
     return round(found.timestamp() * 1000)
 
 
+def charset(text: str) -> str:
+    """Read the name of a charset.
+
+    Raises:
+        argparse.ArgumentTypeError: nobody knows it.
+    """
+    try:
+        return codecs.lookup(text).name
+    except LookupError as error:
+        raise argparse.ArgumentTypeError(f"{text!r} is no charset") from error
+
+
 def words(text: str) -> tuple[str, ...]:
     """Read words with commas between."""
     return tuple(one.strip() for one in text.split(",") if one.strip())
@@ -182,6 +215,14 @@ TOPIC: Final = option("-t --topic", "name of the topic", required=True)
 GROUP: Final = option("-g --groupName", "name of the consumer group", required=True, metavar="NAME")
 CONSUMER_GROUP: Final = option(
     "-g --consumerGroup", "name of the consumer group", required=True, metavar="NAME"
+)
+VIA: Final = option(
+    "-c --cluster",
+    "of a lite topic's queue (%%LMQ%%...) its parent topic, of timers a cluster",
+    metavar="NAME",
+)
+_INTERVAL: Final = option(
+    "-i --interval", "again after so many seconds, until SIGINT or SIGTERM", type=seconds
 )
 ONE_OF: Final = ("broker_addr", "cluster_name")
 """``-b`` or ``-c``."""

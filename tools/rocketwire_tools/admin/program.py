@@ -14,7 +14,7 @@ from rocketwire import __version__
 from rocketwire_tools.admin import statuses
 from rocketwire_tools.admin.command import Record, Table
 from rocketwire_tools.admin.connecting import context_of
-from rocketwire_tools.admin.listing import ListingParser, listed, options_of
+from rocketwire_tools.admin.listing import CommandsAction, ListingParser, listed, options_of
 from rocketwire_tools.admin.outputs import FORMS, rendered
 from rocketwire_tools.admin.registry import all_commands
 from rocketwire_tools.admin.settings import add_settings
@@ -52,6 +52,7 @@ def build_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
         dest="command",
         required=True,
         parser_class=argparse.ArgumentParser,
+        action=CommandsAction,
     )
     for command in commands:
         _add_command(made, command)

@@ -63,7 +63,7 @@ SETTINGS: Final = (
         "namesrv-addr",
         "name servers, as host:port;host:port",
         "ADDR",
-        others=("-n", "--namesrvAddr"),
+        others=("-n", "--namesrvAddr", "--nameserverAddr"),  # mqadmin has both
         variables=(NAMESRV_ADDR_ENV,),
     ),
     Setting("access-key", "sign requests as this user", "KEY"),

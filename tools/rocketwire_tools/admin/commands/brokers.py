@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.asking import of_each
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire_tools.admin.arguments import positive
 from rocketwire_tools.admin.command import Column, Kind, Record, Table, UsageError, Value
 from rocketwire_tools.admin.operating import (
     BROKER,
@@ -111,6 +112,8 @@ async def _epochs(admin: Admin, wanted: Namespace) -> Table:
 
 
 async def _consume_stats(admin: Admin, wanted: Namespace) -> Table:
+    if wanted.timeout_millis is not None:
+        admin.brokers.within = wanted.timeout_millis / 1000
     found = await admin.brokers.consume_stats(wanted.broker_addr, order=wanted.order)
     rows: list[tuple[Value, ...]] = []
     for groups in found.consume_stats_list or ():
@@ -203,18 +206,20 @@ COMMANDS: Final = (
         group=_GROUP, one_of=ONE_OF,
     ),
     admin_command(
-        "haStatus", "tell how replication goes", _ha_status, BROKER, CLUSTER, group=_GROUP, one_of=ONE_OF
+        "haStatus", "tell how replication goes", _ha_status, BROKER, CLUSTER, group=_GROUP, one_of=ONE_OF,
+        repeats=True,
     ),
     admin_command(
         "getBrokerEpoch", "tell the epochs that brokers know", _epochs, CLUSTER,
         option("-b --brokerName", "name of the broker group", metavar="NAME"),
-        group=_GROUP, one_of=("broker_name", "cluster_name"),
+        group=_GROUP, one_of=("broker_name", "cluster_name"), repeats=True,
     ),
     admin_command(
         "brokerConsumeStats", "tell how far all groups of a broker are", _consume_stats,
         option("-b --brokerAddr", "address of the broker", required=True, metavar="ADDR"),
         option("-l --level", "only what is so far behind", type=int, default=0),
         option("-o --order", "of ordered topics only", type=boolean, default=False),
+        option("-t --timeoutMillis", "milliseconds for the call", type=positive),
         group=_GROUP,
     ),
     admin_command(

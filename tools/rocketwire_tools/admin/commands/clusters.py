@@ -150,7 +150,7 @@ COMMANDS: Final = (
     admin_command(
         "clusterList", "list clusters and brokers with their rates", _cluster_list, CLUSTER,
         option("-m --moreStats", "messages of yesterday and today instead", switch=True),
-        group=_GROUP, epilog="Exit status 1 if a broker does not answer.",
+        group=_GROUP, epilog="Exit status 1 if a broker does not answer.", repeats=True,
     ),
     admin_command(
         "statsAll", "tell rates and backlogs of all topics and groups", _stats_all,

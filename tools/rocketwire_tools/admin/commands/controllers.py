@@ -106,7 +106,7 @@ COMMANDS: Final = (
     admin_command(
         "getSyncStateSet", "tell masters and replicas, and who is in sync", _sync_state, _ADDRESS, CLUSTER,
         option("-b --brokerName", "name of the broker group"),
-        group=_GROUP, one_of=("broker_name", "cluster_name"),
+        group=_GROUP, one_of=("broker_name", "cluster_name"), repeats=True,
     ),
     admin_command(
         "electMaster", "make a broker its group's master", _elect, _ADDRESS, _NAME,

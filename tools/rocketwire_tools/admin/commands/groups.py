@@ -15,7 +15,6 @@ from rocketwire_tools.admin.operating import (
     CLUSTER,
     GROUP,
     ONE_OF,
-    TOPIC,
     admin_command,
     boolean,
     list_command,
@@ -99,6 +98,8 @@ async def _mode(admin: Admin, wanted: Namespace) -> Table:
     return Table(("group", "topic", "mode", "brokerAddr"), rows)
 
 
+_TOPIC: Final = option("-t --topicName --topic", "name of the topic", required=True)
+
 COMMANDS: Final = (
     admin_command(
         "updateSubGroup", "create or change a consumer group", _update, BROKER, CLUSTER, GROUP,
@@ -128,7 +129,7 @@ COMMANDS: Final = (
         "getConsumerConfig", "tell how brokers have a group configured", _config, GROUP, group=_GROUP
     ),
     admin_command(
-        "setConsumeMode", "have a group pull or pop a topic", _mode, BROKER, CLUSTER, TOPIC, GROUP,
+        "setConsumeMode", "have a group pull or pop a topic", _mode, BROKER, CLUSTER, _TOPIC, GROUP,
         option("-m --mode", "how", required=True, type=str.upper, choices=("PULL", "POP")),
         option("-q --popShareQueueNum", "other members' queues that each pops too; -1 for all", type=int, default=0),
         group=_GROUP, one_of=ONE_OF,

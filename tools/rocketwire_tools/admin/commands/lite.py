@@ -10,7 +10,6 @@ from rocketwire_tools.admin.arguments import positive
 from rocketwire_tools.admin.command import Column, Kind, Record, Table, Value
 from rocketwire_tools.admin.operating import (
     BROKER,
-    CLUSTER,
     ONE_OF,
     addresses,
     admin_command,
@@ -159,7 +158,8 @@ _WHOSE: Final = option("-g --group", "name of the consumer group", required=True
 
 COMMANDS: Final = (
     admin_command(
-        "getBrokerLiteInfo", "tell how many lite topics brokers have", _of_broker, BROKER, CLUSTER,
+        "getBrokerLiteInfo", "tell how many lite topics brokers have", _of_broker, BROKER,
+        option("-c --cluster --clusterName", "name of a cluster", metavar="NAME"),
         option("-d --showDetail", "with parent topics and groups", switch=True), group=_GROUP, one_of=ONE_OF,
     ),
     admin_command(

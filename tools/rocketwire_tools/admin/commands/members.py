@@ -13,6 +13,7 @@ from rocketwire_tools.admin.operating import (
     BROKER,
     CONSUMER_GROUP,
     TOPIC,
+    VIA,
     admin_command,
     boolean,
     language_name,
@@ -34,7 +35,7 @@ async def _progress(admin: Admin, wanted: Namespace) -> Table:
     if wanted.group_name is None:
         return await _all_progress(admin)
     group: str = wanted.group_name
-    stats = await admin.consumers.stats(group, wanted.topic_name)
+    stats = await admin.consumers.stats(group, wanted.topic_name, by=wanted.cluster)
     owners = await admin.consumers.queue_owners(group) if wanted.show_client_ip else {}
     columns: tuple[Column | str, ...] = (
         "topic", "brokerName", Column("queueId", _NUMBER), Column("brokerOffset", _NUMBER),
@@ -196,7 +197,7 @@ COMMANDS: Final = (
         option("-g --groupName", "name of the consumer group; without it all groups"),
         option("-t --topicName", "only of this topic"),
         option("-s --showClientIP", "which member has each queue", type=boolean, default=False),
-        group=_GROUP,
+        VIA, group=_GROUP,
     ),
     admin_command(
         "consumerConnection", "tell who is connected and subscribes to what", _consumer_connection,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.command import Column, Kind, Table, UsageError
-from rocketwire_tools.admin.operating import TOPIC, admin_command, boolean, moment, option
+from rocketwire_tools.admin.operating import TOPIC, VIA, admin_command, boolean, moment, option
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -27,7 +27,9 @@ async def _reset(admin: Admin, wanted: Namespace) -> Table:
     group, topic = wanted.group, wanted.topic
     if wanted.broker is None:
         return _table(
-            await admin.offsets.reset_by_time(group, topic, wanted.timestamp, force=wanted.force)
+            await admin.offsets.move(
+                group, topic, wanted.timestamp, force=wanted.force, by=wanted.cluster
+            )
         )
     if wanted.queue is None:
         raise UsageError("--broker needs --queue")
@@ -45,7 +47,7 @@ async def _reset_old(admin: Admin, wanted: Namespace) -> Table:
         Column("timestampOffset", _NUMBER), Column("rollbackOffset", _NUMBER),
     )  # fmt: skip
     found = await admin.offsets.reset_by_time_old(
-        wanted.group, wanted.topic, wanted.timestamp, force=wanted.force
+        wanted.group, wanted.topic, wanted.timestamp, force=wanted.force, by=wanted.cluster
     )
     rows = [
         (one.broker_name, one.queue_id, one.broker_offset, one.consumer_offset, one.timestamp_offset, one.rollback_offset)
@@ -56,7 +58,9 @@ async def _reset_old(admin: Admin, wanted: Namespace) -> Table:
 
 async def _skip(admin: Admin, wanted: Namespace) -> Table:
     return _table(
-        await admin.offsets.skip_accumulated(wanted.group, wanted.topic, force=wanted.force)
+        await admin.offsets.skip_accumulated(
+            wanted.group, wanted.topic, force=wanted.force, by=wanted.cluster
+        )
     )
 
 
@@ -90,15 +94,15 @@ COMMANDS: Final = (
         option("-b --broker", "only at this broker's address", metavar="ADDR"),
         option("-q --queue", "only this queue", type=int),
         option("-o --offset", "this offset, rather than that of the time", type=int),
-        group=_GROUP,
+        VIA, group=_GROUP,
     ),
     admin_command(
         "resetOffsetByTimeOld", "commit the offsets of a time for a group that is away", _reset_old,
-        _WHOSE, TOPIC, _WHEN, _FORCE, group=_GROUP,
+        _WHOSE, TOPIC, _WHEN, _FORCE, VIA, group=_GROUP,
     ),
     admin_command(
         "skipAccumulatedMessage", "have a group go on with what comes from now on", _skip,
-        _WHOSE, TOPIC, _FORCE, group=_GROUP,
+        _WHOSE, TOPIC, _FORCE, VIA, group=_GROUP,
     ),
     admin_command(
         "cloneGroupOffset", "give one group the offsets of another", _clone, TOPIC,

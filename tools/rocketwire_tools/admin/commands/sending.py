@@ -16,7 +16,7 @@ from rocketwire.errors import RocketWireError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.arguments import positive, seconds
 from rocketwire_tools.admin.command import Column, Kind, RefusedError, Table, UsageError, Value
-from rocketwire_tools.admin.commands.messages import printed
+from rocketwire_tools.admin.commands.browsing import printed
 from rocketwire_tools.admin.operating import (
     TOPIC,
     admin_command,

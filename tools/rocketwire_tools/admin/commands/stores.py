@@ -145,6 +145,8 @@ COMMANDS: Final = (
             type=rocksdb_configs, metavar="KINDS",
         ),
         option("-p --configPath", "refused: files of a broker can only be read where they are"),
+        option("-e --exportFile", "of mqadmin's --configPath", metavar="FILE"),
+        option("-j --jsonEnable", "of mqadmin's --configPath", metavar="BOOLEAN"),
         group=_GROUP,
     ),
     admin_command(

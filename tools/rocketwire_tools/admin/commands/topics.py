@@ -25,6 +25,7 @@ from rocketwire_tools.admin.operating import (
     CLUSTER,
     ONE_OF,
     TOPIC,
+    VIA,
     addresses,
     admin_command,
     boolean,
@@ -35,10 +36,8 @@ from rocketwire_tools.admin.operating import (
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping
 
     from rocketwire.client.admin import Admin
-    from rocketwire.messages.topics import TopicConfigAndQueueMapping
 
 _GROUP: Final = "topics"
 _NUMBER: Final = Kind.NUMBER
@@ -110,10 +109,11 @@ async def _route(admin: Admin, wanted: Namespace) -> Table | str:
 
 
 async def _status(admin: Admin, wanted: Namespace) -> Table:
-    table = dict((await admin.topics.stats(wanted.topic)).offset_table or {})
+    table = dict((await admin.topics.stats(wanted.topic, by=wanted.cluster)).offset_table or {})
     if not table:
         raise RefusedError(f"no broker has a queue of {wanted.topic}")
-    table |= await admin.static_topics.stats(wanted.topic)
+    if wanted.cluster is None:  # as mqadmin
+        table |= await admin.static_topics.stats(wanted.topic)
     columns = (
         "brokerName", Column("queueId", _NUMBER), Column("minOffset", _NUMBER), Column("maxOffset", _NUMBER),
         Column("lastUpdated", Kind.TIME),
@@ -175,61 +175,12 @@ async def _allocate(admin: Admin, wanted: Namespace) -> Table:
     return Table(("ip", "brokerName", Column("queueId", _NUMBER)), rows)
 
 
-async def _update_static(admin: Admin, wanted: Namespace) -> Table:
-    plan = await admin.static_topics.create_or_update(
-        wanted.topic,
-        wanted.total_queue_num,
-        await _brokers(admin, wanted),
-        force=wanted.force_replace,
-    )
-    return _planned(plan.broker_config_map or {})
-
-
-async def _remap_static(admin: Admin, wanted: Namespace) -> Table:
-    plan = await admin.static_topics.remap(
-        wanted.topic, await _brokers(admin, wanted), force=wanted.force_replace
-    )
-    return _planned(plan.broker_config_map or {})
-
-
-async def _brokers(admin: Admin, wanted: Namespace) -> list[str]:
-    if wanted.brokers is not None:
-        return list(wanted.brokers)
-    return [
-        name for cluster in wanted.clusters for name in await admin.clusters.broker_names(cluster)
-    ]
-
-
-def _planned(parts: Mapping[str, TopicConfigAndQueueMapping]) -> Table:
-    """Where each logical queue is now."""
-    rows: list[tuple[int, str, int]] = []
-    for broker, part in parts.items():
-        detail = part.mapping_detail
-        for number, items in ((detail.hosted_queues if detail else None) or {}).items():
-            if items and items[-1].bname == broker:
-                rows.append((number, broker, items[-1].queue_id))
-    columns = (Column("logicalQueueId", _NUMBER), "brokerName", Column("queueId", _NUMBER))
-    return Table(columns, sorted(rows))
-
-
 _QUEUES: Final = 8
 """Queues of a new topic unless told otherwise, as mqadmin has it."""
 
 _PERM: Final = option(
     "-p --perm", "2 to write, 4 to read, 6 for both", type=int, choices=(2, 4, 6), default=6
 )
-_STATIC: Final = (
-    TOPIC,
-    option("-b --brokers", "names of brokers, with commas between", type=words),
-    option("-c --clusters", "names of clusters, with commas between", type=words),
-    option(
-        "-fr --forceReplace",
-        "tell brokers also what they think is old",
-        type=boolean,
-        default=False,
-    ),
-)
-
 COMMANDS: Final = (
     admin_command(
         "updateTopic", "create or change a topic", _update, BROKER, CLUSTER, TOPIC,
@@ -261,7 +212,9 @@ COMMANDS: Final = (
         option("-l --list", "as a table", switch=True),
         group=_GROUP,
     ),
-    admin_command("topicStatus", "tell the offsets of every queue", _status, TOPIC, group=_GROUP),
+    admin_command(
+        "topicStatus", "tell the offsets of every queue", _status, TOPIC, VIA, group=_GROUP
+    ),
     admin_command(
         "topicClusterList", "list the clusters that have a topic", _clusters, TOPIC, group=_GROUP
     ),
@@ -280,14 +233,5 @@ COMMANDS: Final = (
         "allocateMQ", "tell how members would share the queues", _allocate, TOPIC,
         option("-i --ipList", "members, with commas between", type=words, required=True),
         group=_GROUP,
-    ),
-    admin_command(
-        "updateStaticTopic", "create a static topic, or give it more queues", _update_static, *_STATIC,
-        option("-qn --totalQueueNum", "logical queues in all", type=int, required=True),
-        group=_GROUP, one_of=("brokers", "clusters"),
-    ),
-    admin_command(
-        "remappingStaticTopic", "move the queues of a static topic", _remap_static, *_STATIC,
-        group=_GROUP, one_of=("brokers", "clusters"),
     ),
 )  # fmt: skip
