@@ -37,20 +37,26 @@ def of_mqadmin(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
     return [line.split("\t") for line in done.stdout.splitlines()]
 
 
+def action_of(parser: argparse.ArgumentParser, names: list[str]) -> argparse.Action | None:
+    """The one action that has all of these names."""
+    options: dict[str, argparse.Action] = vars(parser)["_option_string_actions"]
+    found = [options.get(name) for name in names]
+    return found[0] if all(one is found[0] for one in found) else None
+
+
 def test_every_command_and_option_of_mqadmin_is_taken(of_mqadmin: list[list[str]]) -> None:
-    parser = build_parser(all_commands())
-    (made,) = (one for one in vars(parser)["_actions"] if one.dest == "command")
+    actions: list[argparse.Action] = vars(build_parser(all_commands()))["_actions"]
+    (commands,) = (one for one in actions if one.dest == "command")
+    parsers: dict[str, argparse.ArgumentParser] = vars(commands)["choices"]
     missing: list[str] = []
     for command, *option in of_mqadmin:
         if not option:
-            missing += [] if command in made.choices else [command]
+            missing += [] if command in parsers else [command]
             continue
         short, long, takes_value = option
-        ours: dict[str, argparse.Action] = vars(made.choices[command])["_option_string_actions"]
         names = [f"-{short}"] if short else []
         names += [f"--{long}"] if long not in ODDLY_NAMED else []
-        found = {id(ours.get(name)): ours.get(name) for name in names}
-        (action,) = found.values() if len(found) == 1 else (None,)
+        action = action_of(parsers[command], names)
         if action is None or (action.nargs != 0) != (takes_value == "true"):
             missing.append(f"{command} {' '.join(names)}")
 
