@@ -295,6 +295,32 @@ def test_what_comes_before_damage_in_a_compressed_capture_is_given(
     assert not frames(found) - whole
 
 
+@pytest.mark.parametrize("magic", [b"\x1f\x8b\x08\x00", b"\x28\xb5\x2f\xfd", b"\x04\x22\x4d\x18"])
+def test_a_capture_of_which_nothing_can_be_inflated_is_refused(
+    magic: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "bad.pcap"
+    path.write_bytes(magic + b"\xff" * 64)
+    with pytest.raises(CaptureError, match="cannot be inflated"):
+        rows(path)
+
+
+def test_all_members_in_front_of_what_is_none_are_given(usual: Made, tmp_path: Path) -> None:
+    data = usual.path.read_bytes()
+    members = [gzip.compress(part) for part in (data[:100], b"", data[100:50_000])]
+    path = tmp_path / "members.pcap.gz"
+    path.write_bytes(b"".join(members) + b"\0" * 512)
+    whole = rows(path)
+    assert whole
+
+    path.write_bytes(b"".join(members) + b"no member of it")
+    found: list[dict[str, Any]] = []
+    batches = iter(Decoder(str(path)))
+    with pytest.raises(CaptureError, match="cannot be inflated"):
+        found += (row for batch in batches for row in batch.to_pylist())
+    assert whole == found
+
+
 def test_a_short_compressed_capture_that_was_cut_off_gives_what_is_there(
     usual: Made, tmp_path: Path
 ) -> None:
@@ -305,13 +331,20 @@ def test_a_short_compressed_capture_that_was_cut_off_gives_what_is_there(
     assert rows(path)
 
 
-def test_a_zstd_capture_may_begin_with_a_frame_that_holds_no_data(
-    usual: Made, tmp_path: Path
+@pytest.mark.parametrize("suffix", ["zst", "lz4"])
+def test_a_capture_may_begin_with_frames_that_hold_no_data(
+    suffix: str, usual: Made, tmp_path: Path
 ) -> None:
-    path = tmp_path / "usual.pcap.zst"
+    compress: Any = (
+        zstandard.compress if suffix == "zst" else importlib.import_module("lz4.frame").compress
+    )
+    path = tmp_path / f"usual.pcap.{suffix}"
     empty = b"\x53\x2a\x4d\x18" + (4).to_bytes(4, "little") + b"size"
-    path.write_bytes(empty + zstandard.compress(usual.path.read_bytes()) + empty)
+    path.write_bytes(2 * empty + compress(usual.path.read_bytes()) + empty)
     assert expected(usual.truth) == frames(rows(path))
+
+    path.write_bytes(empty[:-2])
+    assert [] == rows(path)
 
 
 def _with_headers(data: bytes, headers: Sequence[tuple[int, bytes]]) -> bytes:

@@ -6,17 +6,19 @@ releases the interpreter) and decoding overlap; a stream ends cleanly where a co
 
 from __future__ import annotations
 
+import importlib
 import io
 import os
 import queue
 import sys
 import threading
+from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Final, Protocol, cast
 
 from rocketwire_tools.pcap.errors import CaptureError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 __all__ = ["ByteSource", "open_input"]
 
@@ -28,9 +30,10 @@ _PIECE: Final = 1 << 17
 AHEAD: Final = 16
 """Blocks that it runs ahead: as much as the engine takes at once, so that neither waits for the other."""
 _GZIP: Final = b"\x1f\x8b"
+_GZIP_WINDOW: Final = 31  # zlib's number for a gzip header and the largest window
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 _SKIPPABLE: Final = tuple(bytes([0x50 + kind]) + b"\x2a\x4d\x18" for kind in range(16))
-"""What a frame begins with that holds no data (RFC 8878, 3.1.2); pzstd puts one in front."""
+"""What a frame begins with that holds no data, of ZSTD (RFC 8878, 3.1.2) and LZ4 alike; pzstd puts one in front."""
 _LZ4: Final = b"\x04\x22\x4d\x18"
 
 
@@ -43,6 +46,14 @@ class ByteSource(Protocol):
 
     def close(self) -> None:
         """Give everything back."""
+
+
+class Inflating(Protocol):
+    """A compressed stream, read as what it was before."""
+
+    def read1(self, size: int, /) -> bytes:
+        """At most so many bytes, some at least but at the end; raises EOFError where the stream was cut off."""
+        ...
 
 
 class RawSource:
@@ -80,7 +91,7 @@ class InflatedSource:
         file: closed with it.
     """
 
-    def __init__(self, path: str, plain: io.BufferedIOBase, file: io.RawIOBase) -> None:
+    def __init__(self, path: str, plain: Inflating, file: io.RawIOBase) -> None:
         self._path = path
         self._plain = plain
         self._file = file
@@ -107,7 +118,8 @@ class InflatedSource:
                 while len(block) < BLOCK and (piece := self._plain.read1(_PIECE)):
                     block += piece
             except Exception:
-                yield block  # what came before the place that cannot be inflated
+                if block:  # an empty one says that this is the end
+                    yield block  # what came before the place that cannot be inflated
                 raise
             if not block:
                 return
@@ -149,41 +161,70 @@ class InflatedSource:
         self._file.close()
 
 
-def _gzip(file: io.RawIOBase) -> io.BufferedIOBase:
+class _Members:
+    """The members of a gzip file, one behind the other: what is inflated is given before anything behind it is looked at."""
+
+    def __init__(self, file: io.RawIOBase, inflater: Callable[[], Any]) -> None:
+        self._file = file
+        self._inflater = inflater
+        self._member: Any = None
+        self._packed = b""
+
+    def read1(self, size: int, /) -> bytes:
+        """See ``Inflating``."""
+        while self._packed or self._more():
+            if self._member is None:
+                self._packed = self._packed.lstrip(b"\0")  # zeros may fill the last block of a tape
+                if not self._packed:
+                    continue
+                self._member = self._inflater()
+            plain: bytes = self._member.decompress(self._packed, size)
+            self._packed = self._member.unconsumed_tail
+            if self._member.eof:
+                self._packed = self._member.unused_data
+                self._member = None
+            if plain:
+                return plain
+        if self._member is not None:
+            raise EOFError
+        return b""
+
+    def _more(self) -> bool:
+        self._packed = self._file.read(_PIECE) or b""
+        return bool(self._packed)
+
+
+def _gzip(file: io.RawIOBase) -> Inflating:
     try:
-        from isal import igzip
+        zlib: Any = importlib.import_module("isal.isal_zlib")
     except ImportError:
-        import gzip
-
-        return gzip.GzipFile(fileobj=io.BufferedReader(file))
-    opener: Any = igzip.IGzipFile
-    return cast("io.BufferedIOBase", opener(fileobj=file))
+        zlib = importlib.import_module("zlib")
+    return _Members(file, partial(zlib.decompressobj, wbits=_GZIP_WINDOW))
 
 
-def _zstd(file: io.RawIOBase) -> io.BufferedIOBase:
+def _zstd(file: io.RawIOBase) -> Inflating:
     import zstandard
 
     reader = zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(
         cast("IO[bytes]", file), read_across_frames=True
     )
-    return cast("io.BufferedIOBase", reader)
+    return cast("Inflating", reader)
 
 
-def _lz4(file: io.RawIOBase) -> io.BufferedIOBase:
+def _lz4(file: io.RawIOBase) -> Inflating:
     import lz4.frame
 
-    return cast("io.BufferedIOBase", lz4.frame.LZ4FrameFile(file))
+    return cast("Inflating", lz4.frame.LZ4FrameFile(file))
 
 
 _KINDS: Final = (
     (_GZIP, _gzip, "isal"),
     (_ZSTD, _zstd, "zstandard"),
-    *((each, _zstd, "zstandard") for each in _SKIPPABLE),
     (_LZ4, _lz4, "lz4"),
 )
 
 
-COMPRESSED: Final = tuple(magic for magic, _, _ in _KINDS)
+COMPRESSED: Final = (*(magic for magic, _, _ in _KINDS), *_SKIPPABLE)
 """What compressed captures begin with."""
 
 
@@ -221,6 +262,9 @@ def open_input(path: str) -> ByteSource:
             else io.FileIO(path)
         )
         opening = _first_bytes(file)
+        while opening in _SKIPPABLE:
+            _skip(file, int.from_bytes(_first_bytes(file), "little"))
+            opening = _first_bytes(file)
     except OSError as error:
         raise CaptureError(path, None, error.strerror or str(error)) from error
     for magic, inflating, package in _KINDS:
@@ -231,6 +275,11 @@ def open_input(path: str) -> ByteSource:
                 file.close()
                 raise CaptureError(path, None, f"needs the package {package}") from error
     return RawSource(file, opening)
+
+
+def _skip(file: io.RawIOBase, count: int) -> None:
+    while count and (skipped := file.read(min(count, BLOCK))):
+        count -= len(skipped)
 
 
 def _first_bytes(file: io.RawIOBase) -> bytes:
