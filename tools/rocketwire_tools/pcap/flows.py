@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire.wire.grammar import PREFIX_SIZE
-from rocketwire_tools.pcap import plain
+from rocketwire_tools.pcap import midway, plain
 from rocketwire_tools.pcap.chunk import FIN, MASK, RST, SYN, Chunk, sorted_by_stream
 from rocketwire_tools.pcap.marks import unmarked
 from rocketwire_tools.pcap.segments import Frame, Limits, Place
@@ -137,6 +137,7 @@ class Flows:
             if not len(slots):
                 return
             slots = self._straightened(chunk, slots)
+            midway.join(chunk, slots, self._slots)
             done = self._feed_together(chunk, slots, found)
             ignored = (self._slots.way[slots] == STRANGE) & ~chunk.has_syn()
             rest = chunk.members(~ignored) & ~done

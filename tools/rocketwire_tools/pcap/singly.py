@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _HALF: Final = 1 << 31
 _FIRST_SEGMENTS: Final = 512
 _FIRST_BYTES: Final = 1 << 18
-_REORDERED_NS: Final = 50_000_000
+REORDERED_NS: Final = 50_000_000
 """Among so many segments, bytes and nanoseconds a stream's first ones may have been captured in another order; what
 comes later was sent again."""
 
@@ -117,10 +117,10 @@ class Singly:
         brought its first segments in another order.  -1 if the first one says that it begins, or if the next chunk may
         tell."""
         first, least = self._sequence[low], 0
-        if low in self._unusual or self._last - self._times[low] < _REORDERED_NS:
+        if low in self._unusual or self._last - self._times[low] < REORDERED_NS:
             return -1
         for number in range(low + 1, min(low + _FIRST_SEGMENTS, high)):
-            if number in self._unusual or self._times[number] - self._times[low] >= _REORDERED_NS:
+            if number in self._unusual or self._times[number] - self._times[low] >= REORDERED_NS:
                 break
             ahead = (self._sequence[number] - first & MASK ^ _HALF) - _HALF
             if -_FIRST_BYTES < ahead < least:

@@ -13,7 +13,7 @@ from rocketwire.errors import CodecError
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE, parse_prefix
-from rocketwire.wire.json_header import decode_json_header
+from rocketwire.wire.json_header import read_json_header
 
 JSON: Final = 0
 ROCKETMQ: Final = 1
@@ -49,10 +49,11 @@ def has_prefix(length: int, header_type: int, header_length: int) -> bool:
     )
 
 
-def _is_header(header_type: int, header: bytes) -> bool:
+def is_header(header_type: int, header: bytes) -> bool:
+    """Whether the codec reads it."""
     try:
         if header_type == JSON:
-            decode_json_header(header)
+            read_json_header(header)
         else:
             decode_binary_header(header)
     except CodecError:
@@ -79,7 +80,7 @@ def begins_frame(data: bytes | bytearray, at: int) -> bool | None:
     if room < PREFIX_SIZE + header_length:
         return None
     start = at + PREFIX_SIZE
-    if not _is_header(header_type, bytes(data[start : start + header_length])):
+    if not is_header(header_type, bytes(data[start : start + header_length])):
         return False
     after = at + LENGTH_SIZE + length
     if after + PREFIX_SIZE > len(data):

@@ -1,0 +1,72 @@
+"""Streams whose beginning was not captured, many at once: those whose first segment begins with a frame are known from there on.
+
+Rules of this file: what ``Singly`` and ``Scan`` would find out stream by stream; where that is not certain it is left to them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE
+from rocketwire_tools.pcap import plain
+from rocketwire_tools.pcap.capture import rows_at
+from rocketwire_tools.pcap.singly import REORDERED_NS
+from rocketwire_tools.pcap.sync import JSON, LARGEST, MOST_HEADER, MOST_SCANNED_HEADER, is_header
+
+if TYPE_CHECKING:
+    from rocketwire_tools.pcap.chunk import Chunk
+    from rocketwire_tools.pcap.slots import Slots
+
+    Array = np.ndarray[Any, Any]
+
+_BRACE: Final = 0x7B
+
+
+def join(chunk: Chunk, slots: Array, states: Slots) -> None:
+    """Note the streams that go on with a frame.
+
+    Args:
+        chunk: the chunk.
+        slots: of the stream of each of its groups.
+        states: all streams.
+    """
+    unknown = states.unknown(slots)
+    if not unknown.any():
+        return
+    times = chunk.records.time_ns
+    patient = times[-1] - times[chunk.record[chunk.low]] >= REORDERED_NS
+    groups = np.flatnonzero(unknown & patient & chunk.undisturbed())
+    if not len(groups):
+        return
+    groups = groups[_begin(chunk, chunk.low[groups])]
+    states.join(slots[groups], chunk.sequence[chunk.low[groups]])
+
+
+def _begin(chunk: Chunk, segments: Array) -> Array:
+    """Which segments begin with a frame, as ``sync.begins_frame`` says."""
+    found = plain.look(chunk, chunk.starts[segments], segments)
+    buffer = chunk.records.buffer
+    good = found.good & (found.kind == JSON)
+    good &= (found.header >= 2) & (found.header <= MOST_SCANNED_HEADER)
+    good &= rows_at(buffer, found.offset + PREFIX_SIZE, 1)[:, 0] == _BRACE
+    good &= _makes_sense(chunk, found, good)
+    for number in np.flatnonzero(good).tolist():
+        start = int(found.offset[number]) + PREFIX_SIZE
+        good[number] = is_header(JSON, bytes(buffer[start : start + int(found.header[number])]))
+    return good
+
+
+def _makes_sense(chunk: Chunk, found: plain.Places, good: Array) -> Array:
+    """Whether what follows the frame in its segment may be a frame too."""
+    sound = np.ones(len(good), np.bool_)
+    inside = found.after + PREFIX_SIZE <= chunk.starts[found.segment + 1]
+    of = np.flatnonzero(good & inside)
+    if len(of):
+        after = found.offset[of] + LENGTH_SIZE + found.length[of]
+        words = rows_at(chunk.records.buffer, after, PREFIX_SIZE).view(">u4").astype(np.int64)
+        length, kind, header = words[:, 0], words[:, 1] >> 24, words[:, 1] & 0xFFFFFF
+        sound[of] = (header + 4 <= length) & (length <= LARGEST) & (kind <= 1)
+        sound[of] &= header <= MOST_HEADER
+    return sound
