@@ -94,6 +94,12 @@ def taken(values: Column, indices: Column) -> Column:
     return made
 
 
+def strung(*parts: Column) -> Column:
+    """The texts of several columns, one behind the other in each row."""
+    made: Column = _call("binary_join_element_wise", [*parts, pa.scalar("")])
+    return made
+
+
 def batch(columns: Sequence[Column], schema: Schema) -> Batch:
     """Make rows of columns."""
     made: Batch = pa.RecordBatch.from_arrays(columns, schema=schema)

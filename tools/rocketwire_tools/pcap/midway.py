@@ -48,7 +48,7 @@ def _begin(chunk: Chunk, segments: Array) -> Array:
     """Which segments begin with a frame, as ``sync.begins_frame`` says."""
     found = plain.look(chunk, chunk.starts[segments], segments)
     buffer = chunk.records.buffer
-    good = found.good & (found.kind == JSON)
+    good: Array = found.good & (found.kind == JSON)
     good &= (found.header >= 2) & (found.header <= MOST_SCANNED_HEADER)
     good &= rows_at(buffer, found.offset + PREFIX_SIZE, 1)[:, 0] == _BRACE
     good &= _makes_sense(chunk, found, good)

@@ -240,11 +240,9 @@ class Slots:
 
     def unknown(self, slots: Array) -> Array:
         """Which streams nothing has come from that is remembered."""
-        return (
-            self._asleep[slots]
-            & (self.sequence[slots] == _NEVER)
-            & (self._protocol[slots] == Protocol.UNKNOWN.value)
-        )
+        silent: Array = self._asleep[slots] & (self.sequence[slots] == _NEVER)
+        silent &= self._protocol[slots] == Protocol.UNKNOWN.value
+        return silent
 
     def join(self, slots: Array, sequence: Array) -> None:
         """Take note of unknown streams that go on with a frame.
