@@ -10,10 +10,11 @@ not matter where a capture is cut into chunks: responses of which the request ma
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
+
+from rocketwire_tools.pcap.pending import Pending, Requests
 
 if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
@@ -73,8 +74,7 @@ class Pairing:
 
     def __init__(self, most_pending: int = MOST_PENDING) -> None:
         self.unanswered = 0
-        self._most = most_pending
-        self._pending: dict[int, tuple[int, int, str | None]] = {}
+        self._pending = Pending(most_pending)
         self._orphans: list[_Orphans] = []
         self.now = 0
 
@@ -134,16 +134,16 @@ class Pairing:
         self, paired: Paired, of: Array, key: Array, orphans: Array, frames: _Frames
     ) -> None:
         """Answers to requests of earlier chunks."""
-        pop = self._pending.pop
         at = np.flatnonzero(orphans)
-        for frame, each in zip(of[at].tolist(), key[at].tolist(), strict=True):
-            request = pop(each, None)
-            if request is not None:
-                paired.found[frame] = True
-                paired.code[frame], began, topic = request
-                paired.latency_ns[frame] = frames.time_ns[frame] - began
-                if topic is not None:
-                    paired.topic[frame] = topic
+        answered, requests = self._pending.pop(key[at])
+        if not len(answered):
+            return
+        frame = of[at[answered]]
+        paired.found[frame] = True
+        paired.code[frame] = requests.code
+        paired.latency_ns[frame] = frames.time_ns[frame] - requests.time_ns
+        if paired.topic.flags.writeable:
+            paired.topic[frame] = requests.topic
 
     def _late(
         self, of: Array, key: Array, response: Array, answered: Array, frames: _Frames
@@ -179,22 +179,15 @@ class Pairing:
         self, of: Array, key: Array, same: Array, response: Array, answered: Array, frames: _Frames
     ) -> None:
         """Requests whose answer has not come, if nothing follows them."""
-        pending, waiting = self._pending, ~response & ~answered
-        again = pending.keys() & key[~same & ~response].tolist()
+        waiting = ~response & ~answered
+        again, _ = self._pending.pop(key[~same & ~response])
         self.unanswered += len(again)
-        for each in again:
-            del pending[each]
         followed = np.append(same[1:], False)
         self.unanswered += int(np.count_nonzero(waiting & followed))
         at = np.flatnonzero(waiting & ~followed)
         at = at[np.argsort(frames.time_ns[of[at]], kind="stable")]
-        values = (part[of[at]].tolist() for part in frames)
-        pending.update(zip(key[at].tolist(), zip(*values, strict=True), strict=True))
-        surplus = len(pending) - self._most
-        if surplus > 0:
-            for each in list(islice(pending, surplus)):
-                del pending[each]
-            self.unanswered += surplus
+        requests = Requests(key[at], *(part[of[at]] for part in frames))
+        self.unanswered += self._pending.add(requests)
 
     @property
     def waiting(self) -> int:
