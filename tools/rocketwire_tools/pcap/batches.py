@@ -16,6 +16,7 @@ from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, masked, pa, taken
 from rocketwire_tools.pcap.headers import EVERYTHING, Columns, HeaderReader, ext_fields_text
 from rocketwire_tools.pcap.names import CONNECTION, SOURCE, TARGET, Names
+from rocketwire_tools.pcap.pairing import MOST_HELD
 from rocketwire_tools.pcap.rows import EVERY, schema
 
 if TYPE_CHECKING:
@@ -38,8 +39,6 @@ _SERIALIZE_TYPES: Final = column(["JSON", "ROCKETMQ"], pa.string())
 _OF_PAIRS: Final = frozenset({"request_code", "request_topic", "latency_ns"})
 _NO_ANSWER: Final = 2
 """Flag of a oneway request, for a header that cannot be read."""
-MOST_HELD: Final = 65_536
-"""Rows that wait for requests of responses among them."""
 
 
 @dataclass(slots=True)

@@ -60,7 +60,7 @@ class Records:
     time_ns: Integers
     link: Integers | int
 
-    def take(self, some: Integers) -> Records:
+    def take(self, some: Integers | slice) -> Records:
         """These records."""
         return Records(
             self.buffer,

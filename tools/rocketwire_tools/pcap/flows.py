@@ -15,6 +15,7 @@ from rocketwire.wire.grammar import PREFIX_SIZE
 from rocketwire_tools.pcap import midway, plain
 from rocketwire_tools.pcap.chunk import FIN, MASK, RST, SYN, Chunk, sorted_by_stream
 from rocketwire_tools.pcap.marks import unmarked
+from rocketwire_tools.pcap.reassembly import PIECE
 from rocketwire_tools.pcap.segments import Frame, Limits, Place
 from rocketwire_tools.pcap.singly import Singly
 from rocketwire_tools.pcap.slots import PLAIN, STRANGE, Slots
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 ACK: Final = 16
 MAX_STREAMS: Final = 65_536
 """Streams remembered at a time."""
+MOST_KEPT: Final = 128 << 20
+"""Bytes of memory that all streams take because something of them is not whole or not in order yet; four times as many where
+bodies are wanted."""
 
 
 class KeepingStream(Stream):
@@ -112,6 +116,8 @@ class Flows:
         self.forgotten = 0
         self.careful = False
         self._bodies = bodies
+        self._most_kept = 4 * MOST_KEPT if bodies else MOST_KEPT
+        self._kept = 0
         self._max = max_streams
         self._slots = Slots(KeepingStream if bodies else Stream)
         self._waiting: set[Stream] = set()
@@ -303,8 +309,26 @@ class Flows:
                 stream.expire(now, self.limits, take)
                 self._note(self._slots.slot(stream), stream)
         if len(self._slots) > self._max:
-            self._forget(take)
+            self._forget(self._slots.oldest(len(self._slots) // 2), take)
         self._slots.let_sleep()
+        self._kept += int(segments.captured.sum()) + PIECE * len(segments.captured)
+        if self._kept > self._most_kept:
+            self._count_kept(take)
+
+    def _count_kept(self, take: Callable[[Frame], None]) -> None:
+        """See what is kept, of which ``_kept`` may be too much, and forget streams if it is."""
+        kept = {self._slots.slot(one): one.kept for one in self._slots.awake}
+        self._kept = sum(kept.values())
+        if self._kept <= self._most_kept:
+            return
+        surplus = self._kept - self._most_kept // 2
+        slots = np.array(list(kept), np.int64)
+        sizes = np.array(list(kept.values()), np.int64)
+        order = np.lexsort((-sizes, self._slots.seen[slots]))
+        count = int(np.searchsorted(np.cumsum(sizes[order]), surplus)) + 1
+        some = order[:count][sizes[order[:count]] > 0]
+        self._kept -= int(sizes[some].sum())
+        self._forget(slots[some], take)
 
     def _acknowledge(self, segments: Segments, take: Callable[[Frame], None]) -> None:
         """Holes that the receiver does not have, because it acknowledged what was in them."""
@@ -324,11 +348,10 @@ class Flows:
             if (stream := waiting.get(key)) is not None:
                 stream.acknowledge(acknowledged, take)
 
-    def _forget(self, take: Callable[[Frame], None]) -> None:
-        """Forget those that have been silent longest."""
-        oldest = self._slots.oldest(len(self._slots) // 2)
-        self.forgotten += int(np.count_nonzero(~self._slots.ended[oldest]))
-        for slot in oldest.tolist():
+    def _forget(self, slots: Array, take: Callable[[Frame], None]) -> None:
+        """Forget streams."""
+        self.forgotten += int(np.count_nonzero(~self._slots.ended[slots]))
+        for slot in slots.tolist():
             stream = self._slots.forget(slot)
             if stream is not None:
                 stream.finish(take)

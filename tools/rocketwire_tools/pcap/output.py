@@ -18,7 +18,7 @@ from rocketwire_tools.jsonlines import unbroken
 from rocketwire_tools.pcap.arrow import pa
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterator
 
     from rocketwire_tools.pcap.arrow import Batch, Schema
 
@@ -30,6 +30,10 @@ _SUFFIXES: Final = {
     ".csv": "csv",
     ".txt": "text",
 }
+
+
+_OBJECTS: Final = 4096
+"""Rows that are objects at the same time."""
 
 
 class Sink(Protocol):
@@ -86,6 +90,12 @@ def open_sink(path: str | None, form: str, schema: Schema) -> Generator[Sink]:
             sink.close()
 
 
+def _pieces(batch: Batch) -> Iterator[Batch]:
+    """The rows, not too many at once of which objects are made."""
+    for start in range(0, batch.num_rows, _OBJECTS):
+        yield batch.slice(start, _OBJECTS)
+
+
 class JsonLines:
     """One object a line."""
 
@@ -95,7 +105,8 @@ class JsonLines:
 
     def write(self, batch: Batch) -> None:
         """See ``Sink``."""
-        self._file.write(unbroken(self._encode(batch.to_pylist())))
+        for some in _pieces(batch):
+            self._file.write(unbroken(self._encode(some.to_pylist())))
 
     def close(self) -> None:
         """See ``Sink``."""
@@ -187,8 +198,9 @@ class Text:
 
     def write(self, batch: Batch) -> None:
         """See ``Sink``."""
-        lines = [self._line(row) for row in batch.to_pylist()]
-        self._file.write("".join(lines).encode(errors="backslashreplace"))
+        for some in _pieces(batch):
+            lines = [self._line(row) for row in some.to_pylist()]
+            self._file.write("".join(lines).encode(errors="backslashreplace"))
 
     def _line(self, row: dict[str, Any]) -> str:
         words = [_FRONT_FORMS.get(name, plain)(row[name]) for name in self._front]

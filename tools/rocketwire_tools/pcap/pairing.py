@@ -25,6 +25,8 @@ _RESPONSE: Final = 1
 _ONEWAY: Final = 2
 EARLY_NS: Final = 250_000_000
 """Nanoseconds that a response may be captured before its request, which the network or the capture put into another order."""
+MOST_HELD: Final = 65_536
+"""Rows that wait for requests of responses among them."""
 _OPAQUES: Final = 0xFFFFFFFF
 
 
@@ -170,10 +172,14 @@ class Pairing:
         orphans[:-1] &= key[1:] != key[:-1]
         orphans &= frames.time_ns[of] > self.now - EARLY_NS
         at = np.flatnonzero(orphans)
-        if len(at):
-            times = frames.time_ns[of[at]]
-            paired.until = int(times.max()) + EARLY_NS
-            self._orphans.append(_Orphans(paired, of[at], key[at], times))
+        if not len(at):
+            return
+        times = frames.time_ns[of[at]]
+        paired.until = int(times.max()) + EARLY_NS
+        surplus = sum(len(one.paired.found) for one in self._orphans) + len(of) - MOST_HELD
+        while surplus > 0 and self._orphans:  # their rows wait no longer
+            surplus -= len(self._orphans.pop(0).paired.found)
+        self._orphans.append(_Orphans(paired, of[at], key[at], times))
 
     def _remember(
         self, of: Array, key: Array, same: Array, response: Array, answered: Array, frames: _Frames

@@ -22,6 +22,8 @@ WHOLE: Final = 1 << 32
 LOOK_BACK: Final = 256 << 10
 """Bytes that may come before the first one that was captured, where the SYN was not."""
 LOOK_BACK_NS: Final = 200_000_000
+PIECE: Final = 256
+"""Bytes of memory that an object takes beside what it holds, roughly."""
 
 
 class Cut(NamedTuple):
@@ -115,6 +117,12 @@ class Reassembly(ABC):
         self._position += length
 
     # ---- segments
+
+    @property
+    def held(self) -> int:
+        """Bytes of memory that what waits takes, roughly."""
+        pieces = len(self._held) + len(self._cuts)
+        return self._held_bytes + PIECE * pieces
 
     @property
     def waits(self) -> bool:

@@ -111,6 +111,13 @@ class Rows:
     def __len__(self) -> int:
         return len(self.number)
 
+    @property
+    def size(self) -> int:
+        """Bytes of the headers and bodies."""
+        return int(self.header.length.sum()) + (
+            0 if self.body is None else sum(len(one) for one in self.body.tolist() if one)
+        )
+
     def take(self, order: Array | slice) -> Rows:
         """These rows, in this order."""
         body = None if self.body is None else self.body[order]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rocketwire_tools.pcap.reassembly import PIECE
 from rocketwire_tools.pcap.sync import find_frame
 
 if TYPE_CHECKING:
@@ -26,6 +27,11 @@ class Scan:
 
     def __len__(self) -> int:
         return len(self._data)
+
+    @property
+    def kept(self) -> int:
+        """Bytes of memory that it takes, roughly."""
+        return len(self._data) + PIECE * len(self._places)
 
     def may_have_begun(self, end: int) -> bool:
         """Whether a frame may begin in what is there of records before an offset."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE, parse_prefix
-from rocketwire_tools.pcap.reassembly import Reassembly
+from rocketwire_tools.pcap.reassembly import PIECE, Reassembly
 from rocketwire_tools.pcap.scan import Scan
 from rocketwire_tools.pcap.segments import Frame, Place
 from rocketwire_tools.pcap.sync import (
@@ -154,6 +154,13 @@ class Stream(Reassembly):
         """Give up knowing where frames begin."""
         self.synced = False
         self.need = 0
+
+    @property
+    def kept(self) -> int:
+        """Bytes of memory that it takes because something is not whole or not in order yet, roughly."""
+        body = 0 if self._body is None else sum(map(len, self._body)) + PIECE * len(self._body)
+        header = 0 if self.header is None else len(self.header)
+        return self.held + header + body + len(self._head) + self._scan.kept
 
     def may_have_begun(self, end: int) -> bool:
         """Whether a frame that is not known yet may have its first byte before the record at an offset."""
