@@ -9,7 +9,7 @@ import pytest
 
 from rocketwire_tools.pcap import arrow, reports
 from rocketwire_tools.pcap.arrow import column
-from rocketwire_tools.pcap.reports import Sample, Slow
+from rocketwire_tools.pcap.reports import Sample, Slow, Summary
 from rocketwire_tools.pcap.rows import EVERY, schema
 
 if TYPE_CHECKING:
@@ -59,3 +59,41 @@ def test_a_sample_is_spread_over_all_values() -> None:
             sample.thin(500)
     assert (500, 10_000, 9999.0) == (len(sample.values), sample.count, sample.largest)
     assert sample.percentiles()[0] == pytest.approx(5000, rel=0.2)
+
+
+def test_what_nobody_uses_so_many_of_is_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reports, "_KEYS", 3)
+    summary, slow = Summary(10), Slow(10)
+    for first in range(0, 40, 8):
+        summary.take(made(range(first, first + 8)))
+        slow.take(made(range(first, first + 8)))
+    tables = {table.name: table for table in (*summary.tables([]), *slow.tables([]))}
+    for name in ("requests", "clients"):
+        assert sum(row[-1] for row in tables[name].rows) == 40
+        assert max(tables[name].rows, key=lambda row: int(row[-1]))[0] == reports.OTHERS
+        assert len(tables[name].rows) == 4
+    assert ("connections with frames, at least", 8) in tables["overall"].rows
+    assert ("frames in the busiest second", 1) in tables["overall"].rows
+    assert sum(row[2] for row in tables["latencies"].rows) == 40
+    assert len(tables["latencies"].rows) == 7
+    assert tables["latencies"].rows[0][:2] == (reports.OTHERS, reports.OTHERS)
+
+
+def made(numbers: range) -> Batch:
+    """A request for each number, of everything another; with a latency, for those who want one."""
+    names = tuple(dict.fromkeys((*Summary.fields, *Slow.fields)))
+    usual = {"kind": "request", "header_ok": True, "body_ok": True, "gap": False}
+    columns: dict[str, list[object]] = {
+        "time_ns": [number * 1_000_000_000 for number in numbers],
+        "src": [f"10.0.0.{number}" for number in numbers],
+        "connection": [f"10.0.0.{number}:1-10.1.0.1:2" for number in numbers],
+        "request_topic": [f"topic {number}" for number in numbers],
+        "language": [f"language {number}" for number in numbers],
+        "code_name": [None for _ in numbers],
+    }
+    values = [
+        columns.get(name, [usual.get(name, number + 90_000) for number in numbers])
+        for name in names
+    ]
+    parts = [column(value, EVERY[name]) for name, value in zip(names, values, strict=True)]
+    return arrow.batch(parts, schema(names))

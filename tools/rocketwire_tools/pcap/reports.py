@@ -10,6 +10,7 @@ import random
 from array import array
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
@@ -106,7 +107,9 @@ def _cell(value: object) -> str:
     return text if text.isprintable() else repr(text)
 
 
-def _name(code: int) -> str:
+def _name(code: int | None) -> str:
+    if code is None:
+        return OTHERS
     found = RequestCode(code)
     return found.name if found.is_known else str(code)
 
@@ -156,7 +159,7 @@ class Slow:
 
     def __init__(self, top: int) -> None:
         self._top = top
-        self._samples: defaultdict[tuple[int, str], Sample] = defaultdict(Sample)
+        self._samples: defaultdict[tuple[int | None, str], Sample] = defaultdict(Sample)
         self._kept = 0
         self._most = _SAMPLE
         self._slowest: list[tuple[int, int, int, str, int, str]] = []
@@ -168,14 +171,20 @@ class Slow:
             if latency is None:
                 continue
             asked = topic or ""
-            key = (request_code, asked)
-            if len(self._samples) >= _KEYS and key not in self._samples:
-                key = (request_code, OTHERS)
+            key = self._key(request_code, asked)
             self._kept += self._samples[key].add(latency / 1e6, self._most)
             self._slowest.append((latency, time_ns, request_code, connection, opaque, asked))
         self._slowest = sorted(self._slowest, reverse=True)[: self._top]
         while self._kept > _SAMPLES and self._most > _LEAST_SAMPLE:
             self._thin()
+
+    def _key(self, code: int, topic: str) -> tuple[int | None, str]:
+        """Which latencies those of a code and topic are kept with."""
+        keys: list[tuple[int | None, str]] = [(code, topic), (code, OTHERS)]
+        for most, key in zip((_KEYS, 2 * _KEYS), keys, strict=True):
+            if key in self._samples or len(self._samples) < most:
+                return key
+        return None, OTHERS
 
     def _thin(self) -> None:
         """Keep half as many latencies for each code and topic."""
@@ -312,6 +321,8 @@ class Summary:
         if len(self._connections) < _KEYS:
             self._connections.update(get["connection"])
         self._seconds.update((batch.column("time_ns").to_numpy() // 1_000_000_000).tolist())
+        if len(self._seconds) > _KEYS:
+            self._seconds = Counter(dict(self._seconds.most_common(_KEYS // 2)))
         self._codes.update(
             (kind, name or str(code))
             for kind, name, code in zip(get["kind"], get["code_name"], get["code"], strict=True)
@@ -325,6 +336,9 @@ class Summary:
             if kind != "response"
         )
         self._take_errors(get)
+        for counts in (self._codes, self._errors):
+            _fold(counts, (OTHERS, OTHERS))
+        _fold(self._clients, (OTHERS, 0))
         self._odd["headers that cannot be read"] += get["header_ok"].count(False)
         self._odd["bodies that were not captured whole"] += get["body_ok"].count(False)
         self._odd["frames with a gap"] += get["gap"].count(True)
@@ -344,6 +358,10 @@ class Summary:
                 self._odd["responses without a request"] += 1
             elif latency is None:
                 self._odd["responses captured before their request"] += 1
+
+    def _connections_counted(self) -> str:
+        beyond = len(self._connections) >= _KEYS
+        return "connections with frames" + (", at least" if beyond else "")
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:
         """See ``Report``."""
@@ -367,7 +385,7 @@ class Summary:
             ("frames in the busiest second", busiest),
             ("bytes of frames", self._bytes),
             ("bytes a second", self._bytes / seconds if seconds else 0.0),
-            ("connections with frames", len(self._connections)),
+            (self._connections_counted(), len(self._connections)),
             ("answers that are errors", sum(self._errors.values())),
         ]
         return [
@@ -378,6 +396,13 @@ class Summary:
             Table("talkers", ("src", *_TALLIED), self._talkers.rows(self._top)),
             Table("oddities", ("what", "count"), [(k, v) for k, v in self._odd.most_common() if v]),
         ]
+
+
+def _fold(counts: Counter[Any], others: tuple[Any, ...]) -> None:
+    """Count what is beyond the first ``_KEYS`` together."""
+    for key in list(islice(counts, _KEYS, None)):
+        if key != others:
+            counts[others] += counts.pop(key)
 
 
 def _flat(counts: Counter[Any], top: int) -> list[tuple[Any, ...]]:
