@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
 from rocketwire.flags import MessageSysFlag
+from rocketwire.wire.alike import SMALLEST, Known, alike_reader
 from rocketwire.wire.batch import decode_batch, locate, require
 from rocketwire.wire.body_compression import compress_body, compression_type, decompress_body
 from rocketwire.wire.checksum import crc32
@@ -256,6 +257,8 @@ class _Reader:
         self._properties_left = limits.max_properties
         # bytes that cannot hold too many are looked into when somebody asks
         self._counts = len(data) // _SMALLEST_PROPERTY > limits.max_properties
+        self._one_by_one = self._counts or check_crc or len(data) // SMALLEST > limits.max_messages
+        self._known = Known()
         self._last: tuple[object, ...] = (None,) * 5
         self._shared = ("", _NO_HOST, _NO_HOST)
 
@@ -266,6 +269,7 @@ class _Reader:
         while at < end:
             if len(found) >= limit:
                 require(False, "messages", limit, at)
+            begin = at
             try:
                 at = self._next(at, found)
             except DecodeError as error:
@@ -273,6 +277,10 @@ class _Reader:
                     break
                 locate(error, len(found), at)
                 raise
+            if at < end and not self._one_by_one:
+                known = self._known
+                if known.learn(data, begin, self._shared):
+                    at = _read_alike(data, at, known, found)
         return tuple(found)
 
     def _next(self, at: int, found: list[StoredMessage]) -> int:
@@ -375,6 +383,7 @@ def _properties(raw: bytes) -> dict[str, str]:
 
 
 _frozen: Final = drafting(StoredMessage)
+_read_alike: Final = alike_reader(StoredMessage)
 later(StoredMessage, "properties", _properties)
 
 

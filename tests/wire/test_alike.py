@@ -1,0 +1,126 @@
+"""Stored messages behind one that is like them: read as one by one, whatever they are."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketwire.errors import DecodeError
+from rocketwire.flags import MessageSysFlag
+from rocketwire.wire.grammar import parse_raw_stored
+from rocketwire.wire.host import Host
+from rocketwire.wire.stored import (
+    StoredLimits,
+    StoredMessage,
+    decode_stored_messages,
+    encode_stored_message,
+)
+
+FIRST = StoredMessage(
+    topic="T",
+    body=b"body",
+    flag=1,
+    properties={"TAGS": "a"},
+    queue_id=2,
+    queue_offset=3,
+    commit_log_offset=4,
+    body_crc=5,
+    born_timestamp=6,
+    born_host=Host.of(bytes((127, 0, 0, 1)), 7),
+    store_timestamp=8,
+    store_host=Host.of(bytes((127, 0, 0, 1)), 9),
+    reconsume_times=10,
+    prepared_transaction_offset=11,
+)
+V6 = Host.of(bytes(15) + b"\x01", 7)
+OTHERS = (
+    FIRST,
+    replace(FIRST, queue_offset=-1, flag=-1, body=None, properties=None),
+    replace(FIRST, topic="U"),
+    replace(FIRST, topic="TT"),
+    replace(FIRST, topic=128 * "T"),
+    replace(FIRST, born_host=Host.of(bytes((10, 0, 0, 1)), 7)),
+    replace(FIRST, store_host=Host.of(bytes((10, 0, 0, 1)), 7)),
+    replace(FIRST, born_host=V6, sys_flag=int(MessageSysFlag.BORNHOST_V6)),
+    replace(FIRST, store_host=V6, sys_flag=int(MessageSysFlag.STOREHOSTADDRESS_V6)),
+    replace(FIRST, sys_flag=int(MessageSysFlag.COMPRESSED), body=b"x" * 99),
+)
+
+
+def one_by_one(data: bytes) -> tuple[StoredMessage, ...]:
+    """The messages without what this test is about: each alone, by the lengths that they say."""
+    found, at = list[StoredMessage](), 0
+    while at < len(data):
+        size = max(4, int.from_bytes(data[at : at + 4], signed=True))
+        found += decode_stored_messages(data[at : at + size])
+        at += size
+    return tuple(found)
+
+
+def outcome(read: object, data: bytes) -> object:
+    """What comes of it; of an error only that it is one, as the position is another."""
+    assert callable(read)
+    try:
+        return read(data)
+    except DecodeError:
+        return DecodeError
+
+
+def written(*messages: StoredMessage) -> bytes:
+    return b"".join(encode_stored_message(one, compress=True) for one in messages)
+
+
+@given(st.lists(st.sampled_from(OTHERS), max_size=6))
+def test_messages_of_every_kind_are_read_as_they_were_written(
+    messages: list[StoredMessage],
+) -> None:
+    data = written(*messages)
+    read = decode_stored_messages(data)
+    assert read == one_by_one(data)
+    bare = int(MessageSysFlag.COMPRESSED)
+    assert [replace(one, store_size=0) for one in read] == [
+        replace(one, sys_flag=one.sys_flag & ~bare) for one in messages
+    ]
+
+
+@given(
+    st.integers(0, len(written(FIRST)) - 1),
+    st.sampled_from((0x00, 0x01, 0x7F, 0x80, 0xFF)),
+)
+def test_damage_anywhere_is_found_as_one_by_one(at: int, byte: int) -> None:
+    data = bytearray(written(FIRST, FIRST, FIRST))
+    data[len(written(FIRST)) + at] = byte
+    whole = bytes(data)
+    assert outcome(decode_stored_messages, whole) == outcome(one_by_one, whole)
+
+
+@pytest.mark.parametrize("length", range(1, len(written(FIRST))))
+def test_what_is_cut_short_is_refused_with_its_number(length: int) -> None:
+    with pytest.raises(DecodeError) as refused:
+        decode_stored_messages(written(FIRST, FIRST) + written(FIRST)[:length])
+    assert refused.value.path is not None
+    assert refused.value.path.startswith("messages[2]")
+
+
+def test_those_alike_are_read_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed = list[int]()
+
+    def counting(data: bytes, at: int) -> object:
+        parsed.append(at)
+        return parse_raw_stored(data, at)
+
+    monkeypatch.setattr("rocketwire.wire.stored.parse_raw_stored", counting)
+    elsewhere = OTHERS[5]
+    data = written(FIRST, FIRST, elsewhere, FIRST, elsewhere, FIRST)
+    assert len(decode_stored_messages(data)) == 6
+    assert parsed == [0, 2 * len(written(FIRST))]
+
+
+def test_a_limit_of_messages_holds_for_those_alike() -> None:
+    limits = StoredLimits(max_messages=3)
+    assert len(decode_stored_messages(3 * written(FIRST), limits=limits)) == 3
+    with pytest.raises(DecodeError):
+        decode_stored_messages(4 * written(FIRST), limits=limits)
