@@ -26,7 +26,7 @@ from rocketwire.client import ClientConfig, open_client
 from tests.client.interop.messages import create_topic
 from tests.support.javacluster import JavaCluster
 
-WORK: Final = {"sync": 10_000, "async": 60_000, "push": 120_000}
+WORK: Final = {"sync": 10_000, "async": 60_000, "push": 240_000}
 """Messages of a round."""
 LEAST: Final = {"sync": 1_000, "async": 4_000, "push": 60_000}
 """Messages of a round at any scale: with fewer, what a round costs before its first message decides."""
