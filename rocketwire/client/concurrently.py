@@ -22,8 +22,8 @@ import trio
 
 from rocketwire.client.consuming import (
     MAX_RECONSUME_TIMES,
-    ConsumeConcurrentlyContext,
     ConsumeConcurrentlyStatus,
+    concurrently_context,
 )
 from rocketwire.client.runs import Hand, Run, telling
 from rocketwire.client.sending_back import send_message_back
@@ -35,7 +35,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire.client.consumer_stats import ConsumerStats
-    from rocketwire.client.consuming import MessageListenerConcurrently, PushConsumerConfig
+    from rocketwire.client.consuming import (
+        ConsumeConcurrentlyContext,
+        MessageListenerConcurrently,
+        PushConsumerConfig,
+    )
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.offset_store import OffsetStore
     from rocketwire.messages.message_queue import MessageQueue
@@ -105,7 +109,7 @@ class ConcurrentConsumption:
         self._stats = stats
         self._nursery = nursery
         self._work: deque[Run] = deque()
-        self._idle = trio.lowlevel.ParkingLot()
+        self._idle: list[trio.lowlevel.Task] = []
         self._waking = False
         self._active: dict[int, ProcessQueue[StoredMessage]] = {}
         self._settling = trio.lowlevel.ParkingLot()
@@ -158,13 +162,13 @@ class ConcurrentConsumption:
         """Have one more worker look for work; it wakes the next one if it has to wait and there is still some."""
         if self._work and self._idle and not self._waking:
             self._waking = True
-            self._idle.unpark()
+            trio.lowlevel.reschedule(self._idle.pop())
 
     async def _worker(self, number: int) -> None:
         turn = 0
         while True:
             while not self._work:
-                await self._idle.park()
+                await self._rest()
                 self._waking = False
             run = self._work[0]
             hand = Hand(run, trio.current_time())
@@ -180,20 +184,31 @@ class ConcurrentConsumption:
                 turn = 0
                 await trio.lowlevel.checkpoint()
 
+    async def _rest(self) -> None:
+        """Wait until there is work."""
+        task = trio.lowlevel.current_task()
+
+        def abort(_: object) -> trio.lowlevel.Abort:
+            self._idle.remove(task)
+            return trio.lowlevel.Abort.SUCCEEDED
+
+        self._idle.append(task)
+        await trio.lowlevel.wait_task_rescheduled(abort)
+
     async def _handle(self, hand: Hand, most: int) -> int:
         """Has the messages of a run handled that nobody else takes meanwhile, so many batches at most; returns how many."""
         run, size = hand.run, self._config.consume_message_batch_max_size
         queue, process, messages, done = run.queue, run.process, run.messages, hand.done
         is_retry = (queue.topic or "").startswith(RETRY_PREFIX)
-        handled, end = 0, len(messages)
+        handled, end, listener = 0, len(messages), self.listener
         while handled < most and (at := run.at) < end and not (process.dropped or process.retiring):
             run.at = at + size
-            hand.now = given = batch = messages[at : at + size]
+            hand.now = given = batch = messages[at : at + size] if size > 1 else [messages[at]]
             if is_retry:
                 given = [with_real_topic(message, self._group) for message in batch]
-            context = ConsumeConcurrentlyContext(message_queue=queue)
+            context = concurrently_context(queue, 0, None)
             try:
-                status = await self.listener(given, context)
+                status = await listener(given, context)
             except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it
                 _LOG.exception("%s: a handler failed on message %s", self._group, given[0].msg_id)
                 status = _LATER

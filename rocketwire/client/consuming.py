@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
 from rocketwire.policy.window import Thresholds
+from rocketwire.wire.drafts import drafting
 from rocketwire.wire.stored import StoredMessage
 
 if TYPE_CHECKING:
@@ -75,6 +76,11 @@ class ConsumeOrderlyContext:
     auto_commit: bool = True
     suspend_current_queue_time_millis: int | None = None
 
+
+concurrently_context: Final[Callable[..., ConsumeConcurrentlyContext]] = drafting(
+    ConsumeConcurrentlyContext
+)
+"""A context of all its values, in the order of its attributes: each batch has one of its own."""
 
 MessageListenerConcurrently: TypeAlias = Callable[
     [Sequence[StoredMessage], ConsumeConcurrentlyContext],

@@ -13,7 +13,12 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus
+from rocketwire.client.pulling import (
+    BROKER_SUSPEND_MAX_TIME,
+    PullCalls,
+    PullStatus,
+    pull_request,
+)
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, RocketWireError
 from rocketwire.messages.enums import MessageModel
@@ -177,19 +182,20 @@ class PullLoop:
     async def _pull(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage], offset: int
     ) -> PullResult:
-        subscription = self._subscriptions[queue.topic or ""]
-        started = trio.current_time()
+        config, started = self._config, process.last_pull  # which is now
         committed = self._offsets.get(queue) if self._shares else None
         result = await self._calls.pull(
-            PullRequest(
-                queue=queue,
-                offset=offset,
-                group=self._group,
-                subscription=subscription,
-                max_msg_nums=self._config.pull_batch_size,
-                max_msg_bytes=self._config.pull_batch_size_in_bytes,
-                commit_offset=committed or None,
-                send_subscription=self._config.post_subscription_when_pull,
+            pull_request(
+                queue,
+                offset,
+                self._group,
+                self._subscriptions[queue.topic or ""],
+                config.pull_batch_size,
+                config.pull_batch_size_in_bytes,
+                committed or None,
+                BROKER_SUSPEND_MAX_TIME,
+                config.post_subscription_when_pull,
+                False,
             )
         )
         now = trio.current_time()

@@ -9,19 +9,28 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+import trio
+
+from rocketwire.client.calls import make_request
 from rocketwire.client.queues import replica_of
 from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import BrokerError
 from rocketwire.flags import PullSysFlag
-from rocketwire.messages import encode_header
+from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
-from rocketwire.policy.routing import MASTER_ID
+from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import TAG, wanted
+from rocketwire.wire.drafts import drafting
+from rocketwire.wire.prepared import form_of
 from rocketwire.wire.stored import StoredMessage, decode_stored_messages, unwrap_inner_batch
 
 if TYPE_CHECKING:
+    from rocketwire.client.config import ClientConfig
     from rocketwire.client.instance import ClientInstance
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire.wire.prepared import PreparedRequest, RequestForm
 
 BROKER_SUSPEND_MAX_TIME: Final = 15.0
 """Seconds that a push consumer lets the broker hold a pull; others ask for 20."""
@@ -96,6 +105,19 @@ class PullResult:
     messages: list[StoredMessage]
 
 
+_pull_result: Final = drafting(PullResult)
+pull_request: Final = drafting(PullRequest)
+"""A request of all its values, in the order of its attributes, for who pulls over and over."""
+
+_CHANGING: Final = ("queueOffset", "sysFlag", "commitOffset")
+_LAST: Final = "bname"
+_LONGER: Final = CONSUMER_TIMEOUT_WHEN_SUSPEND - BROKER_SUSPEND_MAX_TIME
+
+
+def _code_of(request: PullRequest) -> RequestCode:
+    return RequestCode.LITE_PULL_MESSAGE if request.lite else RequestCode.PULL_MESSAGE
+
+
 def _flags_of(request: PullRequest, *, to_slave: bool) -> int:
     flags = 0
     if request.commit_offset is not None and not to_slave:
@@ -156,6 +178,62 @@ def read_messages(
     return wanted(subscription, messages)
 
 
+class _Known:
+    """What is known of a queue from one pull to the next.
+
+    Attributes:
+        broker_name: whose it is; none for the queue of a static topic, which another has by now.
+        suggested: which replica is to be asked.
+    """
+
+    __slots__ = ("_fields", "_form", "_rest", "_subscription", "broker_name", "suggested")
+
+    def __init__(self, queue: MessageQueue) -> None:
+        name = queue.broker_name or ""
+        self.broker_name = "" if name.startswith(MOCK_BROKER_PREFIX) else name
+        self.suggested = MASTER_ID
+        self._subscription: SubscriptionData | None = None
+        self._rest: tuple[object, ...] = ()
+        self._fields: dict[str, str] = {}
+        self._form: RequestForm | None = None
+
+    def request(
+        self, request: PullRequest, config: ClientConfig, *, to_slave: bool
+    ) -> RemotingCommand | PreparedRequest:
+        """The command; from pull to pull only three of its fields differ."""
+        rest = (
+            request.group,
+            request.max_msg_nums,
+            request.max_msg_bytes,
+            request.suspend_timeout,
+            request.send_subscription,
+            request.lite,
+        )
+        if self._subscription is not request.subscription or self._rest != rest:
+            self._subscription, self._rest = request.subscription, rest
+            self._prepare(request, config)
+        numbers = (
+            request.offset,
+            _flags_of(request, to_slave=to_slave),
+            request.commit_offset or 0,
+        )
+        if self._form is not None:
+            prepared = self._form.request(numbers, request.queue.broker_name or "", b"")
+            if prepared is not None:
+                return prepared
+        fields = {**self._fields, **dict(zip(_CHANGING, map(str, numbers), strict=True))}
+        return make_request(config, _code_of(request), fields)
+
+    def _prepare(self, request: PullRequest, config: ClientConfig) -> None:
+        header = pull_header(request, to_slave=False)
+        self._fields = encode_header(header, serialize_type=config.serialize_type)
+        fields = {k: v for k, v in self._fields.items() if k not in {*_CHANGING, _LAST}}
+        self._form = None
+        if request.queue.broker_name is not None:
+            command = make_request(config, _code_of(request), fields)
+            self._form = form_of(command, _CHANGING, _LAST)
+
+
 class PullCalls:
     """Pulls of one consumer, each to the replica that the broker suggested last (Java: ``PullAPIWrapper``)."""
 
@@ -166,36 +244,11 @@ class PullCalls:
             instance: knows routes and carries the requests.
         """
         self._instance = instance
-        self._suggested: dict[MessageQueue, int] = {}
-        self._form = instance.config.serialize_type
-        self._headers: dict[MessageQueue, tuple[object, object, dict[str, str]]] = {}
+        self._known: dict[MessageQueue, _Known] = {}
 
     def forget(self, queue: MessageQueue) -> None:
         """The queue is somebody else's."""
-        self._suggested.pop(queue, None)
-        self._headers.pop(queue, None)
-
-    def _fields(self, request: PullRequest, *, to_slave: bool) -> dict[str, str]:
-        """The header's ext fields; of one queue only three of them differ from pull to pull."""
-        rest = (
-            request.group,
-            request.max_msg_nums,
-            request.max_msg_bytes,
-            request.suspend_timeout,
-            request.send_subscription,
-            request.lite,
-        )
-        subscription, others, fields = self._headers.get(request.queue, (None, None, {}))
-        if subscription is not request.subscription or others != rest:
-            header = pull_header(request, to_slave=to_slave)
-            fields = encode_header(header, serialize_type=self._form)
-            self._headers[request.queue] = (request.subscription, rest, fields)
-            return dict(fields)
-        fields = dict(fields)
-        fields["queueOffset"] = str(request.offset)
-        fields["sysFlag"] = str(_flags_of(request, to_slave=to_slave))
-        fields["commitOffset"] = str(request.commit_offset or 0)
-        return fields
+        self._known.pop(queue, None)
 
     async def pull(self, request: PullRequest, *, within: float | None = None) -> PullResult:
         """Pull once.
@@ -212,31 +265,32 @@ class PullCalls:
 
         Cancellation: nothing is lost, the offset is the caller's.
         """
-        queue = request.queue
-        found = await replica_of(self._instance, queue, self._suggested.get(queue, MASTER_ID))
-        header = self._fields(request, to_slave=found.is_slave)
-        limit = within
-        if limit is None:
-            limit = request.suspend_timeout + (
-                CONSUMER_TIMEOUT_WHEN_SUSPEND - BROKER_SUSPEND_MAX_TIME
-            )
-        code = RequestCode.LITE_PULL_MESSAGE if request.lite else RequestCode.PULL_MESSAGE
-        answer = await self._instance.brokers.call(
-            found.address, code, header, within=limit, accepted=_STATUS
+        queue, instance = request.queue, self._instance
+        known = self._known.get(queue)
+        if known is None:
+            known = self._known[queue] = _Known(queue)
+        found = instance.routes.replica(known.broker_name, known.suggested)
+        if found is None:
+            found = await replica_of(instance, queue, known.suggested)
+        command = known.request(request, instance.config, to_slave=found.is_slave)
+        limit = request.suspend_timeout + _LONGER if within is None else within
+        now = trio.current_time()
+        response = await instance.pool.request_by(
+            found.address, command, started=now, deadline=now + limit
         )
-        told: PullMessageResponseHeader = answer.header
+        status = _STATUS.get(response.code)
+        if status is None:
+            raise BrokerError(response.code, response.remark, command.code, found.address)
+        told = decode_header(PullMessageResponseHeader, response.ext_fields)
         if told.suggest_which_broker_id is not None:
-            self._suggested[queue] = told.suggest_which_broker_id
-        status = _STATUS[answer.command.code]
+            known.suggested = told.suggest_which_broker_id
         messages: list[StoredMessage] = []
         if status is PullStatus.FOUND:
-            messages = read_messages(
-                answer.command.body, request.subscription, told.offset_delta or 0
-            )
-        return PullResult(
-            status=status,
-            next_begin_offset=told.next_begin_offset or 0,
-            min_offset=told.min_offset or 0,
-            max_offset=told.max_offset or 0,
-            messages=messages,
+            messages = read_messages(response.body, request.subscription, told.offset_delta or 0)
+        return _pull_result(
+            status,
+            told.next_begin_offset or 0,
+            told.min_offset or 0,
+            told.max_offset or 0,
+            messages,
         )

@@ -109,7 +109,9 @@ class Routes:
             only_this: no other one will do.
         """
         addresses = self._brokers.get(broker_name, {})
-        wanted = [broker_id]
+        if broker_id in addresses:
+            return FoundBroker(addresses[broker_id], broker_id)
+        wanted: list[int] = []
         if broker_id != MASTER_ID:
             wanted.append(broker_id + 1)
         if not only_this:

@@ -188,18 +188,17 @@ def decode_header(cls: type[T], ext_fields: Mapping[str, str | None] | None) -> 
     plan = _plan(cls)
     made = object.__new__(cls)
     fields = ext_fields or {}
-    for row in plan.rows:
-        text = fields.get(row.wire)
-        value = row.default
-        if text is not None and row.parse is not None:
+    for wire, parse, value, store, check in plan.rows:
+        text = fields.get(wire)
+        if text is not None and parse is not None:
             try:
-                value = row.parse(text)
+                value = parse(text)
             except ValueError as problem:
                 if plan.strict:
-                    raise DecodeError(str(problem), path=f"{java_name(cls)}.{row.wire}") from None
-        if row.check is not None and ext_fields is not None and not row.check(value):
-            raise DecodeError(f"Java refuses {value!r}", path=f"{java_name(cls)}.{row.wire}")
-        row.store(made, value)
+                    raise DecodeError(str(problem), path=f"{java_name(cls)}.{wire}") from None
+        if check is not None and ext_fields is not None and not check(value):
+            raise DecodeError(f"Java refuses {value!r}", path=f"{java_name(cls)}.{wire}")
+        store(made, value)
     return made
 
 

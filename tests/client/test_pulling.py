@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
-from rocketwire.client.calls import Answer
 from rocketwire.client.config import ClientConfig
 from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus, pull_header
-from rocketwire.client.routes import FoundBroker
+from rocketwire.client.routes import FoundBroker, Routes
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
+from rocketwire.errors import BrokerError
 from rocketwire.messages import encode_header
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pull import PullMessageResponseHeader
+from rocketwire.messages.route import BrokerData, TopicRouteData
 from rocketwire.policy.subscription import subscription_data
-from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.command import RemotingCommand, decode, encode
+from rocketwire.wire.prepared import PreparedRequest
 
 if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
@@ -28,28 +30,51 @@ FIRST = PullRequest(queue=QUEUE, offset=0, group="g", subscription=ALL, max_msg_
 
 @dataclass
 class Instance:
-    """Has one broker, which answers nothing but where to go on, and remembers what it was asked."""
+    """Has one broker, which answers nothing but where to go on, and remembers what it was asked.
+
+    ``is_known``: whether its address is, before somebody asks for it.
+    """
 
     config: ClientConfig
     broker_id: int = 0
+    is_known: bool = True
+    code: int = ResponseCode.PULL_NOT_FOUND
 
     def __post_init__(self) -> None:
-        self.brokers = self
+        self.pool = self
         self.asked: list[tuple[int, dict[str, str]]] = []
+
+    @property
+    def routes(self) -> Routes:
+        routes = Routes()
+        if self.is_known:
+            addresses = {0: "b:10911", 1: "b:10912"}
+            broker = BrokerData(broker_name="b", broker_addrs=addresses)
+            routes.put("T", TopicRouteData(broker_datas=(broker,)))
+        return routes
+
+    async def route(self, topic: str) -> TopicRouteData:
+        return TopicRouteData()
 
     async def replica(self, _: str, broker_id: int, *, topic: str | None) -> FoundBroker:
         assert topic == "T"
+        assert not self.is_known
         return FoundBroker("b:10911", broker_id)
 
-    async def call(self, _: str, code: int, header: dict[str, str], **__: Any) -> Answer:
-        self.asked.append((code, header))
+    async def request_by(
+        self, _: str, request: RemotingCommand | PreparedRequest, **__: float
+    ) -> RemotingCommand:
+        data = request.frame(1) if isinstance(request, PreparedRequest) else encode(request)
+        asked = decode(data)
+        assert (asked.body, asked.flag) == (None, 0)
+        self.asked.append((asked.code, dict(asked.ext_fields or {})))
         told = PullMessageResponseHeader(
             suggest_which_broker_id=self.broker_id,
             next_begin_offset=7,
             min_offset=0,
             max_offset=9,
         )
-        return Answer(told, None, RemotingCommand(code=ResponseCode.PULL_NOT_FOUND))
+        return RemotingCommand(code=self.code, remark="why", ext_fields=encode_header(told))
 
 
 @pytest.mark.parametrize("form", SerializeType)
@@ -78,7 +103,6 @@ async def test_each_pull_says_what_its_header_says_whatever_the_one_before_said(
         expected = encode_header(pull_header(request, to_slave=False), serialize_type=form)
         code, fields = instance.asked[-1]
         assert fields == expected
-        assert list(fields) == list(expected)
         assert code == (RequestCode.LITE_PULL_MESSAGE if request.lite else RequestCode.PULL_MESSAGE)
 
 
@@ -92,3 +116,27 @@ async def test_a_slave_is_told_no_offsets_once_it_was_suggested() -> None:
     calls.forget(QUEUE)
     await calls.pull(request)
     assert instance.asked[-1][1] == encode_header(pull_header(request, to_slave=False))
+
+
+async def test_a_text_without_a_strict_form_goes_the_long_way_or_is_refused() -> None:
+    instance = Instance(ClientConfig(namesrv_addr="n:9876"))
+    strange = replace(FIRST, queue=replace(QUEUE, broker_name="b%\0?\0"))
+    instance.is_known = False
+    await PullCalls(cast("ClientInstance", instance)).pull(strange)
+    expected = encode_header(pull_header(strange, to_slave=False))
+    assert instance.asked[-1][1] == expected
+
+
+@pytest.mark.parametrize("name", ["b", "__syslo__T"])
+async def test_whose_address_is_not_known_is_asked_for(name: str) -> None:
+    instance = Instance(ClientConfig(namesrv_addr="n:9876"), is_known=False)
+    request = replace(FIRST, queue=replace(QUEUE, broker_name=name))
+    result = await PullCalls(cast("ClientInstance", instance)).pull(request)
+    assert result.max_offset == 9
+
+
+async def test_an_answer_that_is_no_status_is_an_error_of_the_broker() -> None:
+    instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=ResponseCode.FLOW_CONTROL)
+    with pytest.raises(BrokerError) as refused:
+        await PullCalls(cast("ClientInstance", instance)).pull(FIRST)
+    assert (refused.value.code, refused.value.remark) == (ResponseCode.FLOW_CONTROL, "why")

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client import ClientInstance
     from rocketwire.wire.command import RemotingCommand
+    from rocketwire.wire.prepared import PreparedRequest
     from rocketwire.wire.stored import StoredMessage
     from tests.support.javacluster import JavaCluster
     from tests.support.javapeers import JavaPeer
@@ -80,16 +81,16 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
         slave = await trio.to_thread.run_sync(java_cluster.slave)
         await _until_the_slave_has(client, slave.address, topic, 64)
         await client.refresh_route(topic)
-        request = client.pool.request
+        request = client.pool.request_by
 
         async def noting(
-            address: str, command: RemotingCommand, *, within: float | None = None
+            address: str, command: RemotingCommand | PreparedRequest, **times: float
         ) -> RemotingCommand:
             if command.code == RequestCode.PULL_MESSAGE:
                 asked.append(address)
-            return await request(address, command, within=within)
+            return await request(address, command, **times)
 
-        monkeypatch.setattr(client.pool, "request", noting)
+        monkeypatch.setattr(client.pool, "request_by", noting)
         calls, offset, bodies = PullCalls(client), 0, list[bytes]()
         await set_ratio(0)
         try:
