@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import struct
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ def test_a_length_that_nothing_has_hides_nothing_in_front_of_it() -> None:
 def test_a_wrong_guess_is_not_believed() -> None:
     data = records(random.Random(4), 300_000, "<", 16, lies=False)
     places = chained(data, "<", 16)
-    starts = [0, places[20], places[40] + 1, places[60]]
+    starts = np.array([0, places[20], places[40] + 1, places[60]])
     found, after = lanes.follow(
         bytearray(data) + bytes(PADDING), starts, len(data) - 16, np.dtype("<u4"), 8, 16
     )
@@ -80,11 +81,23 @@ def test_a_wrong_guess_is_not_believed() -> None:
 def test_bytes_that_look_like_nothing_but_records_cost_few_tries() -> None:
     tried: list[int] = []
 
-    def plausible(at: int) -> bool:
-        tried.append(at)
-        return False
+    def plausible(at: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        tried.extend(at.tolist())
+        return np.zeros(len(at), np.bool_)
 
-    assert [0] == lanes.guesses(
-        bytearray(10 * lanes.LANE), 0, 9 * lanes.LANE, slice(2, 4), plausible
-    )
-    assert len(tried) < 200
+    buffer = bytearray(40 * lanes.LANE)
+    assert lanes.guesses(buffer, 0, 39 * lanes.LANE, (2, 3), plausible).tolist() == [0]
+    assert 0 < len(tried) < 200
+
+
+def test_a_record_is_found_behind_what_only_looks_like_one() -> None:
+    buffer = bytearray(b"\1" * 10 * lanes.LANE)
+    place = 4 * lanes.LANE + 700
+    for each in (0, place - 650, place):
+        buffer[each + 2] = 2
+
+    def plausible(at: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+        good: np.ndarray[Any, Any] = at == place
+        return good
+
+    assert lanes.guesses(buffer, 0, 9 * lanes.LANE, (2,), plausible).tolist() == [0, place]

@@ -123,9 +123,8 @@ class PcapFormat:
         self.record_header = record_header
         self.fractions = 10**9 if nanoseconds else 10**6
         self._captured = struct.Struct(f"{order}8xI").unpack_from
-        self._words = struct.Struct(f"{order}4I").unpack_from
         self._length = np.dtype(f"{order}u4")
-        self._mark = slice(2, 4) if order == "<" else slice(0, 2)
+        self._marks = (2, 11, 15) if order == "<" else (1, 8, 12)
 
     def walk(self, buffer: bytearray, start: int, end: int) -> tuple[Integers, int]:
         """See ``Format``; stops in front of a length that nothing has."""
@@ -143,7 +142,7 @@ class PcapFormat:
         found = np.zeros(0, np.int64)
         if last - start >= lanes.FEWEST * lanes.LANE:
             starts = lanes.guesses(
-                buffer, start, last, self._mark, partial(self._is_plausible, buffer, last)
+                buffer, start, last, self._marks, partial(self._are_plausible, buffer, last)
             )
             if len(starts) >= lanes.FEWEST:
                 found, start = lanes.follow(
@@ -152,18 +151,21 @@ class PcapFormat:
         rest = np.fromiter(self._chain(buffer, start, last), np.int64)
         return np.concatenate([found, rest]) if len(rest) else found
 
-    def _is_plausible(self, buffer: bytearray, last: int, at: int) -> bool:
-        """Whether a record seems to begin there, and another one behind it."""
-        for _ in range(2):
-            seconds, fraction, captured, wire = self._words(buffer, at)
-            if fraction >= self.fractions or captured > MAX_RECORD or not seconds:
-                return False
-            if wire < captured:
-                return False
-            at += self.record_header + captured
-            if at > last:
-                break
-        return True
+    def _are_plausible(self, buffer: bytearray, last: int, at: Integers) -> Integers:
+        """At which offsets a record seems to begin, and another one behind it."""
+        good, after = self._seem_good(buffer, at)
+        some = np.flatnonzero(good)
+        some = some[after[some] <= last]
+        good[some], _ = self._seem_good(buffer, after[some])
+        return good
+
+    def _seem_good(self, buffer: bytearray, at: Integers) -> tuple[Integers, Integers]:
+        """Whether records seem to begin at offsets, and where they would end."""
+        seconds, fraction, captured, wire = (
+            rows_at(buffer, at, 16).view(self._length).astype(np.int64).T
+        )
+        good = (fraction < self.fractions) & (captured <= MAX_RECORD) & (captured <= wire)
+        return good & (seconds > 0), at + self.record_header + captured
 
     def _chain(self, buffer: bytearray, at: int, last: int) -> Iterator[int]:
         captured, header = self._captured, self.record_header

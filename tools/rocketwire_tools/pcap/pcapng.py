@@ -142,9 +142,7 @@ class _Walk:
             at = self._one_by_one(buffer, at, size, base, 1)
         if last - at < lanes.FEWEST * lanes.LANE or not self._is_packet(buffer, last, at):
             return at
-        starts = lanes.guesses(
-            buffer, at, last, slice(0, 4), partial(self._is_packet, buffer, last)
-        )
+        starts = lanes.guesses(buffer, at, last, range(4), partial(self._are_packets, buffer, last))
         if len(starts) < lanes.FEWEST:
             return at
         order = self._sections[-1].order
@@ -179,6 +177,10 @@ class _Walk:
             return False
         end: int = at + length - 4
         return end > last + 8 or bool(words(buffer, end)[0] == length)
+
+    def _are_packets(self, buffer: bytearray, last: int, at: Integers) -> Integers:
+        """At which offsets a packet's block seems to be."""
+        return np.array([self._is_packet(buffer, last, each) for each in at.tolist()], np.bool_)
 
     # ---- one block after the other
 
