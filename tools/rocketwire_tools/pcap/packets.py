@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rocketwire_tools.pcap import usual
 from rocketwire_tools.pcap.capture import rows_at
 
 if TYPE_CHECKING:
@@ -27,10 +28,7 @@ if TYPE_CHECKING:
 _UNKNOWN: Final = -1
 _IPV4: Final = 0x0800
 _IPV6: Final = 0x86DD
-_VLAN: Final = (0x8100, 0x88A8, 0x9100)
-_TAGS: Final = 3
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
-_TCP: Final = 6
 _FRAGMENT: Final = 44
 _AUTHENTICATION: Final = 51
 _EXTENDS: Final = np.isin(np.arange(256), (0, 43, 60, _AUTHENTICATION, _FRAGMENT))
@@ -170,81 +168,18 @@ def segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segmen
     """Find the TCP segments among records."""
     if not isinstance(records.link, int) or records.link != ETHERNET:
         return _segments(records, addresses, skipped)
-    rows = rows_at(records.buffer, records.data, _USUAL.itemsize)
-    usual = _are_usual(records, rows.view(_USUAL)[:, 0])
-    if usual.all():
-        return _of_usual(records, rows)
-    one, other = np.flatnonzero(usual), np.flatnonzero(~usual)
+    some = usual.headers(records)
+    found = Segments(*usual.segments(records, some))
+    if not len(other := np.flatnonzero(~some.good)):
+        return found
     rest = _segments(records.take(other), addresses, skipped)
     rest.record = other[rest.record]
-    found = _of_usual(records.take(one), rows[one])
-    found.record = one
-    return _together(found, rest)
-
-
-_USUAL: Final = np.dtype(
-    {
-        "names": [
-            "kind",
-            "length",
-            "fragment",
-            "source",
-            "target",
-            "source_port",
-            "target_port",
-            "sequence",
-            "acknowledged",
-            "size",
-            "flags",
-        ],
-        "formats": ["<u4", ">u2", "<u4", ">u4", ">u4", ">u2", ">u2", ">u4", ">u4", "u1", "u1"],
-        "offsets": [12, 16, 20, 26, 30, 34, 36, 38, 42, 46, 47],
-        "itemsize": 54,
-    }
-)
-"""The headers of nearly all packets: Ethernet without tags, IPv4 without options, TCP.  ``kind`` has the Ethernet type and IP's version
-and header length, ``fragment`` that and the protocol, ``size`` that of TCP's header."""
-
-
-def _are_usual(records: Records, head: Any) -> Array:
-    """Which packets are what nearly all are, undamaged and in one piece."""
-    size = head["size"] >> 4
-    usual: Array = (
-        (head["kind"] & 0xFFFFFF == 0x450008)
-        & (head["fragment"] & 0xFF00FF3F == _TCP << 24)
-        & (records.captured >= _USUAL.itemsize)
-        & (size >= 5)
-        & (head["length"] >= 20 + 4 * size)
-    )
-    return usual
-
-
-def _of_usual(records: Records, rows: Array) -> Segments:
-    head: Any = rows.view(_USUAL)[:, 0]
-    start = records.data + 34 + (head["size"] >> 4) * 4
-    stop = records.data + 14 + head["length"]
-    return Segments(
-        record=np.arange(len(start)),
-        source=head["source"].astype(np.int64) << 16 | head["source_port"],
-        target=head["target"].astype(np.int64) << 16 | head["target_port"],
-        sequence=head["sequence"].astype(np.int64),
-        acknowledged=head["acknowledged"].astype(np.int64),
-        flags=head["flags"].astype(np.int64),
-        data=start,
-        captured=np.maximum(np.minimum(stop, records.data + records.captured) - start, 0),
-        length=stop - start,
-    )
-
-
-def _together(one: Segments, other: Segments) -> Segments:
-    """Segments of two kinds of packets in the order of their records."""
-    order = np.argsort(np.concatenate([one.record, other.record]), kind="stable")
-    return Segments(
-        *(
-            np.concatenate([getattr(one, name), getattr(other, name)])[order]
-            for name in Segments.__dataclass_fields__
-        )
-    )
+    for name in Segments.__dataclass_fields__:
+        getattr(found, name)[rest.record] = getattr(rest, name)
+    if len(rest.record) == len(other):
+        return found
+    some.good[rest.record] = True
+    return found.take(np.flatnonzero(some.good))
 
 
 def _segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segments:
@@ -323,20 +258,14 @@ def _big16(buffer: bytearray, at: Integers) -> Array:
 
 
 def _tagged(buffer: bytearray, at: Integers, left: Integers, kind: Array) -> tuple[Integers, Array]:
-    for _ in range(_TAGS):
-        tagged = np.flatnonzero(_is_tag(kind) & (left >= 4))
+    for _ in range(usual.TAGS):
+        tagged = np.flatnonzero(usual.is_tag(kind) & (left >= 4))
         if not len(tagged):
             break
         kind[tagged] = _big16(buffer, at[tagged] + 2)
         at[tagged] += 4
         left[tagged] -= 4
     return at, kind
-
-
-def _is_tag(kind: Array) -> Array:
-    a, b, c = (kind == each for each in _VLAN)
-    tags: Array = a | b | c
-    return tags
 
 
 def _family(row: Array) -> Array:
@@ -376,7 +305,7 @@ def _ipv4(
     size = (head["version"] & 15).astype(np.int64) * 4
     good = (at + 20 <= end) & (head["version"] >> 4 == 4) & (size >= 20)
     whole = (head["fragment"] & 0x3FFF) == 0
-    tcp = head["protocol"] == _TCP
+    tcp = head["protocol"] == usual.TCP
     skipped.count("not TCP", int((good & ~tcp).sum()))
     skipped.count("IP fragment", int((good & tcp & ~whole).sum()))
     skipped.count("damaged IP header", int((~good).sum()))
@@ -408,8 +337,8 @@ def _ipv6(
         records.buffer, at + 40, head[:, 6].astype(np.int64), end
     )
     skipped.count("IP fragment", int((protocol == _FRAGMENT).sum()))
-    skipped.count("not TCP", int(((protocol != _TCP) & (protocol != _FRAGMENT)).sum()))
-    keep = np.flatnonzero(protocol == _TCP)
+    skipped.count("not TCP", int(((protocol != usual.TCP) & (protocol != _FRAGMENT)).sum()))
+    keep = np.flatnonzero(protocol == usual.TCP)
     source = addresses.numbers(head[keep, 8:24]) if len(keep) else keep
     target = addresses.numbers(head[keep, 24:40]) if len(keep) else keep
     return index[keep], transport[keep], stop[keep], source, target
