@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.rows import COLUMNS
 from rocketwire_tools.spark.columns import columns, every_column
 from tests.support.captures.files import FileKind
@@ -135,6 +136,20 @@ def test_filters_are_taken_as_hints_and_given_back(folder: Path) -> None:
         if row["code"] == 310 and row["opaque"] > 0
     ]
     assert content(expected) == content(read(reader, reader.partitions()))
+
+
+def test_masks_are_those_of_the_command_and_filters_of_a_query_read_them(
+    folder: Path, tmp_path: Path
+) -> None:
+    printed = tmp_path / "masked.jsonl"
+    for path in sorted(folder.iterdir()):
+        assert 0 == main(["decode", str(path), "-o", str(printed), "--redact", "sesame"])
+        masked = [json.loads(line) for line in printed.read_text("utf-8").splitlines()]
+
+        reader = source(path=str(path), redact="sesame", pushFilters="true").reader(schema())
+
+        assert content(masked) == content(read(reader, reader.partitions()))
+        assert "CaptureReader" == reader.__class__.__name__  # the one that is given no filters
 
 
 def test_a_filter_that_makes_no_sense_is_refused_before_there_are_tasks(folder: Path) -> None:

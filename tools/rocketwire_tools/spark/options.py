@@ -37,6 +37,7 @@ class Settings:
         look_ahead: bytes behind a part that are looked at.
         chunk_size: bytes looked at together.
         filter_text: only rows for which this is true, as for ``rocketwire-pcap --filter``.
+        redact: secret of the masks of topics, groups, addresses and file names, as for ``rocketwire-pcap --redact``; None for none.
         files_per_trigger: files of a micro-batch at most; 0 for no limit.
         last_file: ``wait`` until a file has a successor, or ``read`` it at once.
     """
@@ -53,6 +54,7 @@ class Settings:
     look_ahead: int = 64 << 20
     chunk_size: int = 16 << 20
     filter_text: str | None = None
+    redact: str | None = None
     files_per_trigger: int = 0
     last_file: str = "wait"
 
@@ -74,7 +76,7 @@ _SIZES: Final = {
 _SWITCHES: Final = {"extfields": "ext_fields", "pushfilters": "push_filters"}
 NAMES: Final = (
     "path", "paths", "splitSize", "mode", "shares", "body", "badFile", "extFields", "pushFilters", "lookBehind", "lookAhead",
-    "chunkSize", "filter", "maxFilesPerTrigger", "lastFile",
+    "chunkSize", "filter", "redact", "maxFilesPerTrigger", "lastFile",
 )  # fmt: skip
 
 
@@ -96,6 +98,8 @@ def read_options(options: Mapping[str, str]) -> Settings:
             values["paths"] = (*values["paths"], *_paths(value))
         elif name == "filter":
             values["filter_text"] = value
+        elif name == "redact":
+            values["redact"] = value
         elif name in _CHOICES:
             field, choices = _CHOICES[name]
             values[field] = _one_of(given, value, choices)

@@ -37,7 +37,7 @@ def read(
     """
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
     text = " and ".join(f"({one})" for one in filters) or None
-    selection = Selection(fields, text)
+    selection = Selection(fields, text, redact=settings.redact)
     options = Options(
         fields=selection.engine_fields,
         bodies=selection.needs_bodies,

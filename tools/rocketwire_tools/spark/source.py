@@ -195,7 +195,9 @@ class DefaultSource(DataSource):
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads captures once."""
         settings = _checked(self._settings())
-        kind = FilteringReader if settings.push_filters else CaptureReader
+        # Filters of a query mean masks where there are any; those that are pushed read the names.
+        pushes = settings.push_filters and settings.redact is None
+        kind = FilteringReader if pushes else CaptureReader
         return kind(_fields(schema), settings)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
