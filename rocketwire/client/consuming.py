@@ -111,6 +111,8 @@ class PushConsumerConfig:
         message_model: whether the group's members share the messages, or each gets them all.
         consume_from_where: where to begin in a queue of which no offset is known.
         consume_timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``; None for half an hour before the consumer starts.
+        begin_as_told: whether ``consume_from_where`` holds for young topics too, from whose start Java's brokers have groups without
+            offsets begin (clients.md 4.5); brokers before 5.0 do so in any case.
         allocate_message_queue_strategy: how queues are shared; the same for all members of a group.
         consume_thread_max: most handlers at once (concurrent).
         consume_message_batch_max_size: most messages that a handler gets at once.
@@ -131,6 +133,7 @@ class PushConsumerConfig:
     message_model: MessageModel = MessageModel.CLUSTERING
     consume_from_where: ConsumeFromWhere = ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
     consume_timestamp_millis: int | None = None
+    begin_as_told: bool = False
     allocate_message_queue_strategy: AllocateMessageQueueStrategy = field(
         default_factory=AllocateMessageQueueAveragely
     )

@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.clock import now_millis
+from rocketwire.client.lite_pulls import LitePulls
 from rocketwire.client.lite_queue import LitePullConsumerConfig, LiteQueue, Polled
 from rocketwire.client.offset_store import RemoteBrokerOffsetStore
-from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus
+from rocketwire.client.pulling import PullRequest, PullStatus
 from rocketwire.client.queues import queues_of, replica_of
 from rocketwire.client.rebalancing import Rebalance, first_offset
 from rocketwire.errors import LocalProtocolError, RocketWireError
@@ -82,8 +83,8 @@ class LitePullConsumer:
         self._came = trio.Event()
         self._soon = trio.Event()
         self._unhandled: tuple[LiteQueue, int | None] | None = None
-        self._pulls = PullCalls(instance)
-        self._offsets = RemoteBrokerOffsetStore(instance, group)
+        self._pulls = LitePulls(instance)
+        self._offsets = RemoteBrokerOffsetStore(instance, group, never_zero=config.begin_as_told)
         self._rebalance = Rebalance(
             instance, group, MessageModel.CLUSTERING, config.allocate_message_queue_strategy
         )
@@ -418,7 +419,6 @@ class LitePullConsumer:
                 max_msg_nums=self.config.pull_batch_size,
                 suspend_timeout=BROKER_SUSPEND_MAX_TIME,
                 send_subscription=True,
-                lite=True,
             )
         )
         if held.process.dropped:

@@ -34,6 +34,8 @@ class LitePullConsumerConfig:
         auto_commit_interval: how often, at most.
         consume_from_where: where to begin in a queue of which the group has no offset.
         consume_timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``.
+        begin_as_told: whether ``consume_from_where`` holds for young topics too, from whose start Java's brokers have groups without
+            offsets begin (clients.md 4.5); brokers before 5.0 do so in any case.
         allocate_message_queue_strategy: how the group's queues are shared; the same for all members.
         rebalance_interval: between two looks at who has which queue.
     """
@@ -45,6 +47,7 @@ class LitePullConsumerConfig:
     auto_commit_interval: float = 5.0
     consume_from_where: ConsumeFromWhere = ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET
     consume_timestamp_millis: int | None = None
+    begin_as_told: bool = False
     allocate_message_queue_strategy: AllocateMessageQueueStrategy = field(
         default_factory=AllocateMessageQueueAveragely
     )

@@ -119,14 +119,16 @@ class _Memory:
 class RemoteBrokerOffsetStore(_Memory):
     """Offsets of a group whose members share its messages: the broker of each queue has them."""
 
-    def __init__(self, instance: ClientInstance, group: str) -> None:
+    def __init__(self, instance: ClientInstance, group: str, *, never_zero: bool = False) -> None:
         """Nothing is known yet.
 
         Args:
             instance: carries the requests.
             group: whose offsets, with its namespace.
+            never_zero: have the broker not say 0 in the place of an offset that it does not know.
         """
         super().__init__()
+        self._zero_if_not_found = False if never_zero else None
         self._instance = instance
         self._group = group
         self._stored: dict[MessageQueue, int] = {}
@@ -134,7 +136,9 @@ class RemoteBrokerOffsetStore(_Memory):
     async def fetch(self, queue: MessageQueue) -> int | None:
         """As ``OffsetStore``; the broker may say 0 for a young queue that the group has never read (clients.md 4.5)."""
         found = await replica_of(self._instance, queue)
-        return await self._instance.brokers.consumer_offset(found.address, self._group, queue)
+        return await self._instance.brokers.consumer_offset(
+            found.address, self._group, queue, zero_if_not_found=self._zero_if_not_found
+        )
 
     async def persist(
         self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()

@@ -89,7 +89,9 @@ class PushConsumer:
                 instance.client_id, group, config.local_offset_store_dir
             )
         else:
-            self._offsets = RemoteBrokerOffsetStore(instance, group)
+            self._offsets = RemoteBrokerOffsetStore(
+                instance, group, never_zero=config.begin_as_told
+            )
         deliveries = Deliveries()
         self._deliveries = None if listener or orderly_listener else deliveries
         locks = QueueLocks(instance, group)

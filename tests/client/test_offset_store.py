@@ -5,11 +5,13 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
+import pytest
 import trio
 
 from rocketwire.client import ClientConfig, open_client
 from rocketwire.client.offset_store import RemoteBrokerOffsetStore
 from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.messages import decode_header
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import UpdateConsumerOffsetRequestHeader
@@ -117,3 +119,18 @@ async def test_a_broker_that_does_not_answer_is_told_the_others_without_waiting_
 
         assert trio.current_time() - began == 3
         assert sorted(told(broker)) == [(0, 5, False), (1, 6, True), (2, 7, True)]
+
+
+@pytest.mark.parametrize(("never_zero", "asked"), [(False, None), (True, "false")])
+async def test_a_broker_is_asked_not_to_invent_an_offset_only_where_that_is_wanted(
+    never_zero: bool, asked: str | None
+) -> None:
+    async with open_network() as network:
+        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
+        peer = network.peer(A)
+        peer.on(Code.QUERY_CONSUMER_OFFSET, reply(code=ResponseCode.QUERY_NOT_FOUND))
+        config = ClientConfig(namesrv_addr=NS)
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            store = RemoteBrokerOffsetStore(client, "g", never_zero=never_zero)
+            assert await store.fetch(ONE) is None
+        assert (peer.requests[-1].ext_fields or {}).get("setZeroIfNotFound") == asked

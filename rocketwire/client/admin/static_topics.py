@@ -9,7 +9,7 @@ Java: ``MQAdminUtils``, ``UpdateStaticTopicSubCommand``, ``RemappingStaticTopicS
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.asking import Asking, of_each
 from rocketwire.client.admin.topics import create_header
@@ -40,6 +40,10 @@ if TYPE_CHECKING:
     )
 
 
+_NO_PART: Final = (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.REQUEST_CODE_NOT_SUPPORTED)
+"""Answers of brokers that have no part in a static topic; those before 5.0 know no such thing."""
+
+
 class StaticTopics(Asking):
     """Calls about static topics; all of them raise what ``Asking.ask`` raises.
 
@@ -61,7 +65,7 @@ class StaticTopics(Asking):
             try:
                 return await self._topics.config(address, topic)
             except BrokerError as error:
-                if error.code != ResponseCode.TOPIC_NOT_EXIST:
+                if error.code not in _NO_PART:
                     raise
                 return None
 

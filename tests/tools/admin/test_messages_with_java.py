@@ -248,6 +248,28 @@ def test_filters_take_tags_or_an_expression(here: Here) -> None:
         assert (1, 1) == (refused.status, refused.complaint.count("\n")), (mode, refused)
 
 
+def test_a_group_begins_where_it_is_told_to_even_in_a_young_topic(here: Here) -> None:
+    topic, group = here.topic("young"), unique("g")
+    here.produce(topic, given=b"old\n")
+    starts = {"last": 0, "9999999999999": 0, "1000": 1, "first": 1}
+
+    running = {
+        (mode, start): here.consuming(
+            topic,
+            f"{group}{mode}-{start}",
+            *filter(None, [mode]),
+            *("--from", start, "--count", "1", "--timeout", "10"),
+        )
+        for mode in ("", "--pull")
+        for start in starts
+    }
+    done = {how: end(process) for how, process in running.items()}
+
+    assert {how: starts[how[1]] for how in done} == {
+        how: len(one.lines) for how, one in done.items()
+    }
+
+
 def test_first_deliveries_that_fail_come_again(here: Here) -> None:
     topic, group = here.topic("again"), unique("g")
     here.produce(topic, given=b"x\ny\n")

@@ -150,7 +150,7 @@ def _check(wanted: argparse.Namespace) -> None:
     for mode in ("broadcast", "pull"):
         if wanted.fail_first and getattr(wanted, mode):
             raise UsageError(f"--{mode} has no retries, which --fail-first would show")
-    if wanted.pop and wanted.start not in FROM:
+    if wanted.pop and (wanted.start or "last") not in FROM:
         raise UsageError("with --pop a group begins at its first or its last message")
 
 
@@ -164,8 +164,10 @@ def subscription(text: str | None) -> Wanted:
 _Place: TypeAlias = tuple[ConsumeFromWhere, int | None]
 
 
-def _place(start: str) -> _Place:
+def _place(start: str | None) -> _Place:
     """Where a group begins: in Java's words, and milliseconds since 1970 if at a time."""
+    if start is None:
+        return ConsumeFromWhere.CONSUME_FROM_LAST_OFFSET, None
     if start in FROM:
         return FROM[start], None
     return ConsumeFromWhere.CONSUME_FROM_TIMESTAMP, int(start)
@@ -220,6 +222,7 @@ class _Consuming:
             message_model=model,
             consume_from_where=where,
             consume_timestamp_millis=millis,
+            begin_as_told=wanted.start is not None,
             consume_thread_max=1,
             await_termination=GRACE,
         )
@@ -257,6 +260,7 @@ class _Consuming:
 
     async def _pop(self) -> None:
         wanted = self._wanted
+        await self._check_pops()
         usual = PopConsumerConfig()
         config = PopConsumerConfig(
             init_mode=InitMode.MIN if wanted.start == "first" else InitMode.MAX,
@@ -269,6 +273,24 @@ class _Consuming:
         ):
             await self._stop.asked.wait()
 
+    async def _check_pops(self) -> None:
+        """Raises what a broker answers that knows no pops: a consumer would go on asking it for ever."""
+        from rocketwire.client.admin import open_admin
+
+        namespace = self._client.config.namespace
+        topic, group = (
+            with_namespace(namespace, one) for one in (self._wanted.topic, self._wanted.group)
+        )
+        async with open_admin(self._client) as admin:
+            for address in (await admin.clusters.of_topic(topic)).values():
+                try:
+                    await admin.lite.polling_num(address, group, topic)
+                except BrokerError as error:
+                    if error.code == ResponseCode.REQUEST_CODE_NOT_SUPPORTED:
+                        raise
+                except ChannelError:
+                    continue  # the consumer waits for it to come back
+
     async def _popped(self, message: StoredMessage) -> bool:
         """One that is not printed any more is given back, for otherwise it would stay hidden for a minute."""
         if not await self._printing.show(message, handle_of(message).broker_name):
@@ -280,7 +302,11 @@ class _Consuming:
     async def _pull(self) -> None:
         wanted = self._wanted
         where, millis = _place(wanted.start)
-        config = LitePullConsumerConfig(consume_from_where=where, consume_timestamp_millis=millis)
+        config = LitePullConsumerConfig(
+            consume_from_where=where,
+            consume_timestamp_millis=millis,
+            begin_as_told=wanted.start is not None,
+        )
         text, kind = self._filter if isinstance(self._filter, tuple) else (self._filter, None)
         namespace = self._client.config.namespace
         asked = subscription_data(

@@ -71,20 +71,22 @@ async def _ha_status(admin: Admin, wanted: Namespace) -> Table:
             rows += [
                 (
                     address, "master", status.master_commit_log_max_offset, one.addr, one.slave_ack_offset, one.diff,
-                    one.in_sync, one.transferred_byte_in_second,
+                    one.in_sync, one.transferred_byte_in_second, one.transfer_from_where, None, None,
                 )
                 for one in slaves
             ]  # fmt: skip
             if not slaves:
-                rows.append((address, "master", status.master_commit_log_max_offset, *[None] * 5))
+                rows.append((address, "master", status.master_commit_log_max_offset, *[None] * 8))
         elif (one_ := status.ha_client_runtime_info) is not None:
             rows.append((
                 address, "slave", one_.master_flush_offset, one_.master_addr, one_.max_offset,
-                one_.master_flush_offset - one_.max_offset, None, one_.transferred_byte_in_second,
+                one_.master_flush_offset - one_.max_offset if one_.master_flush_offset > 0 else None, None,
+                one_.transferred_byte_in_second, None, one_.last_read_timestamp, one_.last_write_timestamp,
             ))  # fmt: skip
     columns = (
         "brokerAddr", "role", Column("masterOffset", _NUMBER), "otherAddr", Column("slaveOffset", _NUMBER),
         Column("diff", Kind.BYTES), "inSync", Column("bytesPerSecond", Kind.BYTES),
+        Column("transferFromWhere", _NUMBER), Column("lastRead", Kind.TIME), Column("lastWrite", Kind.TIME),
     )  # fmt: skip
     return Table(columns, rows)
 

@@ -18,9 +18,24 @@ if TYPE_CHECKING:
 _GROUP: Final = "clusters and brokers"
 _NUMBER: Final = Kind.NUMBER
 
-_RATES: Final = (
+_LOAD: Final = {
+    "inQueue": "sendThreadPoolQueueSize",
+    "inWaitMillis": "sendThreadPoolQueueHeadWaitTimeMills",
+    "outQueue": "pullThreadPoolQueueSize",
+    "outWaitMillis": "pullThreadPoolQueueHeadWaitTimeMills",
+    "ackQueue": "ackThreadPoolQueueSize",
+    "ackWaitMillis": "ackThreadPoolQueueHeadWaitTimeMills",
+    "timerReadBehind": "timerReadBehind",
+    "timerOffsetBehind": "timerOffsetBehind",
+    "timerCongestNum": "timerCongestNum",
+    "timerEnqueueTps": "timerEnqueueTps",
+    "timerDequeueTps": "timerDequeueTps",
+}
+"""What waits in a broker: requests to send, to pull and to acknowledge, and timed messages."""
+_RATES: Final[tuple[Column | str, ...]] = (
     "version", Column("inTps", _NUMBER), Column("outTps", _NUMBER), Column("pcWaitMillis", _NUMBER),
     Column("earliestMessage", Kind.TIME), Column("diskUsed", _NUMBER), "active",
+    *(Column(name, _NUMBER) for name in _LOAD),
 )  # fmt: skip
 _TOTALS: Final = tuple(
     Column(name, _NUMBER)
@@ -57,22 +72,26 @@ async def _cluster_list(admin: Admin, wanted: Namespace) -> Table:
 
 def _number(table: Mapping[str, str], key: str) -> float | None:
     try:
-        return round(float(table[key].split()[0]), 4)
+        text = table[key].split()[0]
+        return int(text) if text.isdecimal() else round(float(text), 4)
     except (KeyError, IndexError, ValueError):
         return None
 
 
 def _rates(table: Mapping[str, str]) -> tuple[Value, ...]:
-    """Version, messages per second over ten seconds, wait for the page cache, oldest message, disk, whether it is active."""
+    """Version, messages per second over ten seconds, wait for the page cache, oldest message, disk, whether it is active; load."""
     earliest = int(_number(table, "earliestMessageTimeStamp") or 0)
     return (
         table.get("brokerVersionDesc"),
         _number(table, "putTps"),
-        _number(table, "getTransferredTps"),
+        _number(
+            table, "getTransferredTps" if "getTransferredTps" in table else "getTransferedTps"
+        ),  # until 4.9
         _number(table, "pageCacheLockTimeMills"),
         earliest if earliest > 0 else None,
         _number(table, "commitLogDiskRatio"),
         table.get("brokerActive"),
+        *(_number(table, key) for key in _LOAD.values()),
     )
 
 

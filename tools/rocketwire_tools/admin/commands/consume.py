@@ -63,10 +63,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         "--from",
         dest="start",
         type=_start,
-        default="last",
         metavar="first|last|MILLIS",
-        help="where a group begins that has no offsets yet: at the oldest message, behind the newest (the default; "
-        "brokers begin a young topic at its start all the same), or at a time, in milliseconds since 1970",
+        help="where a group begins that has no offsets yet: at the oldest message, behind the newest, or at a time, in "
+        "milliseconds since 1970; without it where brokers have Java's consumers begin: behind the newest, or at the start of a young topic",
     )
     add("--count", type=positive, metavar="N", help="end after so many messages")
     add(
