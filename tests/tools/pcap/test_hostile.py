@@ -11,6 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
+from rocketwire.wire.command import RemotingCommand, encode
+from tests.tools.pcap.decoded import rows
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -68,6 +71,60 @@ def test_more_connections_than_can_be_remembered(flags: int, tmp_path: Path) -> 
     packets, rows, megabytes = decoded(path)
     assert (150_000, 0) == (packets, rows)
     assert megabytes <= MOST_MB
+
+
+def capture(*segments: tuple[int, bytes]) -> bytes:
+    """Flags and data, one behind the other over one connection."""
+    made, sequence = bytearray(HEAD), 1
+    for number, (flags, data) in enumerate(segments):
+        packet = np.frombuffer(flows(1, flags), PACKET).copy()
+        packet["captured"] = packet["wire"] = PACKET.itemsize - 24 + len(data)
+        packet["fraction"], packet["sequence"] = number, sequence
+        made += packet.tobytes()[:-8] + data
+        made[-len(data) - 38 : -len(data) - 36] = (40 + len(data)).to_bytes(2, "big")
+        sequence += len(data)
+    return bytes(made)
+
+
+FRAME = encode(RemotingCommand(code=105, opaque=7))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(0xFFFFFFFF, 10), (0x7FFFFFFF, 0xFFFFFF), (50, 0xFFFF00), (0, 0), (3, 0), (0xFFFFFD, 8), (100, 0x02000008)],
+    ids=lambda words: "{:x} {:x}".format(*words),
+)  # fmt: skip
+def test_words_that_lie_between_two_frames_cost_neither(
+    words: tuple[int, int], tmp_path: Path
+) -> None:
+    path = tmp_path / "lies.pcap"
+    lie = struct.pack(">II", *words) + b"{" * 100
+    path.write_bytes(capture((16, FRAME), (16, lie), (16, FRAME)))
+    assert [105, 105] == [row["code"] for row in rows(path)]
+
+
+@pytest.mark.slow
+def test_the_shortest_frames_that_there_can_be(tmp_path: Path) -> None:
+    path = tmp_path / "short.pcap"
+    shortest = b"\0\0\0\6\0\0\0\2{}"
+    path.write_bytes(capture(*[(16, shortest * 6000)] * 300))
+    packets, rows, megabytes = decoded(path)
+    assert (300, 1_800_000) == (packets, rows)
+    assert megabytes <= 2 * MOST_MB
+
+
+@pytest.mark.slow
+def test_headers_of_many_connections_that_are_never_whole(tmp_path: Path) -> None:
+    path = tmp_path / "headers.pcap"
+    begun = struct.pack(">II", 64_008, 64_000) + b'{"remark":"' + b"x" * 60_000
+    one = capture((16, begun))[len(HEAD) :]
+    with path.open("wb") as file:
+        file.write(HEAD)
+        for number in range(6000):
+            file.write(one[:42] + (0x0A000000 + number).to_bytes(4, "big") + one[46:])
+    packets, rows, megabytes = decoded(path)
+    assert (6000, 0) == (packets, rows)
+    assert megabytes <= 2 * MOST_MB
 
 
 @pytest.mark.slow

@@ -120,6 +120,17 @@ def test_packets_in_front_of_damage_are_given(
     assert message in str(error)
 
 
+def test_more_interfaces_than_a_section_may_have_are_refused(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("rocketwire_tools.pcap.blocks.MAX_INTERFACES", 3)
+    path = tmp_path / "interfaces.pcapng"
+    path.write_bytes(section() + interface() * 3 + packet(number=2) + interface() + packet())
+    packets, error = found(path)
+    assert len(packets) == 1
+    assert "a section of more than 3 interfaces" in str(error)
+
+
 def test_a_damaged_capture_leaves_no_buffer_behind(tmp_path: Path) -> None:
     path = tmp_path / "damaged.pcapng"
     path.write_bytes(section() + interface() + packet() + struct.pack("<III", 77, 0xFFFFFFFF, 0))

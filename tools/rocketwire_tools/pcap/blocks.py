@@ -63,8 +63,12 @@ class Section:
 
     def declare(self, body: bytes, where: int) -> None:
         """Take an interface description block."""
-        if len(body) < 8 or len(self.interfaces) >= MAX_INTERFACES:
+        if len(body) < 8:
             raise CaptureError(self.path, where, "a bad interface description")
+        if len(self.interfaces) >= MAX_INTERFACES:
+            raise CaptureError(
+                self.path, where, f"a section of more than {MAX_INTERFACES:,} interfaces"
+            )
         link, _, snaplen = struct.unpack_from(f"{self.order}HHI", body)
         resolution, offset = 6, 0
         for code, value in self._options(body[8:]):
