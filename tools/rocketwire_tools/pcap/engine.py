@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE
 from rocketwire_tools.pcap.batches import BatchBuilder
 from rocketwire_tools.pcap.capture import CHUNK_SIZE, CaptureReader
 from rocketwire_tools.pcap.errors import CaptureError
@@ -21,7 +22,7 @@ from rocketwire_tools.pcap.packets import Addresses, Skipped, segments
 from rocketwire_tools.pcap.pairing import Pairing
 from rocketwire_tools.pcap.rows import COLUMNS, Rows, joined, rows_of
 from rocketwire_tools.pcap.segments import Limits
-from rocketwire_tools.pcap.sync import ROCKETMQ
+from rocketwire_tools.pcap.sync import JSON, ROCKETMQ
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -41,8 +42,8 @@ MOST_ROWS: Final = 131_072
 """Rows of a batch."""
 MOST_FRAMES: Final = 262_144
 """Frames that are looked for at once, if a sample says that there may be more: they can be as short as ten bytes."""
-_EACH: Final = 1024
-_SAMPLE: Final = 64
+_EACH: Final = 1 << 16
+_SAMPLE: Final = 1024
 _BRACE: Final = 0x7B
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 MOST_WAITING: Final = 65_536
@@ -274,8 +275,13 @@ class Decoder:
 
 
 def _likely_frames(records: Records) -> int:
-    """How many frames there may be at most, by a sample: each has a brace in front, or the type of a ROCKETMQ header."""
+    """How many frames there may be in records, by a sample: how often there is what they begin with."""
     whole = np.frombuffer(records.buffer, np.uint8)[: records.size]
     lines = whole[: len(whole) // _EACH * _EACH].reshape(-1, _EACH)[:, :_SAMPLE]
-    count = np.count_nonzero(lines == _BRACE) + np.count_nonzero(lines == ROCKETMQ)
-    return int(count) * (_EACH // _SAMPLE)
+    kind = lines[:, LENGTH_SIZE : LENGTH_SIZE - PREFIX_SIZE]
+    begins = (lines[:, PREFIX_SIZE:] == _BRACE) & (kind == JSON)
+    begins |= kind == ROCKETMQ
+    zero = lines == 0  # as the first bytes of both lengths are
+    begins &= zero[:, :-PREFIX_SIZE] & zero[:, LENGTH_SIZE + 1 : LENGTH_SIZE + 1 - PREFIX_SIZE]
+    share = int(records.captured.sum()) / max(len(whole), 1)
+    return round(np.count_nonzero(begins) * share * _EACH / begins.shape[1])
