@@ -26,6 +26,11 @@ class OpenIntEnum(IntEnum):
         member._value_ = int(value)
         return member
 
+    def __reduce_ex__(self, proto: object) -> tuple[type[Self], tuple[int]]:
+        """By number, also where Python would look for a name, as 3.11.2 does."""
+        del proto
+        return type(self), (int(self),)
+
     @property
     def is_known(self) -> bool:
         """Whether the value is one that Java 5.5.0 names."""

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)
 
-_BASE64 = re.compile(r"(?:[A-Za-z0-9+/]{4})*+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?")
+_BASE64 = re.compile(r"(?:(?>[A-Za-z0-9+/]{4}))*+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?")
 _MAX_TEXT_BITS: Final = 12_000
 """Longest integer, in bits, that is turned into text; beyond it Python itself refuses."""
 

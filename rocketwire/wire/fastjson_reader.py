@@ -25,12 +25,14 @@ if TYPE_CHECKING:
 
 # Java takes comments in fewer places than blanks; here they are blanks everywhere.  NUL is padding
 # after the document and a blank nowhere: each of Java's libraries skips it at other places.
-_BLANK = re.compile(r"(?:[ \t\n\r\f\x08]++|/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n]*+)*+")
+# Up to 3.11.4 Python goes wrong where a group that is repeated for good can go back: each is (?>atomic).
+_COMMENT = r"/\*(?s:.)*?\*/|//[^\n]*+"
+_BLANK = re.compile(rf"(?:(?>[ \t\n\r\f\x08]++|{_COMMENT}))*+")
 # What of it stands between members where commas too many are no error.
-_SEPARATORS = re.compile(r"(?:[,; \t\n\r\f\x08]++|/\*(?:[^*]++|\*(?!/))*+\*/|//[^\n]*+)*+")
+_SEPARATORS = re.compile(rf"(?:(?>[,; \t\n\r\f\x08]++|{_COMMENT}))*+")
 _END = re.compile(r"[\x00\x1a \t\n\r\f\x08]*+")
 _STRING = re.compile(
-    r'"([^"\\]*+(?:\\.[^"\\]*+)*+)"' r"|'([^'\\]*+(?:\\.[^'\\]*+)*+)'",
+    r'"([^"\\]*+(?:(?>\\.[^"\\]*+))*+)"' r"|'([^'\\]*+(?:(?>\\.[^'\\]*+))*+)'",
     re.DOTALL,
 )
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|(.))", re.DOTALL)
@@ -42,8 +44,8 @@ _PLAIN_KEY = re.compile(r'"([^"\\]*+)":')
 _PLAIN_STRING = re.compile(r'"([^"\\]*+)"')
 # An object of plain members, which may be given to a strict reader as it is.
 _FLAT = re.compile(
-    r'\{(?:"[^"\\\x00-\x1f]*+":(?:"[^"\\\x00-\x1f]*+"|-?(?:0|[1-9][0-9]{0,17}+)|true|false)'
-    r'(?:,(?=")|(?=\})))*+\}'
+    r'\{(?:(?>"[^"\\\x00-\x1f]*+":(?:"[^"\\\x00-\x1f]*+"|-?(?:0|[1-9][0-9]{0,17}+)|true|false)'
+    r'(?:,(?=")|(?=\}))))*+\}'
 )
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
 

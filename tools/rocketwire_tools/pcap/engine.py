@@ -284,4 +284,4 @@ def _likely_frames(records: Records) -> int:
     zero = lines == 0  # as the first bytes of both lengths are
     begins &= zero[:, :-PREFIX_SIZE] & zero[:, LENGTH_SIZE + 1 : LENGTH_SIZE + 1 - PREFIX_SIZE]
     share = int(records.captured.sum()) / max(len(whole), 1)
-    return round(np.count_nonzero(begins) * share * _EACH / begins.shape[1])
+    return int(np.count_nonzero(begins) * share * _EACH / begins.shape[1])
