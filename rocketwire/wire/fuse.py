@@ -256,16 +256,21 @@ def _render(value: Any) -> tuple[str, frozenset[str]]:
             left, left_names = _render(value.lhs)
             right, right_names = _render(value.rhs)
             return f"({left} {_OPERATORS[value.op]} {right})", left_names | right_names
-        case Path():
-            field, parent = _private(value, "field"), _private(value, "parent")
-            if isinstance(field, str) and parent is not None and _private(parent, "parent") is None:
-                return f"{{{field}}}", frozenset({field})
+        case Path() if (field := _field_of(value)) is not None:
+            return f"{{{field}}}", frozenset({field})
         case FuncPath() if _private(value, "func") is len:
             source, names = _render(_private(value, "operand"))
             return f"len({source})", names
         case _:
             pass
     raise UnsupportedConstruct(f"expression {value!r}")
+
+
+def _field_of(path: Path) -> str | None:
+    """The field of the record itself that a path names; None for what is elsewhere."""
+    field, parent = _private(path, "field"), _private(path, "parent")
+    is_its_own = parent is not None and _private(parent, "parent") is None
+    return field if is_its_own and isinstance(field, str) else None
 
 
 def _private(value: Any, attribute: str) -> Any:
