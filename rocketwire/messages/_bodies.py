@@ -200,7 +200,7 @@ def _compile(cls: type[Any]) -> Form[Any]:
 
     def read_key(text: str) -> Any:
         try:
-            return _read_text(read, text.encode("utf-8", "surrogatepass"))
+            return read_text(read, text.encode("utf-8", "surrogatepass"))
         except DecodeError:
             raise Mismatch("the key is no object") from None
 
@@ -230,13 +230,13 @@ def java_name(cls: type[Any]) -> str:
 # ---------------------------------------------------------------------------- bodies
 
 
-def _read_text(
+def read_text(
     read: Callable[[JsonValue], T | None],
     text: bytes,
     limits: JsonLimits = DEFAULT_LIMITS,
     dialect: Dialect | None = None,
 ) -> T | None:
-    """Reads a text, once more and exactly if an integer asks for it, which nobody writes so."""
+    """Reads a text, once more and exactly if the digits of a number matter, which nobody writes so."""
     try:
         return read(loads(text, limits=limits, dialect=dialect))
     except InexactError:
@@ -332,7 +332,7 @@ def decode_body(
     if not body:
         return None
     try:
-        return _read_text(record(cls).read, body, limits, dialect)
+        return read_text(record(cls).read, body, limits, dialect)
     except Mismatch as problem:
         raise _located(problem, cls) from problem
 
@@ -348,7 +348,7 @@ def decode_bodies(
     if not body:
         return None
     try:
-        return _read_text(listing(record(cls)).read, body, limits, dialect)
+        return read_text(listing(record(cls)).read, body, limits, dialect)
     except Mismatch as problem:
         raise _located(problem, cls) from problem
 

@@ -14,6 +14,7 @@ from rocketwire.messages._bodies import (
     java_name,
     member,
     members_of,
+    read_text,
     record,
     to_json,
 )
@@ -75,6 +76,7 @@ __all__ = [
     "member",
     "members_of",
     "positive",
+    "read_text",
     "record",
     "to_json",
 ]

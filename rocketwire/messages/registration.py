@@ -23,9 +23,10 @@ from rocketwire.messages._fields import (
     ext,
     listing,
     member,
+    read_text,
     record,
 )
-from rocketwire.messages._numbers import Mismatch
+from rocketwire.messages._numbers import Mismatch, kind
 from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.route import TopicQueueMappingInfo
 from rocketwire.messages.topic_config import DataVersion as DataVersion
@@ -40,7 +41,7 @@ from rocketwire.messages.topic_config import decode_topic, encode_topic
 from rocketwire.messages.topic_config import stamped as stamped
 from rocketwire.versions import CURRENT_VERSION, MQVersion
 from rocketwire.wire.compression import deflate, inflate, looks_like_zlib
-from rocketwire.wire.fastjson import DEFAULT_LIMITS, dumps, loads
+from rocketwire.wire.fastjson import DEFAULT_LIMITS, dumps
 from rocketwire.wire.frozen import dataclass
 from rocketwire.wire.grammar import RegisterParts, build_register_body, parse_register_body
 from rocketwire.wire.utf8 import decode_utf8
@@ -48,7 +49,7 @@ from rocketwire.wire.utf8 import decode_utf8
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.wire.fastjson import Dialect, JsonLimits
+    from rocketwire.wire.fastjson import Dialect, JsonLimits, JsonValue
 
 MAX_INFLATED: Final = 64 * 1024 * 1024
 """Most bytes that a packed registration may hold; at 60 a topic, a million topics."""
@@ -341,9 +342,18 @@ def _filter_servers(parts: RegisterParts, limits: JsonLimits) -> tuple[str, ...]
     if not parts.filter_servers:
         return None
     try:
-        return _FILTER_SERVERS.read(loads(parts.filter_servers, limits=limits))
+        return read_text(_read_filter_servers, parts.filter_servers, limits)
     except (DecodeError, Mismatch):
         return ()
+
+
+def _read_filter_servers(value: JsonValue) -> tuple[str, ...] | None:
+    """As 5.5.0 reads a document that is a list of texts: an object or a text may stand alone."""
+    if isinstance(value, str | dict):
+        return _FILTER_SERVERS.read([value] if value != "" else [])
+    if not isinstance(value, list | None):
+        raise Mismatch(f"no array: {kind(value)}")
+    return _FILTER_SERVERS.read(value)
 
 
 def _json(version: DataVersion | None) -> bytes:

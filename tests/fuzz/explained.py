@@ -263,8 +263,8 @@ EXPLANATIONS: tuple[Explanation, ...] = (
     Explanation(
         "null in a list",
         _formats("fastjson-bodies", "register-body"),
-        "A null among the objects of a list or the values of a concurrent map is refused; Java's own programs fail on it "
-        "later.",
+        "A null among the objects or texts of a list or the values of a concurrent map is refused, a packed list of filter "
+        "servers with one is empty; Java's own programs fail on it later.",
         bodies.null_element,
     ),
     Explanation(

@@ -218,11 +218,17 @@ def test_damaged_utf_8_in_a_topic_is_replaced_as_in_java() -> None:
         (b'["a",1]', ("a", "1")),
         (b'"a"', ("a",)),
         (b"x", ()),
-        (b"5", None),
+        (b'""', ()),
+        (b'"null"', ("null",)),
+        (b'{"a":1.5}', ('{"a":1.5}',)),
+        (b"[true,1.5]", ("true", "1.5")),
+        (b"5", ()),
+        (b"true", ()),
+        (b"NaN", ()),
         (b'["a"', ()),
     ],
 )
-def test_filter_servers_that_cannot_be_read_are_none(
+def test_filter_servers_that_cannot_be_read_are_none_of_any(
     text: bytes, expected: tuple[str, ...] | None
 ) -> None:
     assert read(packed(filter_servers=text)).filter_server_list == expected
