@@ -18,12 +18,10 @@ from rocketwire.messages._forms import Form
 from rocketwire.messages._numbers import Mismatch, kind, parse_integer
 from rocketwire.messages.auth import PolicyEntryInfo
 from rocketwire.messages.brokers import BrokerStatsItem
-from rocketwire.messages.callbacks import ConsumerRunningInfo
 from rocketwire.messages.connections import Connection
 from rocketwire.messages.controller import ReplicaIdentity, SyncStateSet
 from rocketwire.messages.enums import TopicFilterType
 from rocketwire.messages.groups import GroupForbidden
-from rocketwire.messages.kvconfig import KVConfigSerializeWrapper, KVTable
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import ResetOffsetBody
 from rocketwire.messages.pop import BatchAck, PopCheckPoint
@@ -32,28 +30,13 @@ from rocketwire.messages.route import (
     BrokerMemberGroup,
     GetBrokerMemberGroupResponseBody,
     QueueData,
-    TopicList,
-    TopicQueueMappingInfo,
     TopicRouteData,
 )
-from rocketwire.messages.topic_config import DataVersion, TopicConfig, TopicConfigSerializeWrapper
+from rocketwire.messages.topic_config import DataVersion, TopicConfig
+from tests.messages.members import REFUSED, read
 
 if TYPE_CHECKING:
     from rocketwire.wire.fastjson import JsonValue
-
-REFUSED = object()
-
-
-def read(cls: type[Any], member: str, text: str) -> Any:
-    """The member after reading an object that holds only it, or REFUSED."""
-    wire = "".join(
-        part if index == 0 else part.capitalize() for index, part in enumerate(member.split("_"))
-    )
-    try:
-        body = decode_body(cls, f'{{"{wire}":{text}}}'.encode())
-    except DecodeError:
-        return REFUSED
-    return getattr(body, member)
 
 
 @pytest.mark.parametrize(
@@ -148,16 +131,6 @@ def test_of_json_that_somebody_else_parsed_a_double_is_the_number_that_it_is() -
         state_version=2**63 - 1
     )
     assert given == {"perm": 5.0, "readQueueNums": 8, "x": [{"y": 1.0}]}
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [("null", None), ('""', None), ('"null"', None), ('"x"', REFUSED), ("[]", REFUSED)],
-)
-def test_what_is_no_object_in_the_place_of_a_map_reads_as_in_java(
-    text: str, expected: object
-) -> None:
-    assert read(TopicConfig, "attributes", text) is expected
 
 
 def test_a_long_has_64_bits_and_a_byte_8() -> None:
@@ -373,135 +346,6 @@ def test_a_language_travels_by_name() -> None:
 
     assert connection == Connection(language=LanguageCode.GO)
     assert encode_body(Connection(language=LanguageCode.GO)) == b'{"language":"GO","version":0}'
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("null", None),
-        ("5", None),
-        ("true", None),
-        ("{}", None),
-        ('""', ()),
-        ('"null"', ()),
-        ('"a"', ("a",)),
-        ('["a",1,true,{},[1]]', ("a", "1", "true", "{}", "[1]")),
-    ],
-)
-def test_a_list_of_texts_reads_as_in_java(text: str, expected: object) -> None:
-    assert read(PolicyEntryInfo, "actions", text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("null", None),
-        ("5", REFUSED),
-        ('""', ()),
-        ('"null"', ("null",)),
-        ("{}", ("{}",)),
-        ('["a","b","a",null]', ("a", "b", None)),
-    ],
-)
-def test_a_set_of_texts_reads_as_in_java_and_holds_nothing_twice(
-    text: str, expected: object
-) -> None:
-    assert read(TopicList, "topic_list", text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{"a":null}', {}),
-        ('{"a":5}', REFUSED),
-        ('{"a":false}', REFUSED),
-        ('{"a":"","b":"null","c":{}}', {"a": (), "b": ("null",), "c": ("{}",)}),
-        ('{"a":["x","x"]}', {"a": ("x", "x")}),
-    ],
-)
-def test_a_list_of_texts_in_a_map_reads_as_in_java(text: str, expected: object) -> None:
-    assert read(TopicRouteData, "filter_server_table", text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("null", None),
-        ('""', None),
-        ('"null"', None),
-        ("[]", ()),
-        ("{}", (QueueData(),)),
-        ("5", REFUSED),
-        ('"x"', REFUSED),
-        ("[1]", REFUSED),
-        ("[null]", REFUSED),
-    ],
-)
-def test_a_list_of_objects_reads_as_in_java_but_for_null_elements(
-    text: str, expected: object
-) -> None:
-    assert read(TopicRouteData, "queue_datas", text) == expected
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("null", None),
-        ('""', None),
-        ('"null"', None),
-        ('{"a":1,"b":null,"c":{"x":1}}', {"a": "1", "c": '{"x":1}'}),
-        ('[{"a":1.10,"b":null}]', {"a": "1.10"}),
-        ('[{"a":"1"},{"b":"2"}]', REFUSED),
-        ('[[{"a":"1"}]]', REFUSED),
-        ('[""]', REFUSED),
-        ("[null]", REFUSED),
-        ("[]", REFUSED),
-        ("5", REFUSED),
-        ('"x"', REFUSED),
-    ],
-)
-def test_a_map_of_texts_reads_as_in_java_and_drops_null(text: str, expected: object) -> None:
-    assert read(KVTable, "table", text) == expected
-
-
-def test_no_other_map_stands_in_an_array() -> None:
-    assert read(ConsumerRunningInfo, "user_consumer_info", '[{"a":"b"}]') == {"a": "b"}
-    assert read(ConsumerRunningInfo, "properties", '[{"a":"b"}]') is REFUSED
-    assert read(ConsumerRunningInfo, "status_table", '[{"a":{}}]') is REFUSED
-    assert read(KVConfigSerializeWrapper, "config_table", '[{"a":{"k":"v"}}]') is REFUSED
-
-
-def test_the_kv_file_keeps_null_values_in_its_namespaces() -> None:
-    text = '{"a":{"k":null,"l":"v"},"b":null,"c":"","d":[{"k":1.10}]}'
-    expected: dict[str, dict[str, str | None]] = {
-        "a": {"k": None, "l": "v"},
-        "d": {"k": "1.10"},
-    }
-
-    assert read(KVConfigSerializeWrapper, "config_table", text) == expected
-    assert encode_body(KVConfigSerializeWrapper(config_table=expected)) == (
-        b'{"configTable":{"a":{"l":"v"},"d":{"k":"1.10"}}}'
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ('{0:"a","1":"b"}', {0: "a", 1: "b"}),
-        ('{"+2":"c","3.5":"x"}', {2: "c", 3: "x"}),
-        ('{"x":"x"}', REFUSED),
-        ('{"":"x"}', REFUSED),
-        ('{99999999999999999999:"b"}', REFUSED),
-    ],
-)
-def test_a_map_with_integer_keys_reads_as_in_java(text: str, expected: object) -> None:
-    assert read(BrokerMemberGroup, "broker_addrs", text) == expected
-
-
-def test_a_concurrent_map_refuses_null() -> None:
-    assert read(TopicQueueMappingInfo, "curr_id_map", '{0:"1"}') == {0: 1}
-    assert read(TopicQueueMappingInfo, "curr_id_map", "{1:null}") is REFUSED
-    assert read(TopicConfigSerializeWrapper, "topic_config_table", '{"a":""}') is REFUSED
 
 
 @pytest.mark.parametrize(

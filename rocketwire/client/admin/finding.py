@@ -22,6 +22,8 @@ from rocketwire.wire.ids import decode_offset_message_id
 from rocketwire.wire.stored import decode_stored_messages
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rocketwire.wire.stored import StoredMessage
 
 INDEX_OF_KEYS: Final = "K"
@@ -134,14 +136,7 @@ class Finding(Browsing):
         header = QueryMessageRequestHeader(
             topic=topic, key=key, max_num=max_num, begin_timestamp=begin, end_timestamp=end, last_key=last_key
         )  # fmt: skip
-        found = await self._query(header, cluster, unique=False)
-        own = has_own_route(topic)  # messages of a lite topic are its parent's
-        return tuple(
-            message
-            for message in found
-            # brokers compare hash codes only
-            if (message.topic == topic or not own) and key in _keys(message)
-        )
+        return await self._indexed(header, cluster, lambda message: key in _keys(message))
 
     async def by_tag(
         self,
@@ -159,14 +154,19 @@ class Finding(Browsing):
             topic=topic, key=tag, max_num=max_num, begin_timestamp=begin, end_timestamp=end,
             index_type=INDEX_OF_TAGS, last_key=last_key,
         )  # fmt: skip
+        return await self._indexed(header, cluster, lambda message: _tag(message) == tag)
+
+    async def _indexed(
+        self,
+        header: QueryMessageRequestHeader,
+        cluster: str | None,
+        holds: Callable[[StoredMessage], bool],
+    ) -> tuple[StoredMessage, ...]:
+        """The messages that are meant: brokers compare hash codes only."""
         found = await self._query(header, cluster, unique=False)
-        own = has_own_route(topic)
-        return tuple(
-            message
-            for message in found
-            if (message.topic == topic or not own)
-            and (message.properties or {}).get(const.TAGS) == tag
-        )
+        topic = header.topic or ""
+        own = has_own_route(topic)  # messages of a lite topic are its parent's
+        return tuple(one for one in found if (one.topic == topic or not own) and holds(one))
 
     async def _query(
         self, header: QueryMessageRequestHeader, cluster: str | None, *, unique: bool
@@ -205,3 +205,7 @@ def index_key(message: StoredMessage, kind: str, key: str) -> str:
 
 def _keys(message: StoredMessage) -> list[str]:
     return ((message.properties or {}).get(const.KEYS) or "").split(const.KEY_SEPARATOR)
+
+
+def _tag(message: StoredMessage) -> str | None:
+    return (message.properties or {}).get(const.TAGS)
