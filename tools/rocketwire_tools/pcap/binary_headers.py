@@ -71,91 +71,86 @@ def read(data: Array, start: Array, lengths: Array, names: Sequence[str]) -> Som
     numbers = rows_at(data, start, _FIXED.itemsize).view(_FIXED)[:, 0]
     at = start + _FIXED.itemsize
     remark = at + _REMARK
-    length = _integers(data, at, _REMARK)
+    length = _integers(data, _REMARK)[at].astype(np.int64)
     at = remark + np.maximum(length, 0)
     good = (length >= 0) & (at + _TOTAL <= ends)
-    until = at + _TOTAL + np.maximum(_integers(data, at, _TOTAL), 0)
+    words = _integers(data, _TOTAL)
+    total = words[np.minimum(at, len(words) - 1)].astype(np.int64)
+    until = at + _TOTAL + np.maximum(total, 0)
     good &= until <= ends
-    places = _fields(data, at + _TOTAL, until, good, [name.encode() for name in names])
+    fields = _fields(data, at + _TOTAL, until, good)
     spans = [
         Span(remark, np.where(length > 0, length, ABSENT)),
-        *(Span(place, _lengths(data, place)) for place in places),
+        *(_named(data, name.encode(), fields, good) for name in names),
     ]
-    for span in spans:
-        _check(data, span, good)
+    _check(data, spans, good)
     return Some(numbers, spans[0], dict(zip(names, spans[1:], strict=True)), good)
 
 
-def _lengths(data: Array, at: Array) -> Array:
-    """The lengths of the values that begin there, ``ABSENT`` for those that do not."""
-    return np.where(at < 0, ABSENT, _integers(data, at - _VALUE, _VALUE))
-
-
-def _check(data: Array, span: Span, good: Array) -> None:
-    """A header is not good if one of these texts is long, or not ASCII."""
-    good &= span.length <= LONGEST_TEXT
-    some = np.flatnonzero(good & (span.length > 0))
-    if len(some):
-        words = kept(data, span.at[some], span.length[some])
-        good[some[(words & _NOT_ASCII).any(axis=1)]] = False
+def _check(data: Array, spans: Sequence[Span], good: Array) -> None:
+    """A header is not good if one of its texts is long, or not ASCII."""
+    length = np.array([span.length for span in spans])
+    good &= (length <= LONGEST_TEXT).all(axis=0)
+    text, header = np.nonzero((length > 0) & good)
+    if len(header):
+        at = np.array([span.at for span in spans])[text, header]
+        words = kept(data, at, length[text, header])
+        good[header[(words & _NOT_ASCII).any(axis=1)]] = False
 
 
 _NOT_ASCII: Final = np.uint64(0x8080808080808080)
 
 
-def _integers(data: Array, at: Array, size: int) -> Array:
-    """The signed integers there; -1 where they are behind the end."""
-    inside = (at >= 0) & (at <= len(data) - size)
-    found: Array = rows_at(data, np.where(inside, at, 0), size).view(f">i{size}")[:, 0]
-    return np.where(inside, found.astype(np.int64), -1)
-
-
-def _fields(
-    data: Array, at: Array, until: Array, good: Array, names: Sequence[bytes]
-) -> list[Array]:
-    """Where values begin, for each name; a header that is out of the ordinary is not good any more."""
-    parts: list[tuple[Array, ...]] = []
-    some = np.flatnonzero(good & (at < until))
-    for _ in range(_MOST_FIELDS):
-        if not len(some):
-            break
-        key = at[some] + _KEY
-        key_length = _integers(data, at[some], _KEY)
-        value = key + key_length + _VALUE
-        after = value + _integers(data, value - _VALUE, _VALUE)
-        fine = (key_length > 0) & (after > value) & (after <= until[some])
-        if not fine.all():
-            good[some[~fine]] = False
-            some, key, key_length, value, after = (
-                each[fine] for each in (some, key, key_length, value, after)
-            )
-        parts.append((some, key, key_length, value))
-        at[some] = after
-        some = some[after < until[some]]
-    good[some] = False
-    found = [np.full(len(at), ABSENT) for _ in names]
-    if parts:
-        fields = _Fields(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
-        for places, name in zip(found, names, strict=True):
-            _take(data, places, name, fields, good)
-    return found
+def _integers(data: Array, size: int) -> Array:
+    """The signed integers that begin at each offset."""
+    return np.ndarray((len(data) - size + 1,), f">i{size}", data, strides=(1,))
 
 
 class _Fields(NamedTuple):
-    """Extension fields: the number of the header, where key and value begin, and the length of the key."""
+    """Extension fields: the number of the header, where key and value begin, and the lengths of both."""
 
     header: Array
     key: Array
     key_length: Array
     value: Array
+    length: Array
 
 
-def _take(data: Array, places: Array, name: bytes, fields: _Fields, good: Array) -> None:
-    """Where the values of those fields are that have a name."""
+def _fields(data: Array, at: Array, until: Array, good: Array) -> _Fields:
+    """The extension fields of headers; a header in which they are out of the ordinary is not good any more."""
+    short, long = _integers(data, _KEY), _integers(data, _VALUE)
+    last = len(long) - 1
+    some = np.flatnonzero(good & (at < until))
+    at, until = at[some], until[some]
+    parts = [_Fields(*np.zeros((5, 0), np.int64))]
+    for _ in range(_MOST_FIELDS):
+        if not len(some):
+            break
+        key = at + _KEY
+        key_length = short[at].astype(np.int64)
+        value = key + np.maximum(key_length, 0)
+        length = long[np.minimum(value, last)].astype(np.int64)
+        value += _VALUE
+        at = value + length
+        fine = (key_length > 0) & (length > 0) & (at <= until)
+        parts.append(_Fields(some, key, key_length, value, length))
+        if not fine.all():
+            good[some[~fine]] = False
+        going = np.flatnonzero(fine & (at < until))
+        if len(going) < len(some):
+            some, at, until = some[going], at[going], until[going]
+    good[some] = False
+    return _Fields(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def _named(data: Array, name: bytes, fields: _Fields, good: Array) -> Span:
+    """The values of those fields that have a name; a header that has it twice is not good any more."""
+    at, length = np.full((2, len(good)), ABSENT)
     same = np.flatnonzero(fields.key_length == len(name))
-    if not len(same):
-        return
-    same = same[rows_at(data, fields.key[same], len(name)).view(f"S{len(name)}")[:, 0] == name]
-    header = np.sort(fields.header[same])
-    good[header[1:][header[1:] == header[:-1]]] = False  # twice
-    places[fields.header[same]] = fields.value[same]
+    if len(same):
+        same = same[rows_at(data, fields.key[same], len(name)).view(f"S{len(name)}")[:, 0] == name]
+        header = fields.header[same]
+        at[header], length[header] = fields.value[same], fields.length[same]
+        if np.count_nonzero(at != ABSENT) < len(header):
+            good[np.bincount(header, minlength=len(good)) > 1] = False
+    return Span(at, length)

@@ -19,6 +19,7 @@ from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.grammar import parse_binary_header
 from rocketwire.wire.json_header import decode_json_header
 from rocketwire_tools.pcap.arrow import column, masked, pa, taken
+from rocketwire_tools.pcap.shape import NUMBERS
 from rocketwire_tools.pcap.shapes import Shaped, Shapes
 from rocketwire_tools.pcap.sync import JSON
 from rocketwire_tools.pcap.texts import integer
@@ -98,6 +99,8 @@ class Columns:
 EVERYTHING: Final = frozenset({"language", "remark", "topic", "group", "queue_id"})
 """The columns that are made only if they are wanted."""
 _OF_EXT: Final = frozenset({"topic", "group", "queue_id"})
+_FEW_BYTES: Final = 1 << 14
+"""Bytes of headers without a shape whose texts are kept with those of shapes: to put columns together would take longer."""
 
 
 class HeaderReader:
@@ -122,7 +125,7 @@ class HeaderReader:
         rest = np.flatnonzero(~shaped.done)
         if len(rest) == len(headers):
             return read_singly(headers, types, self._wanted)
-        others = read_singly(headers.take(rest), types[rest], self._wanted) if len(rest) else None
+        others = self._others(headers.take(rest), types[rest], rest, shaped) if len(rest) else None
         code, version, opaque, flag, _ = shaped.numbers
         columns = Columns(code, version, opaque, flag, shaped.done)
         if others is not None:
@@ -136,6 +139,25 @@ class HeaderReader:
                 made = taken(pa.concat_arrays([made, getattr(others, name)]), column(places))
             setattr(columns, name, made)
         return columns
+
+    def _others(
+        self, headers: HeaderBytes, types: Array, numbers: Array, shaped: Shaped
+    ) -> Columns | None:
+        """Read those of these numbers that have no shape; where they are few, ``shaped`` takes what they say."""
+        read = read_singly(headers, types, self._wanted)
+        if headers.length.sum() > _FEW_BYTES:
+            return read
+        shaped.done[numbers] = read.ok
+        for row, name in zip(shaped.numbers, NUMBERS, strict=False):
+            row[numbers] = getattr(read, name)
+        for name in self._wanted - {"queue_id"}:
+            texts = getattr(read, name).to_pylist()
+            getattr(shaped, name)[numbers] = [self._shapes.texts.number(text) for text in texts]
+        if read.queue_id is not None:
+            queues = read.queue_id.to_pylist()
+            shaped.numbers[-1, numbers] = [queue or 0 for queue in queues]
+            shaped.has_queue[numbers] = [queue is not None for queue in queues]
+        return None
 
     def _column(self, name: str, shaped: Shaped) -> Column:
         if name == "queue_id":

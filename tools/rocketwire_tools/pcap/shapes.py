@@ -58,7 +58,7 @@ FIELDS: Final = (
 _GROUPS: Final = FIELDS[1:5]
 """Those that have the group; the first that says something counts."""
 _TEXTS: Final = frozenset({"topic", "group"})
-_FEW_BINARY: Final = 512
+_FEW_BINARY: Final = 96
 """Fewer ROCKETMQ headers are read faster one by one."""
 _MANY: Final = 64
 """Headers compared at once by which to tell whether it is worth it."""
@@ -143,7 +143,8 @@ class Shapes:
         binary = np.flatnonzero(~is_json)
         if len(binary) < _FEW_BINARY:
             return found
-        few = headers.take(binary).packed()
+        few = headers.take(binary).without_others()
+        few = few if len(few.pieces) == 1 else few.packed()
         for piece, of, start in few.split():
             read = read_binary(piece, start, few.length[of], FIELDS)
             self._read_binary(piece, binary[of], read, found)
