@@ -113,7 +113,7 @@ class ShapeTable:
         self._mixture[entry] = mixture
         self._length[entry] = headers.length[one]
         self._same[entry] = 255
-        self._text[entry] = headers.rows[one]
+        if shape is not None:
+            self._same[entry, : len(shape.same)] = np.frombuffer(shape.same, np.uint8)
+        self._text[entry] = headers.rows[one] & self._same[entry]
         self.number[entry] = number
-        for start, end in () if shape is None else shape.loose:
-            self._same[entry, start:end] = self._text[entry, start:end] = 0
