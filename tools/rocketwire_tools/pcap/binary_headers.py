@@ -134,9 +134,9 @@ def _fields(data: Array, at: Array, until: Array, good: Array) -> _Fields:
         at = value + length
         fine = (key_length > 0) & (length > 0) & (at <= until)
         parts.append(_Fields(some, key, key_length, value, length))
-        if not fine.all():
+        if np.count_nonzero(fine) < len(fine):
             good[some[~fine]] = False
-        going = np.flatnonzero(fine & (at < until))
+        (going,) = (fine & (at < until)).nonzero()
         if len(going) < len(some):
             some, at, until = some[going], at[going], until[going]
     good[some] = False
@@ -146,7 +146,7 @@ def _fields(data: Array, at: Array, until: Array, good: Array) -> _Fields:
 def _named(data: Array, name: bytes, fields: _Fields, good: Array) -> Span:
     """The values of those fields that have a name; a header that has it twice is not good any more."""
     at, length = np.full((2, len(good)), ABSENT)
-    same = np.flatnonzero(fields.key_length == len(name))
+    (same,) = (fields.key_length == len(name)).nonzero()
     if len(same):
         same = same[rows_at(data, fields.key[same], len(name)).view(f"S{len(name)}")[:, 0] == name]
         header = fields.header[same]

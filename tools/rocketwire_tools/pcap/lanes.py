@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-LANE: Final = 1 << 14
-"""Bytes between two guesses."""
+LANE: Final = 24 << 10
+"""Bytes between two guesses: what is looked at for all guesses of a chunk at once fits into the cache of a core."""
 FEWEST: Final = 8
 """Guesses that are worth the trouble."""
 _PIECE: Final = 512
