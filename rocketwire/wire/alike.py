@@ -3,6 +3,7 @@
 Rules of this file: a message is read here only if it is of the same topic as the one before, of hosts that were seen, in the first
 layout, and neither compressed nor with addresses of IPv6; every length of it is checked.  Whatever else it is, it is left to the
 parser, which says what is wrong with it.  So the one is as good as the other; a test holds that for bytes with damage anywhere.
+Numbers that few ask for stay in their bytes until somebody does (``Unread``): nothing about them can be wrong.
 """
 
 from __future__ import annotations
@@ -11,8 +12,8 @@ from struct import Struct
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.flags import MessageSysFlag
-from rocketwire.wire.drafts import draft_of
 from rocketwire.wire.grammar import MAGIC_V1
+from rocketwire.wire.properties import MAX_PROPERTIES_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +23,22 @@ if TYPE_CHECKING:
 _HEAD: Final = Struct(">lLlllqqlq8sq8slql")
 """From the size to the length of the body, as ``declarations`` has it; address and port of each host are in one."""
 
+_ASKED: Final = Struct(">lL12xq8xl8x8s8x8s12xl")
+"""The same, without what is read later."""
+
+_LATER: Final = (
+    "store_size",
+    "body_crc",
+    "queue_id",
+    "flag",
+    "commit_log_offset",
+    "born_timestamp",
+    "store_timestamp",
+    "reconsume_times",
+    "prepared_transaction_offset",
+)
+_LATER_STRUCT: Final = Struct(">l4xlll8xq4xq8xq8xlq4x")
+
 _LENGTH: Final = 2
 SMALLEST: Final = _HEAD.size + 1 + _LENGTH
 """Bytes of a message without topic, body and properties."""
@@ -29,22 +46,50 @@ SMALLEST: Final = _HEAD.size + 1 + _LENGTH
 _UNUSUAL: Final = int(
     MessageSysFlag.COMPRESSED | MessageSysFlag.BORNHOST_V6 | MessageSysFlag.STOREHOSTADDRESS_V6
 )
-_BELOW_ZERO: Final = 0x80
+_set: Final = object.__setattr__
+
+
+class Unread:
+    """The places of a stored message's values; those that were not filled are read when somebody asks for one of them."""
+
+    __slots__ = (
+        *_LATER,
+        "_head",
+        "body",
+        "born_host",
+        "properties",
+        "queue_offset",
+        "store_host",
+        "sys_flag",
+        "topic",
+    )
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> object:
+            """Reads all that were left, when the first of them is asked for."""
+            if name not in _LATER:
+                raise AttributeError(name, name=name, obj=self)
+            for each, value in zip(_LATER, _LATER_STRUCT.unpack(self._head), strict=True):
+                _set(self, each, value)
+            return getattr(self, name)
 
 
 class Known:
     """What messages that lie together have in common, as far as it was seen.
 
     Attributes:
+        endings: the topic behind its length and the length of the properties, by how much longer than its body a message is.
         hosts: of senders and brokers, by how they are written.
         raw_topic: the topic behind its length.
         topic: the topic.
     """
 
-    __slots__ = ("hosts", "raw_topic", "topic")
+    __slots__ = ("endings", "hosts", "raw_topic", "topic")
 
     def __init__(self) -> None:
         """Nothing was seen."""
+        self.endings: dict[int, bytes] = {}
         self.hosts: dict[bytes, Host] = {}
         self.raw_topic = b""
         self.topic = ""
@@ -61,9 +106,20 @@ class Known:
         if magic != MAGIC_V1 or sys_flag & _UNUSUAL:
             return False
         topic = at + _HEAD.size + size
-        self.raw_topic = data[topic : topic + 1 + data[topic]]
+        raw_topic = data[topic : topic + 1 + data[topic]]
+        if raw_topic != self.raw_topic:
+            self.raw_topic = raw_topic
+            self.endings.clear()
         self.topic, self.hosts[born], self.hosts[store] = shared
         return True
+
+    def ending(self, longer: int) -> bytes | None:
+        """What follows the body of a message that is so much longer than it; None where that cannot be."""
+        properties = longer - _HEAD.size - len(self.raw_topic) - _LENGTH
+        if not 0 <= properties <= MAX_PROPERTIES_BYTES:
+            return None
+        ending = self.endings[longer] = self.raw_topic + properties.to_bytes(_LENGTH)
+        return ending
 
 
 def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int]:
@@ -72,46 +128,25 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
     Args:
         cls: of the messages: ``StoredMessage``, whose properties may be left as bytes.
     """
-    draft, new, unpack, head = draft_of(cls), object.__new__, _HEAD.unpack_from, _HEAD.size
+    draft: Any = type("Draft", (Unread,), {"__slots__": ()})
+    new, unpack, head = object.__new__, _ASKED.unpack_from, _HEAD.size
 
     def read_alike(data: bytes, at: int, known: Known, found: list[Any]) -> int:
-        host_of, raw_topic, topic = known.hosts.get, known.raw_topic, known.topic
+        host_of, ending_of, topic = known.hosts.get, known.endings.get, known.topic
         add, starts, end = found.append, data.startswith, len(data)
-        between = len(raw_topic) + _LENGTH
+        between = len(known.raw_topic) + _LENGTH
         born, store = b"", b""
         born_host: Host | None = None
         store_host: Host | None = None
         while at + SMALLEST <= end:
-            (
-                size,
-                magic,
-                body_crc,
-                queue_id,
-                flag,
-                queue_offset,
-                commit_log_offset,
-                sys_flag,
-                born_timestamp,
-                raw_born,
-                store_timestamp,
-                raw_store,
-                reconsume_times,
-                prepared_transaction_offset,
-                length,
-            ) = unpack(data, at)
+            size, magic, queue_offset, sys_flag, raw_born, raw_store, length = unpack(data, at)
             stop = at + size
+            if magic != MAGIC_V1 or sys_flag & _UNUSUAL or length < 0 or stop > end:
+                break
+            ending = ending_of(size - length) or known.ending(size - length)
             body = at + head
             behind = body + length
-            tail: int = behind + between
-            if (
-                magic != MAGIC_V1
-                or sys_flag & _UNUSUAL
-                or length < 0
-                or not tail <= stop <= end
-                or not starts(raw_topic, behind)
-                or (high := data[tail - 2]) >= _BELOW_ZERO
-                or tail + (high << 8 | data[tail - 1]) != stop
-            ):
+            if ending is None or not starts(ending, behind):
                 break
             if raw_born != born:
                 born, born_host = raw_born, host_of(raw_born)
@@ -122,20 +157,12 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
             one = new(draft)
             one.topic = topic
             one.body = data[body:behind] or None
-            one.flag = flag
-            one.properties = data[tail:stop] or None
-            one.queue_id = queue_id
+            one.properties = data[behind + between : stop] or None
             one.queue_offset = queue_offset
-            one.commit_log_offset = commit_log_offset
-            one.store_size = size
             one.sys_flag = sys_flag
-            one.body_crc = body_crc
-            one.born_timestamp = born_timestamp
             one.born_host = born_host
-            one.store_timestamp = store_timestamp
             one.store_host = store_host
-            one.reconsume_times = reconsume_times
-            one.prepared_transaction_offset = prepared_transaction_offset
+            one._head = data[at:body]  # noqa: SLF001
             one.__class__ = cls
             add(one)
             at = stop

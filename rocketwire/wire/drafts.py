@@ -22,7 +22,7 @@ def draft_of(cls: type[Any]) -> Any:
     names = [each.name for each in fields(cls)]
     filling = [f"    one_.{name} = {name}" for name in names]
     fill = _function("fill", [f"def fill(one_, {', '.join(names)}):", *filling], cls)
-    return type("Draft", (), {"__slots__": tuple(names), "__init__": fill})
+    return type("Draft", cls.__bases__, {"__slots__": cls.__slots__, "__init__": fill})
 
 
 def drafting(cls: type[T]) -> Callable[..., T]:
@@ -43,7 +43,7 @@ def _function(name: str, lines: list[str], cls: type[Any], draft: object = None)
 def later(cls: type[Any], name: str, read: Callable[[bytes], object]) -> None:
     """Have a field of a dataclass with slots read when it is first asked for: where it is filled with bytes, ``read`` makes of
     them what it is."""
-    slot = cls.__dict__[name]
+    slot = next(vars(each)[name] for each in cls.__mro__ if name in vars(each))
     get, put = slot.__get__, slot.__set__
 
     def value(one: object) -> object:

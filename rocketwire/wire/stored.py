@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
 from rocketwire.flags import MessageSysFlag
-from rocketwire.wire.alike import SMALLEST, Known, alike_reader
+from rocketwire.wire.alike import SMALLEST, Known, Unread, alike_reader
 from rocketwire.wire.batch import decode_batch, locate, require
 from rocketwire.wire.body_compression import compress_body, compression_type, decompress_body
 from rocketwire.wire.checksum import crc32
@@ -72,7 +72,7 @@ DEFAULT_LIMITS: Final = StoredLimits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredMessage:
+class StoredMessage(Unread):
     """A message with all that the broker knows of it (Java: ``MessageExt``).
 
     Attributes:
