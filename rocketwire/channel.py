@@ -10,6 +10,8 @@ Rules of this file:
 * However the connection ends, every waiter is woken with the same error.
 * No time limits of its own: callers have them (``with trio.fail_after(3): await channel.request(command)``), or say a ``deadline``,
   which costs a tenth of that and is kept by one task for all.
+* Who asks one thing after the other may have the next request made of each answer where it is read (``converse``): no task has a
+  turn for that, and requests that are made of what came together leave together.
 
 Java: ``NettyRemotingAbstract``, ``NettyRemotingClient``.
 """
@@ -19,13 +21,11 @@ from __future__ import annotations
 import logging
 import math
 import ssl
-from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.codes import ResponseCode
 from rocketwire.connecting import connect_stream
 from rocketwire.connection import DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_IN_FLIGHT, Connection
 from rocketwire.errors import (
@@ -35,6 +35,7 @@ from rocketwire.errors import (
     DecodeError,
     LocalProtocolError,
     RequestTimeoutError,
+    RocketWireError,
 )
 from rocketwire.events import (
     ConnectionIdle,
@@ -46,43 +47,22 @@ from rocketwire.events import (
 )
 from rocketwire.inlet import Inlet
 from rocketwire.outbox import MAX_UNSENT, Outbox
+from rocketwire.serving import MAX_SERVED, Handler, Serving
 from rocketwire.tasks import background
-from rocketwire.wire.command import RemotingCommand
+from rocketwire.waiting import Talk, Waiter
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from rocketwire.waiting import Follow
+    from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.prepared import PreparedRequest
 
 _LOG: Final = logging.getLogger("rocketwire.channel")
 
-MAX_SERVED: Final = 256
-"""Requests of the peer that are worked on at once; more are answered with ``SYSTEM_BUSY``."""
-
 _LOST: Final = (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError)
 """What a stream raises that can no longer be used."""
-
-Handler: TypeAlias = Callable[[RemotingCommand], Awaitable[RemotingCommand | None]]
-"""Answers a request of the peer; None for no answer.  One-way requests come here too, and nothing is answered to them."""
-
-
-class _Waiter:
-    """Somebody who waits for an answer."""
-
-    __slots__ = ("error", "response", "task")
-
-    def __init__(self) -> None:
-        self.task: trio.lowlevel.Task | None = None  # unless it reads itself
-        self.response: RemotingCommand | None = None
-        self.error: ChannelError | None = None
-
-    def wake(self, inlet: Inlet) -> None:
-        """Let the waiter go on; called once, by whoever took it out of those that wait."""
-        if self.task is not None:
-            trio.lowlevel.reschedule(self.task)
-        else:
-            inlet.interrupt()
 
 
 class Channel(trio.abc.AsyncResource):
@@ -124,14 +104,12 @@ class Channel(trio.abc.AsyncResource):
         self.heard_at = self._now()
         self._stream = stream
         self._nursery = nursery
-        self._handler = handler
-        self._max_served = max_served
-        self._served = 0
+        self._serving = Serving(handler, peer, max_served)
         self._outbox = Outbox(stream)
         self._inlet = Inlet(stream)
         self._alarm = trio.CancelScope()
         self._alarm_at = math.inf
-        self._waiters: dict[int, _Waiter] = {}
+        self._waiters: dict[int, Waiter] = {}
         self._answered = 0  # by what was read last, until the next request: so many may send now
         self._error: ChannelError | None = None
         self._over = trio.Event()
@@ -185,15 +163,40 @@ class Channel(trio.abc.AsyncResource):
         waiters, inlet = self._waiters, self._inlet
         alone = not waiters or self._answered == 1
         self._answered = 0
-        waiter = waiters[opaque] = _Waiter()
+        waiter = waiters[opaque] = Waiter(opaque)
         self._outbox.put(data, at_once=alone)
         if inlet.is_free:
             await self._read_for(waiter, opaque)
         else:
-            await self._wait_for(waiter, opaque)
+            await self._wait_for(waiter)
         if waiter.response is None:
             raise waiter.error or self._ended()
         return waiter.response
+
+    async def converse(
+        self, command: RemotingCommand | PreparedRequest, follow: Follow, *, patience: float
+    ) -> RemotingCommand:
+        """Send a request, then whatever ``follow`` makes of its answer, and so on; returns the answer of which it makes nothing.
+
+        Args:
+            command: what to ask first.
+            follow: takes each answer, where it is read; it neither waits nor raises.
+            patience: seconds that each answer may take.
+
+        Errors, cancellation: as of ``request``, of the last one.
+        """
+        self._require_open()
+        await trio.lowlevel.checkpoint_if_cancelled()
+        if self._outbox.unsent > MAX_UNSENT:
+            await self._room_by(trio.current_time() + patience, command.code)
+        talk = Talk(follow, patience)
+        self._outbox.put(self._said(talk, command), at_once=True)
+        if self._inlet.is_free:
+            self._inlet.recall()
+        await self._wait_for(talk)
+        if talk.response is None:
+            raise talk.error or self._ended()
+        return talk.response
 
     async def send_oneway(self, command: RemotingCommand) -> None:
         """Send a request that wants no answer; returns when its bytes are with the system.
@@ -222,17 +225,17 @@ class Channel(trio.abc.AsyncResource):
 
     # ------------------------------------------------------------------ inside
 
-    async def _wait_for(self, waiter: _Waiter, opaque: int) -> None:
+    async def _wait_for(self, waiter: Waiter) -> None:
         """Wait until whoever reads has the answer to a request, or something else has settled it."""
 
         def abort(_: object) -> trio.lowlevel.Abort:
-            self._forget(opaque)
+            self._forget(waiter.opaque)
             return trio.lowlevel.Abort.SUCCEEDED
 
         waiter.task = trio.lowlevel.current_task()
         await trio.lowlevel.wait_task_rescheduled(abort)
 
-    async def _read_for(self, waiter: _Waiter, opaque: int) -> None:
+    async def _read_for(self, waiter: Waiter, opaque: int) -> None:
         """As ``_wait_for``, but reading until the answer is among what comes, for all others too."""
         waiters, inlet = self._waiters, self._inlet
         inlet.take()
@@ -248,6 +251,17 @@ class Channel(trio.abc.AsyncResource):
             if opaque in waiters:
                 self._forget(opaque)
             inlet.give_back(recall=bool(waiters))
+
+    def _said(self, talk: Talk, command: RemotingCommand | PreparedRequest) -> bytes:
+        """The bytes of the next request of a talk, which waits for its answer from now on."""
+        now = self._now()
+        deadline = now + talk.patience
+        opaque, data = self._connection.send_request(command, now=now, deadline=deadline)
+        if deadline < self._alarm_at:
+            self._alarm_at = self._alarm.deadline = deadline
+        talk.opaque = opaque
+        self._waiters[opaque] = talk
+        return data
 
     def _forget(self, opaque: int) -> None:
         self._waiters.pop(opaque, None)
@@ -331,7 +345,7 @@ class Channel(trio.abc.AsyncResource):
                 await trio.sleep_forever()
             self._happened(self._connection.handle_deadline(trio.current_time()))
 
-    def _received_for(self, waiter: _Waiter, opaque: int, data: bytes | None) -> None:
+    def _received_for(self, waiter: Waiter, opaque: int, data: bytes | None) -> None:
         """As ``_received``, by whoever waits for an answer himself; as a rule it is that, alone."""
         if data is not None and len(self._waiters) == 1:
             now = self._now()
@@ -350,9 +364,12 @@ class Channel(trio.abc.AsyncResource):
 
     def _happened(self, events: tuple[Event, ...]) -> None:
         self._answered = len(events)
+        said: list[bytes] = []
         for event in events:
             if isinstance(event, ResponseReceived):
                 waiter = self._waiters.pop(event.opaque)
+                if isinstance(waiter, Talk) and self._goes_on(waiter, event.response, said):
+                    continue
                 waiter.response = event.response
                 waiter.wake(self._inlet)
             elif isinstance(event, RequestTimedOut):
@@ -363,6 +380,24 @@ class Channel(trio.abc.AsyncResource):
                 self._nursery.start_soon(self._serve, event.request)
             else:
                 self._may_end(event)
+        if said:
+            self._answered -= len(said)
+            self._outbox.put(said[0] if len(said) == 1 else b"".join(said), at_once=True)
+
+    def _goes_on(self, talk: Talk, response: RemotingCommand, said: list[bytes]) -> bool:
+        """Whether an answer is followed by a request, which is added to what is to be sent, or by an error."""
+        command = talk.follow(response)
+        if command is None:
+            return False
+        try:
+            said.append(self._said(talk, command))
+        except RocketWireError as error:
+            if self._connection.is_open:
+                talk.error = error
+                talk.wake(self._inlet)
+            else:  # the event that says why is behind this one, and wakes all who wait
+                self._waiters[talk.opaque] = talk
+        return True
 
     def _may_end(self, event: Event) -> None:
         """What may end the channel."""
@@ -377,7 +412,7 @@ class Channel(trio.abc.AsyncResource):
 
     async def _serve(self, request: RemotingCommand) -> None:
         """Answer one request of the peer; a handler that fails is answered with ``SYSTEM_ERROR``."""
-        response = await self._response_to(request)
+        response = await self._serving.response_to(request)
         if response is None or request.is_oneway or self._error is not None:
             return
         try:
@@ -385,24 +420,6 @@ class Channel(trio.abc.AsyncResource):
             await self._send(data)
         except (ChannelError, LocalProtocolError) as error:
             _LOG.info("%s: no answer to request %d: %s", self.peer, request.code, error)
-
-    async def _response_to(self, request: RemotingCommand) -> RemotingCommand | None:
-        if self._handler is None:
-            remark = f" request type {request.code} not supported"
-            return RemotingCommand(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
-        if self._served >= self._max_served:
-            return RemotingCommand(
-                code=ResponseCode.SYSTEM_BUSY, remark="too many requests at once"
-            )
-        self._served += 1
-        try:
-            return await self._handler(request)
-        except Exception as error:  # noqa: BLE001 - somebody else's code; the peer is told and the log has it
-            _LOG.exception("%s: request %d failed", self.peer, request.code)
-            remark = f"{type(error).__name__}: {error}"
-            return RemotingCommand(code=ResponseCode.SYSTEM_ERROR, remark=remark)
-        finally:
-            self._served -= 1
 
 
 @asynccontextmanager

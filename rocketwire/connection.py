@@ -141,6 +141,11 @@ class Connection:
         return self._state
 
     @property
+    def is_open(self) -> bool:
+        """Whether anything can still be sent and received."""
+        return self._state is _OPEN
+
+    @property
     def in_flight(self) -> int:
         """Requests that wait for an answer."""
         return len(self._pending)

@@ -150,6 +150,11 @@ class Inlet:
             task, self._aside = self._aside, None
             trio.lowlevel.reschedule(task)
 
+    def recall(self) -> None:
+        """Have the task whose business it is read at once; only while ``is_free``."""
+        self.is_free = False
+        self.give_back(recall=True)
+
     async def _recalled(self) -> None:
         def abort(_: object) -> trio.lowlevel.Abort:
             self._aside = None

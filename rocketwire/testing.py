@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 import trio
 from trio.testing import memory_stream_pair
 
-from rocketwire.channel import Channel, Handler, over
+from rocketwire.channel import Channel, over
 from rocketwire.codes import CURRENT_VERSION, RequestCode, ResponseCode
 from rocketwire.errors import ConnectFailedError, LocalProtocolError
 from rocketwire.messages import encode_body, encode_header
@@ -32,6 +32,8 @@ from rocketwire.wire.command import RemotingCommand
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
+
+    from rocketwire.serving import Handler
 
 __all__ = [
     "MemoryNetwork",

@@ -11,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.channel import Channel, Handler, open_channel, over
+from rocketwire.channel import Channel, open_channel, over
 from rocketwire.errors import (
     ChannelBrokenError,
     ChannelClosedError,
@@ -29,6 +29,8 @@ from tests.support.certificates import authority
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from pathlib import Path
+
+    from rocketwire.serving import Handler
 
 
 class Peer:

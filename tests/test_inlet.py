@@ -11,7 +11,7 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.channel import Channel, Handler, over
+from rocketwire.channel import Channel, over
 from rocketwire.errors import (
     ChannelBrokenError,
     ChannelClosedError,
@@ -24,6 +24,8 @@ from tests.support.tcp import pair
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+
+    from rocketwire.serving import Handler
 
 
 async def test_a_socket_that_is_readable_without_bytes_is_waited_for_again(
@@ -126,9 +128,11 @@ class Peer:
         there.setblocking(False)
         self._stream = trio.SocketStream(trio.socket.from_stdlib_socket(there))
         self._decoder = CommandDecoder()
+        self.receives = 0
 
     async def next(self) -> RemotingCommand:
         while (command := self._decoder.next_command()) is None:
+            self.receives += 1
             self._decoder.feed(bytes(await self._stream.receive_some()))
         return command
 

@@ -201,12 +201,12 @@ class ConcurrentConsumption:
         queue, process, messages, done = run.queue, run.process, run.messages, hand.done
         is_retry = (queue.topic or "").startswith(RETRY_PREFIX)
         handled, end, listener = 0, len(messages), self.listener
+        context = concurrently_context(queue, 0, None)
         while handled < most and (at := run.at) < end and not (process.dropped or process.retiring):
             run.at = at + size
             hand.now = given = batch = messages[at : at + size] if size > 1 else [messages[at]]
             if is_retry:
                 given = [with_real_topic(message, self._group) for message in batch]
-            context = concurrently_context(queue, 0, None)
             try:
                 status = await listener(given, context)
             except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it
@@ -218,6 +218,8 @@ class ConcurrentConsumption:
                 await self._handled_in_part(hand, batch, status, context)
             else:
                 done += batch
+            if context.ack_index is not None or context.delay_level_when_next_consume:
+                context = concurrently_context(queue, 0, None)
         self._forget_ended()
         return handled
 

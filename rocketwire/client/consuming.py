@@ -80,7 +80,7 @@ class ConsumeOrderlyContext:
 concurrently_context: Final[Callable[..., ConsumeConcurrentlyContext]] = drafting(
     ConsumeConcurrentlyContext
 )
-"""A context of all its values, in the order of its attributes: each batch has one of its own."""
+"""A context of all its values, in the order of its attributes: batches have one of their own unless it is as new."""
 
 MessageListenerConcurrently: TypeAlias = Callable[
     [Sequence[StoredMessage], ConsumeConcurrentlyContext],

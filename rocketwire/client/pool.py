@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
     from rocketwire.client.config import ClientConfig
+    from rocketwire.waiting import Follow
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
@@ -93,6 +94,13 @@ class _Link:
     def is_usable(self) -> bool:
         """Whether it may still carry something: open, or about to be."""
         return self.error is None and (self.channel is None or self.channel.is_open)
+
+
+def _unless_retired(
+    link: _Link, follow: Follow, response: RemotingCommand
+) -> RemotingCommand | PreparedRequest | None:
+    """What follows an answer: nothing where the channel takes no more."""
+    return None if link.retired or response.code == _GO_AWAY else follow(response)
 
 
 class ChannelPool:
@@ -178,10 +186,16 @@ class ChannelPool:
         *,
         started: float,
         deadline: float,
+        follow: Follow | None = None,
     ) -> RemotingCommand:
-        """As ``request``, from ``started``, which is now, until a deadline; both are times of trio's clock."""
+        """As ``request``, from ``started``, which is now, until a deadline; both are times of trio's clock.
+
+        Where requests are sent as they are, ``follow`` says what is asked next, over the same channel and as patiently, while that
+        may be used (``Channel.converse``); the answer that nothing follows is returned.
+        """
         if self.changes_requests:
             command = self.prepared(command)
+            follow = None
         link = self._links.get(address)
         channel = None if link is None else link.channel
         now: float | None = started
@@ -192,7 +206,12 @@ class ChannelPool:
                 now = None
             link.users += 1
             try:
-                response = await channel.request(command, deadline=deadline, now=now)
+                if follow is None:
+                    response = await channel.request(command, deadline=deadline, now=now)
+                else:
+                    goes_on = partial(_unless_retired, link, follow)
+                    patience = deadline - started
+                    response = await channel.converse(command, goes_on, patience=patience)
             finally:
                 link.users -= 1
                 if link.retired:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.offset_store import OffsetStore
     from rocketwire.client.orderly import OrderlyConsumption
-    from rocketwire.client.pulling import PullResult
+    from rocketwire.client.pulling import PullRequest, PullResult
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.stored import StoredMessage
@@ -142,13 +142,14 @@ class PullLoop:
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage], offset: int
     ) -> int | None:
         """Pulls until the queue is dropped; returns where it goes on if the broker says that it does so elsewhere."""
+        place = _Place(self, queue, process, offset)
         while not process.dropped:
-            delay = self._delay(queue, process)
+            delay = self.delay(queue, process, trio.current_time())
             if delay:
                 await trio.sleep(delay)
                 continue
             try:
-                result = await self._pull(queue, process, offset)
+                result = await self._calls.pull_on(place.request(), place.take)
             except BrokerError as error:
                 busy = error.code == ResponseCode.FLOW_CONTROL
                 _LOG.info("%s: pull of %s: %s", self._group, queue, error)
@@ -157,17 +158,19 @@ class PullLoop:
                 _LOG.info("%s: pull of %s: %s", self._group, queue, error)
                 await trio.sleep(PULL_DELAY_EXCEPTION)
             else:
-                if result.status is PullStatus.OFFSET_ILLEGAL:
-                    return result.next_begin_offset
-                offset = result.next_begin_offset
-                self._take(queue, process, result)
+                process.last_pull = trio.current_time()
+                if result is not None:
+                    if result.status is PullStatus.OFFSET_ILLEGAL:
+                        return result.next_begin_offset
+                    place.offset = result.next_begin_offset
+                    if not process.count and not process.dropped:
+                        self._offsets.update(queue, place.offset, increase_only=True)
                 if self._config.pull_interval:
                     await trio.sleep(self._config.pull_interval)
         return None
 
-    def _delay(self, queue: MessageQueue, process: ProcessQueue[StoredMessage]) -> float:
+    def delay(self, queue: MessageQueue, process: ProcessQueue[StoredMessage], now: float) -> float:
         """Seconds to wait before the next pull; 0 to pull now."""
-        now = trio.current_time()
         if self.suspended:
             return PULL_DELAY_SUSPENDED
         thresholds = self._thresholds.get(queue.topic or "", self._config.thresholds)
@@ -179,41 +182,66 @@ class PullLoop:
             return PULL_DELAY_FLOW_CONTROL
         return 0.0 if queue.topic in self._subscriptions else PULL_DELAY_EXCEPTION
 
-    async def _pull(
-        self, queue: MessageQueue, process: ProcessQueue[StoredMessage], offset: int
-    ) -> PullResult:
-        config, started = self._config, process.last_pull  # which is now
+    def request(self, queue: MessageQueue, offset: int) -> PullRequest:
+        """What to pull from an offset on."""
+        config = self._config
         committed = self._offsets.get(queue) if self._shares else None
-        result = await self._calls.pull(
-            pull_request(
-                queue,
-                offset,
-                self._group,
-                self._subscriptions[queue.topic or ""],
-                config.pull_batch_size,
-                config.pull_batch_size_in_bytes,
-                committed or None,
-                BROKER_SUSPEND_MAX_TIME,
-                config.post_subscription_when_pull,
-                False,
-            )
+        return pull_request(
+            queue,
+            offset,
+            self._group,
+            self._subscriptions[queue.topic or ""],
+            config.pull_batch_size,
+            config.pull_batch_size_in_bytes,
+            committed or None,
+            BROKER_SUSPEND_MAX_TIME,
+            config.post_subscription_when_pull,
+            False,
         )
-        now = trio.current_time()
-        process.last_pull = now
-        if result.messages:
-            self._stats.pulled(queue.topic or "", len(result.messages), now - started, now)
-        return result
 
-    def _take(
+    def took(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage], result: PullResult
-    ) -> None:
-        """What a pull brought goes to the handlers; where there is nothing, the offset goes on."""
-        if process.dropped:
-            return
+    ) -> bool:
+        """Gives the handlers what a pull brought; returns whether to pull again at once."""
+        now = trio.current_time()
         messages = result.messages
-        if messages:
-            idle = process.put(messages, max_offset=result.max_offset)
-            if idle or not self._consumption.is_orderly:
-                self._consumption.submit(queue, process, messages)
-        elif not process.count:
-            self._offsets.update(queue, result.next_begin_offset, increase_only=True)
+        self._stats.pulled(queue.topic or "", len(messages), now - process.last_pull, now)
+        process.last_pull = now
+        if process.dropped:
+            return False
+        idle = process.put(messages, max_offset=result.max_offset)
+        if idle or not self._consumption.is_orderly:
+            self._consumption.submit(queue, process, messages)
+        return not self._config.pull_interval and not self.delay(queue, process, now)
+
+
+class _Place:
+    """Where the pulls of a queue have come to.
+
+    Attributes:
+        offset: the next that is wanted.
+    """
+
+    __slots__ = ("_loop", "_process", "_queue", "offset")
+
+    def __init__(
+        self,
+        loop: PullLoop,
+        queue: MessageQueue,
+        process: ProcessQueue[StoredMessage],
+        offset: int,
+    ) -> None:
+        self._loop = loop
+        self._queue = queue
+        self._process = process
+        self.offset = offset
+
+    def request(self) -> PullRequest:
+        """The next pull."""
+        return self._loop.request(self._queue, self.offset)
+
+    def take(self, result: PullResult) -> PullRequest | None:
+        """Takes messages; returns the next pull, None where it has to wait."""
+        self.offset = result.next_begin_offset
+        again = self._loop.took(self._queue, self._process, result)
+        return self.request() if again else None

@@ -14,7 +14,7 @@ import trio
 from rocketwire.client.calls import make_request
 from rocketwire.client.queues import replica_of
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.errors import BrokerError
+from rocketwire.errors import BrokerError, DecodeError
 from rocketwire.flags import PullSysFlag
 from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
@@ -25,8 +25,11 @@ from rocketwire.wire.prepared import form_of
 from rocketwire.wire.stored import StoredMessage, decode_stored_messages, unwrap_inner_batch
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.routes import FoundBroker
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.command import RemotingCommand
@@ -48,6 +51,7 @@ class PullStatus(Enum):
     OFFSET_ILLEGAL = ResponseCode.PULL_OFFSET_MOVED
 
 
+_FOUND: Final = int(ResponseCode.SUCCESS)
 _STATUS: Final = {status.value.value: status for status in PullStatus}
 _INNER_BATCH: Final = 0xC0
 _COMMIT_OFFSET: Final = int(PullSysFlag.COMMIT_OFFSET)
@@ -171,7 +175,7 @@ def read_messages(
     if not body:
         return []
     messages = decode_stored_messages(body)
-    if any(message.sys_flag & _INNER_BATCH for message in messages):
+    if any(flags & _INNER_BATCH for flags in {message.sys_flag for message in messages}):
         messages = tuple(inner for each in messages for inner in unwrap_inner_batch(each))
     if offset_delta:
         messages = tuple(replace(m, queue_offset=m.queue_offset + offset_delta) for m in messages)
@@ -224,6 +228,30 @@ class _Known:
         fields = {**self._fields, **dict(zip(_CHANGING, map(str, numbers), strict=True))}
         return make_request(config, _code_of(request), fields)
 
+    def read(self, request: PullRequest, response: RemotingCommand, address: str) -> PullResult:
+        """What an answer says; it may suggest another replica.
+
+        Raises:
+            BrokerError: it is none of ``PullStatus``.
+            DecodeError: it cannot be read.
+        """
+        status = _STATUS.get(response.code)
+        if status is None:
+            raise BrokerError(response.code, response.remark, _code_of(request), address)
+        told = decode_header(PullMessageResponseHeader, response.ext_fields)
+        if told.suggest_which_broker_id is not None:
+            self.suggested = told.suggest_which_broker_id
+        messages: list[StoredMessage] = []
+        if status is PullStatus.FOUND:
+            messages = read_messages(response.body, request.subscription, told.offset_delta or 0)
+        return _pull_result(
+            status,
+            told.next_begin_offset or 0,
+            told.min_offset or 0,
+            told.max_offset or 0,
+            messages,
+        )
+
     def _prepare(self, request: PullRequest, config: ClientConfig) -> None:
         header = pull_header(request, to_slave=False)
         self._fields = encode_header(header, serialize_type=config.serialize_type)
@@ -265,32 +293,101 @@ class PullCalls:
 
         Cancellation: nothing is lost, the offset is the caller's.
         """
-        queue, instance = request.queue, self._instance
-        known = self._known.get(queue)
-        if known is None:
-            known = self._known[queue] = _Known(queue)
-        found = instance.routes.replica(known.broker_name, known.suggested)
-        if found is None:
-            found = await replica_of(instance, queue, known.suggested)
+        known, found = await self._whom(request.queue)
+        instance = self._instance
         command = known.request(request, instance.config, to_slave=found.is_slave)
         limit = request.suspend_timeout + _LONGER if within is None else within
         now = trio.current_time()
         response = await instance.pool.request_by(
             found.address, command, started=now, deadline=now + limit
         )
-        status = _STATUS.get(response.code)
-        if status is None:
-            raise BrokerError(response.code, response.remark, command.code, found.address)
-        told = decode_header(PullMessageResponseHeader, response.ext_fields)
-        if told.suggest_which_broker_id is not None:
-            known.suggested = told.suggest_which_broker_id
-        messages: list[StoredMessage] = []
-        if status is PullStatus.FOUND:
-            messages = read_messages(response.body, request.subscription, told.offset_delta or 0)
-        return _pull_result(
-            status,
-            told.next_begin_offset or 0,
-            told.min_offset or 0,
-            told.max_offset or 0,
-            messages,
+        return known.read(request, response, found.address)
+
+    async def pull_on(
+        self, request: PullRequest, take: Callable[[PullResult], PullRequest | None]
+    ) -> PullResult | None:
+        """Pull over and over, without a turn of the caller's for each.
+
+        Args:
+            request: what first.
+            take: takes messages where they are read; returns what of the same queue to pull next, as patiently, or None.  It neither
+                waits nor raises.
+
+        Returns:
+            What is not for ``take``, as it found nothing; None where that wanted no more, or somebody else has to be asked.
+
+        Errors, cancellation: as of ``pull``, of the last one; what the others brought was taken.
+        """
+        known, found = await self._whom(request.queue)
+        talk = _PullTalk(self._instance, known, found, request, take)
+        command = known.request(request, self._instance.config, to_slave=found.is_slave)
+        now = trio.current_time()
+        response = await self._instance.pool.request_by(
+            found.address,
+            command,
+            started=now,
+            deadline=now + request.suspend_timeout + _LONGER,
+            follow=talk.follow,
         )
+        if talk.is_over:
+            return None
+        result = known.read(talk.request, response, found.address)
+        if not result.messages:
+            return result
+        take(result)  # whoever was asked does not do it
+        return None
+
+    async def _whom(self, queue: MessageQueue) -> tuple[_Known, FoundBroker]:
+        """What is known of the queue, and the replica that is to be asked."""
+        known = self._known.get(queue)
+        if known is None:
+            known = self._known[queue] = _Known(queue)
+        found = self._instance.routes.replica(known.broker_name, known.suggested)
+        if found is None:
+            found = await replica_of(self._instance, queue, known.suggested)
+        return known, found
+
+
+class _PullTalk:
+    """Pulls of one queue over one channel, each made of the answer to the one before.
+
+    Attributes:
+        request: what was asked last.
+        is_over: whether the last answer was taken, and nothing is to follow it.
+    """
+
+    __slots__ = ("_found", "_instance", "_known", "_take", "is_over", "request")
+
+    def __init__(
+        self,
+        instance: ClientInstance,
+        known: _Known,
+        found: FoundBroker,
+        request: PullRequest,
+        take: Callable[[PullResult], PullRequest | None],
+    ) -> None:
+        self._instance = instance
+        self._known = known
+        self._found = found
+        self._take = take
+        self.request = request
+        self.is_over = False
+
+    def follow(self, response: RemotingCommand) -> RemotingCommand | PreparedRequest | None:
+        """The next pull, if what was found is to be followed by one; errors are left to who reads the answer again."""
+        if response.code != _FOUND:
+            return None
+        known, found = self._known, self._found
+        try:
+            result = known.read(self.request, response, found.address)
+        except DecodeError:
+            return None
+        if not result.messages:
+            return None
+        request = self._take(result)
+        routes, config = self._instance.routes, self._instance.config
+        if request is None or found != routes.replica(known.broker_name, known.suggested):
+            self.is_over = True
+            return None
+        self.request = request
+        return known.request(request, config, to_slave=found.is_slave)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, replace
 from enum import Enum, auto
+from operator import lt
 from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from rocketwire.messages.callbacks import PopProcessQueueInfo, ProcessQueueInfo
@@ -216,18 +217,16 @@ class ProcessQueue(Generic[M]):
         Returns:
             Whether an orderly consumer has to be woken: messages wait, and nobody works on them.
         """
-        held, order, size = self._messages, self._order, self._size
-        for message in messages:
-            offset = message.queue_offset
-            if offset not in held:
-                self._newest = offset
-                size += len(message.body or b"")
-                if order and offset <= order[-1]:
-                    order = self._order = deque(sorted({*held, offset}))
-                else:
-                    order.append(offset)
-            held[offset] = message
-        self._size = size
+        order = self._order
+        offsets = [message.queue_offset for message in messages]
+        is_behind = not order or not offsets or offsets[0] > order[-1]
+        if is_behind and all(map(lt, offsets, offsets[1:])):
+            self._messages.update(zip(offsets, messages, strict=True))
+            order.extend(offsets)
+            self._newest = order[-1] if offsets else self._newest
+            self._size += sum([len(message.body or b"") for message in messages])
+        else:
+            self._put_among(messages)
         if messages and max_offset is not None:
             behind = max_offset - messages[-1].queue_offset
             self.backlog = behind if behind > 0 else self.backlog
@@ -235,6 +234,20 @@ class ProcessQueue(Generic[M]):
             self._consuming = True
             return True
         return False
+
+    def _put_among(self, messages: Sequence[M]) -> None:
+        """Takes messages of which some may be here already, or be older than others that are."""
+        held, order = self._messages, self._order
+        for message in messages:
+            offset = message.queue_offset
+            if offset not in held:
+                self._newest = offset
+                self._size += len(message.body or b"")
+                if order and offset <= order[-1]:
+                    order = self._order = deque(sorted({*held, offset}))
+                else:
+                    order.append(offset)
+            held[offset] = message
 
     def clear(self) -> None:
         """Forgets every message; the flags stay."""
@@ -247,7 +260,7 @@ class ProcessQueue(Generic[M]):
 
     # ------------------------------------------------------------------ concurrent
 
-    def remove(self, messages: Iterable[M], *, now: float) -> int | None:
+    def remove(self, messages: Sequence[M], *, now: float) -> int | None:
         """Messages are done with; returns what may be committed now.
 
         That is the oldest offset still in flight, or the one behind the newest ever put.  None when nothing was in flight at all:
@@ -262,8 +275,8 @@ class ProcessQueue(Generic[M]):
             gone = held.pop(message.queue_offset, None)
             if gone is not None:
                 size -= len(gone.body or b"")
-            if started:
-                started.pop(message.queue_offset, None)
+        for message in messages if started else ():
+            started.pop(message.queue_offset, None)
         self._size = size
         order = self._order
         while order:

@@ -162,7 +162,7 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
             one.sys_flag = sys_flag
             one.born_host = born_host
             one.store_host = store_host
-            one._head = data[at:body]  # noqa: SLF001
+            one._head = data[at:body]
             one.__class__ = cls
             add(one)
             at = stop

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 import pytest
 
 from rocketwire.client.config import ClientConfig
-from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus, pull_header
+from rocketwire.client.pulling import (
+    PullCalls,
+    PullRequest,
+    PullResult,
+    PullStatus,
+    pull_header,
+)
 from rocketwire.client.routes import FoundBroker, Routes
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
-from rocketwire.errors import BrokerError
+from rocketwire.errors import BrokerError, DecodeError
 from rocketwire.messages import encode_header
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pull import PullMessageResponseHeader
@@ -19,26 +25,33 @@ from rocketwire.messages.route import BrokerData, TopicRouteData
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.command import RemotingCommand, decode, encode
 from rocketwire.wire.prepared import PreparedRequest
+from rocketwire.wire.stored import StoredMessage, encode_stored_message
 
 if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
+    from rocketwire.waiting import Follow
 
 QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=3)
 ALL = subscription_data("T", version=5)
 FIRST = PullRequest(queue=QUEUE, offset=0, group="g", subscription=ALL, max_msg_bytes=262_144)
 
 
+STORED = encode_stored_message(StoredMessage(topic="T", body=b"x", properties={"TAGS": "a"}))
+
+
 @dataclass
 class Instance:
     """Has one broker, which answers nothing but where to go on, and remembers what it was asked.
 
-    ``is_known``: whether its address is, before somebody asks for it.
+    ``is_known``: whether its address is, before somebody asks for it; ``codes``: of its first answers.
     """
 
     config: ClientConfig
     broker_id: int = 0
     is_known: bool = True
     code: int = ResponseCode.PULL_NOT_FOUND
+    codes: list[int] = field(default_factory=list[int])
+    body: bytes = STORED
 
     def __post_init__(self) -> None:
         self.pool = self
@@ -62,8 +75,19 @@ class Instance:
         return FoundBroker("b:10911", broker_id)
 
     async def request_by(
-        self, _: str, request: RemotingCommand | PreparedRequest, **__: float
+        self,
+        _: str,
+        request: RemotingCommand | PreparedRequest,
+        *,
+        follow: Follow | None = None,
+        **__: float,
     ) -> RemotingCommand:
+        answer = self._answer(request)
+        while follow is not None and (following := follow(answer)) is not None:
+            answer = self._answer(following)
+        return answer
+
+    def _answer(self, request: RemotingCommand | PreparedRequest) -> RemotingCommand:
         data = request.frame(1) if isinstance(request, PreparedRequest) else encode(request)
         asked = decode(data)
         assert (asked.body, asked.flag) == (None, 0)
@@ -74,7 +98,9 @@ class Instance:
             min_offset=0,
             max_offset=9,
         )
-        return RemotingCommand(code=self.code, remark="why", ext_fields=encode_header(told))
+        code = self.codes.pop(0) if self.codes else self.code
+        found = RemotingCommand(code=code, remark="why", ext_fields=encode_header(told))
+        return replace(found, body=self.body if code == ResponseCode.SUCCESS else None)
 
 
 @pytest.mark.parametrize("form", SerializeType)
@@ -140,3 +166,76 @@ async def test_an_answer_that_is_no_status_is_an_error_of_the_broker() -> None:
     with pytest.raises(BrokerError) as refused:
         await PullCalls(cast("ClientInstance", instance)).pull(FIRST)
     assert (refused.value.code, refused.value.remark) == (ResponseCode.FLOW_CONTROL, "why")
+
+
+class Taker:
+    """Takes what was found, and wants so many pulls more."""
+
+    def __init__(self, more: int) -> None:
+        self.more = more
+        self.taken: list[PullResult] = []
+
+    def take(self, result: PullResult) -> PullRequest | None:
+        self.taken.append(result)
+        self.more -= 1
+        return replace(FIRST, offset=len(self.taken)) if self.more >= 0 else None
+
+
+FOUND = int(ResponseCode.SUCCESS)
+
+
+async def test_pulls_follow_each_other_until_nothing_is_found() -> None:
+    instance = Instance(ClientConfig(namesrv_addr="n:9876"), codes=[FOUND, FOUND])
+    taker = Taker(more=9)
+    result = await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, taker.take)
+
+    assert result is not None
+    assert result.status is PullStatus.NO_NEW_MSG
+    assert [fields["queueOffset"] for _, fields in instance.asked] == ["0", "1", "2"]
+    assert [one.messages[0].body for one in taker.taken] == [b"x", b"x"]
+
+
+@pytest.mark.parametrize(("broker_id", "pulls"), [(0, 3), (1, 1)])
+async def test_pulls_end_where_no_more_is_wanted_or_another_is_to_be_asked(
+    broker_id: int, pulls: int
+) -> None:
+    instance = Instance(ClientConfig(namesrv_addr="n:9876"), broker_id=broker_id, code=FOUND)
+    taker = Taker(more=2)
+
+    assert await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, taker.take) is None
+    assert len(taker.taken) == len(instance.asked) == pulls
+
+
+async def test_what_holds_nothing_that_is_wanted_is_for_whoever_pulls() -> None:
+    instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
+    taker = Taker(more=2)
+    tags = replace(FIRST, subscription=subscription_data("T", "b", version=6))
+    result = await PullCalls(cast("ClientInstance", instance)).pull_on(tags, taker.take)
+
+    assert result is not None
+    assert (result.status, result.messages, taker.taken) == (PullStatus.FOUND, [], [])
+
+
+async def test_what_cannot_be_read_is_an_error_behind_what_was_taken() -> None:
+    instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
+    taker = Taker(more=9)
+
+    def take(result: PullResult) -> PullRequest | None:
+        instance.body = STORED[:-1]
+        return taker.take(result)
+
+    with pytest.raises(DecodeError):
+        await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, take)
+    assert len(taker.taken) == 1
+
+
+async def test_where_nothing_may_follow_an_answer_the_one_who_pulls_takes_it() -> None:
+    instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
+    taker, follows = Taker(more=9), instance.request_by
+
+    async def alone(address: str, request: PreparedRequest, **_: float) -> RemotingCommand:
+        return await follows(address, request)
+
+    instance.request_by = alone  # type: ignore[method-assign, assignment]
+    assert await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, taker.take) is None
+    assert len(taker.taken) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
@@ -84,11 +84,11 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
         request = client.pool.request_by
 
         async def noting(
-            address: str, command: RemotingCommand | PreparedRequest, **times: float
+            address: str, command: RemotingCommand | PreparedRequest, **others: Any
         ) -> RemotingCommand:
             if command.code == RequestCode.PULL_MESSAGE:
                 asked.append(address)
-            return await request(address, command, **times)
+            return await request(address, command, **others)
 
         monkeypatch.setattr(client.pool, "request_by", noting)
         calls, offset, bodies = PullCalls(client), 0, list[bytes]()

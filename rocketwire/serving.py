@@ -1,0 +1,48 @@
+"""Answers to what the peer of a channel asks."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final, TypeAlias
+
+from rocketwire.codes import ResponseCode
+from rocketwire.wire.command import RemotingCommand
+
+_LOG: Final = logging.getLogger("rocketwire.channel")
+
+MAX_SERVED: Final = 256
+"""Requests of the peer that are worked on at once; more are answered with ``SYSTEM_BUSY``."""
+
+Handler: TypeAlias = Callable[[RemotingCommand], Awaitable[RemotingCommand | None]]
+"""Answers a request of the peer; None for no answer.  One-way requests come here too, and nothing is answered to them."""
+
+
+class Serving:
+    """What is being answered to one peer."""
+
+    def __init__(self, handler: Handler | None, peer: str, most: int) -> None:
+        """Args: handler: answers; None to refuse everything.  peer: who asks.  most: requests at once."""
+        self._handler = handler
+        self._peer = peer
+        self._most = most
+        self._served = 0
+
+    async def response_to(self, request: RemotingCommand) -> RemotingCommand | None:
+        """What is answered to a request; ``SYSTEM_ERROR`` where the handler fails."""
+        if self._handler is None:
+            remark = f" request type {request.code} not supported"
+            return RemotingCommand(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
+        if self._served >= self._most:
+            return RemotingCommand(
+                code=ResponseCode.SYSTEM_BUSY, remark="too many requests at once"
+            )
+        self._served += 1
+        try:
+            return await self._handler(request)
+        except Exception as error:  # noqa: BLE001 - somebody else's code; the peer is told and the log has it
+            _LOG.exception("%s: request %d failed", self._peer, request.code)
+            remark = f"{type(error).__name__}: {error}"
+            return RemotingCommand(code=ResponseCode.SYSTEM_ERROR, remark=remark)
+        finally:
+            self._served -= 1
