@@ -64,7 +64,7 @@ class Unread:
         "topic",
     )
 
-    if not TYPE_CHECKING:
+    if not TYPE_CHECKING:  # pragma: no branch
 
         def __getattr__(self, name: str) -> object:
             """Reads all that were left, when the first of them is asked for."""
