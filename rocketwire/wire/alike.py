@@ -46,7 +46,6 @@ SMALLEST: Final = _HEAD.size + 1 + _LENGTH
 _UNUSUAL: Final = int(
     MessageSysFlag.COMPRESSED | MessageSysFlag.BORNHOST_V6 | MessageSysFlag.STOREHOSTADDRESS_V6
 )
-_set: Final = object.__setattr__
 
 
 class Unread:
@@ -64,15 +63,28 @@ class Unread:
         "topic",
     )
 
-    if not TYPE_CHECKING:  # pragma: no branch
 
-        def __getattr__(self, name: str) -> object:
-            """Reads all that were left, when the first of them is asked for."""
-            if name not in _LATER:
-                raise AttributeError(name, name=name, obj=self)
-            for each, value in zip(_LATER, _LATER_STRUCT.unpack(self._head), strict=True):
-                _set(self, each, value)
-            return getattr(self, name)
+def read_late(cls: type[Unread]) -> None:
+    """Have the numbers that were left unread be read when the first of them is asked for."""
+    slots = [vars(Unread)[name] for name in _LATER]
+
+    def read(one: object) -> None:
+        for slot, value in zip(slots, _LATER_STRUCT.unpack(head(one)), strict=True):
+            slot.__set__(one, value)
+
+    def late(get: Callable[[object], object]) -> Callable[[object], object]:
+        def value(one: object) -> object:
+            try:
+                return get(one)
+            except AttributeError:
+                read(one)
+            return get(one)
+
+        return value
+
+    head = vars(Unread)["_head"].__get__
+    for name, slot in zip(_LATER, slots, strict=True):
+        setattr(cls, name, property(late(slot.__get__), slot.__set__))
 
 
 class Known:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
 from rocketwire.flags import MessageSysFlag
-from rocketwire.wire.alike import SMALLEST, Known, Unread, alike_reader
+from rocketwire.wire.alike import SMALLEST, Known, Unread, alike_reader, read_late
 from rocketwire.wire.batch import decode_batch, locate, require
 from rocketwire.wire.body_compression import compress_body, compression_type, decompress_body
 from rocketwire.wire.checksum import crc32
@@ -385,6 +385,7 @@ def _properties(raw: bytes) -> dict[str, str]:
 _frozen: Final = drafting(StoredMessage)
 _read_alike: Final = alike_reader(StoredMessage)
 later(StoredMessage, "properties", _properties)
+read_late(StoredMessage)
 
 
 # ---------------------------------------------------------------------------- writing
