@@ -21,7 +21,8 @@ import trio
 PAUSE: Final = 0.02
 """Seconds after which the task that reads looks whether anybody else still does."""
 
-_READ: Final = 65_536
+_READ: Final = 262_144
+"""Bytes that are read at most at once: the answers to several pulls, which have to be put together where they come in two pieces."""
 
 _WORTH_WAITING: Final = 4096
 """Bytes from which on it pays to have the system wait until they are there."""
