@@ -24,6 +24,7 @@ SYN: Final = 2
 RST: Final = 4
 MASK: Final = 0xFFFFFFFF
 _HALF: Final = 1 << 31
+_ONE: Final = np.uint64(1)
 
 
 class Chunk:
@@ -178,12 +179,15 @@ def _before(running: Array, first: Array) -> Array:
 def sorted_by_stream(segments: Segments, wanted: Integers) -> Integers:
     """The wanted segments sorted by stream, each stream's in the order of their capture."""
     source, target = segments.source[wanted], segments.target[wanted]
-    mixture = mixed(source, target)
-    order = np.argsort(mixture, kind="stable")
-    mixture = mixture[order]
-    same = mixture[1:] == mixture[:-1]
-    differs = (source[order][1:] != source[order][:-1]) | (target[order][1:] != target[order][:-1])
-    if (same & differs).any():  # two streams with one mixture
-        order = np.lexsort((target, source))
+    bits = np.uint64(len(wanted).bit_length())
+    keys = mixed(source, target) >> bits << bits
+    keys |= np.arange(len(wanted), dtype=np.uint64)
+    keys.sort()  # numbers are sorted in a quarter of the time that finding their order takes
+    order = (keys & (_ONE << bits) - _ONE).astype(np.int64)
+    keys >>= bits
+    same = keys[1:] == keys[:-1]
+    sources, targets = source[order], target[order]
+    if (same & ((sources[1:] != sources[:-1]) | (targets[1:] != targets[:-1]))).any():
+        order = np.lexsort((target, source))  # two streams with one mixture
     result: Integers = wanted[order]
     return result

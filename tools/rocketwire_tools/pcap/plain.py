@@ -13,7 +13,7 @@ import numpy as np
 
 from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE
 from rocketwire_tools.pcap.capture import rows_at
-from rocketwire_tools.pcap.sync import LARGEST, MOST_HEADER
+from rocketwire_tools.pcap.sync import LARGEST, MOST_HEADER, ROCKETMQ
 
 if TYPE_CHECKING:
     from rocketwire_tools.pcap.chunk import Chunk
@@ -121,7 +121,7 @@ def look(chunk: Chunk, at: Array, segment: Array) -> Places:
         (PREFIX_SIZE + header <= room)
         & (header + 4 <= length)
         & (length <= LARGEST)
-        & (kind <= 1)
+        & (kind <= ROCKETMQ)
         & (header <= MOST_HEADER)
     )
     return Places(at, segment, offset, header, kind, length, at + LENGTH_SIZE + length, good)
@@ -129,31 +129,44 @@ def look(chunk: Chunk, at: Array, segment: Array) -> Places:
 
 def _places(chunk: Chunk, groups: Array, roots: Array, end: Array) -> Places:
     """All positions that may turn out to begin a frame, in order."""
-    starts = chunk.starts
-    members = np.flatnonzero(chunk.members(groups))
-    parts = [look(chunk, starts[members], members)]
-    known = np.zeros(0, np.int64)
-    fresh = np.concatenate([roots, _ends(chunk, parts[0], end)])
+    segment = np.flatnonzero(chunk.members(groups))
+    segment = segment[_may_begin(chunk, segment)]
+    fresh = known = chunk.starts[segment]
+    parts = [look(chunk, fresh, segment)]
+    ends = np.concatenate([roots, _ends(parts[0], end)])
     for number in range(_ROUNDS + 1):
-        fresh = _distinct(fresh)
-        segment = np.searchsorted(starts, fresh, "right") - 1
-        new = starts[segment] != fresh
-        if len(known):
-            new &= known[np.minimum(np.searchsorted(known, fresh), len(known) - 1)] != fresh
-        fresh, segment = fresh[new], segment[new]
+        fresh = _others(_distinct(ends), known)
         if not len(fresh):
             break
-        part = look(chunk, fresh, segment)
+        part = look(chunk, fresh, np.searchsorted(chunk.starts, fresh, "right") - 1)
         parts.append(part)
         if number == _ROUNDS or (number > 1 and len(fresh) < _FEW):
             part.good[:] = False
             break
         known = np.sort(np.concatenate([known, fresh]))
-        fresh = _ends(chunk, part, end)
+        ends = _ends(part, end)
     if len(parts) == 1:
         return parts[0]
     together = Places(*(np.concatenate([getattr(one, name) for one in parts]) for name in _PARTS))
     return together.take(np.argsort(together.at, kind="stable"))
+
+
+def _may_begin(chunk: Chunk, segment: Array) -> Array:
+    """Which segments begin with what a frame may begin with, as far as two of its bytes tell: most segments of large frames do not,
+    and no more of them needs to be looked at."""
+    data = np.frombuffer(chunk.records.buffer, np.uint8)
+    at = chunk.data[segment]
+    may: Array = (data[at] <= LARGEST >> 24) & (data[at + LENGTH_SIZE] <= ROCKETMQ)
+    return may
+
+
+def _others(some: Array, known: Array) -> Array:
+    """Those of some positions that are not known; all of them are in order."""
+    if not len(known):
+        return some
+    at = np.minimum(np.searchsorted(known, some), len(known) - 1)
+    others: Array = some[known[at] != some]
+    return others
 
 
 def _distinct(values: Array) -> Array:
@@ -166,10 +179,9 @@ def _distinct(values: Array) -> Array:
     return result
 
 
-def _ends(chunk: Chunk, places: Places, end: Array) -> Array:
-    """Where the frames end that begin there, unless that is where a segment does, or their group."""
-    after, segment = places.after, places.segment
-    ends: Array = after[places.good & (after < end[segment]) & (after != chunk.starts[segment + 1])]
+def _ends(places: Places, end: Array) -> Array:
+    """Where the frames end that begin there, unless that is where their group does."""
+    ends: Array = places.after[places.good & (places.after < end[places.segment])]
     return ends
 
 
