@@ -42,7 +42,7 @@ MOST_ROWS: Final = 131_072
 """Rows of a batch."""
 MOST_FRAMES: Final = 262_144
 """Frames that are looked for at once, if a sample says that there may be more: they can be as short as ten bytes."""
-_EACH: Final = 1 << 16
+_EACH: Final = 1 << 17
 _SAMPLE: Final = 1024
 _BRACE: Final = 0x7B
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)

@@ -339,9 +339,8 @@ def _ipv6(
     skipped.count("IP fragment", int((protocol == _FRAGMENT).sum()))
     skipped.count("not TCP", int(((protocol != usual.TCP) & (protocol != _FRAGMENT)).sum()))
     keep = np.flatnonzero(protocol == usual.TCP)
-    source = addresses.numbers(head[keep, 8:24]) if len(keep) else keep
-    target = addresses.numbers(head[keep, 24:40]) if len(keep) else keep
-    return index[keep], transport[keep], stop[keep], source, target
+    ends = addresses.numbers(head[keep, 8:40].reshape(-1, 16)) if len(keep) else keep
+    return index[keep], transport[keep], stop[keep], ends[::2], ends[1::2]
 
 
 def _past_extensions(

@@ -129,11 +129,11 @@ def look(chunk: Chunk, at: Array, segment: Array) -> Places:
 
 def _places(chunk: Chunk, groups: Array, roots: Array, end: Array) -> Places:
     """All positions that may turn out to begin a frame, in order."""
-    segment = np.flatnonzero(chunk.members(groups))
-    segment = segment[_may_begin(chunk, segment)]
+    begins = _may_begin(chunk, chunk.members(groups))
+    segment = np.flatnonzero(begins)
     fresh = known = chunk.starts[segment]
     parts = [look(chunk, fresh, segment)]
-    ends = np.concatenate([roots, _ends(parts[0], end)])
+    ends = np.concatenate([roots, _ends(chunk, parts[0], end, begins)])
     for number in range(_ROUNDS + 1):
         fresh = _others(_distinct(ends), known)
         if not len(fresh):
@@ -144,19 +144,20 @@ def _places(chunk: Chunk, groups: Array, roots: Array, end: Array) -> Places:
             part.good[:] = False
             break
         known = np.sort(np.concatenate([known, fresh]))
-        ends = _ends(part, end)
+        ends = _ends(chunk, part, end, begins)
     if len(parts) == 1:
         return parts[0]
     together = Places(*(np.concatenate([getattr(one, name) for one in parts]) for name in _PARTS))
     return together.take(np.argsort(together.at, kind="stable"))
 
 
-def _may_begin(chunk: Chunk, segment: Array) -> Array:
-    """Which segments begin with what a frame may begin with, as far as two of its bytes tell: most segments of large frames do not,
-    and no more of them needs to be looked at."""
+def _may_begin(chunk: Chunk, among: Array) -> Array:
+    """Which of some segments (given as truths) begin with what a frame may begin with, as far as two of its bytes tell: most of those
+    of large frames do not, and no more of them needs to be looked at."""
     data = np.frombuffer(chunk.records.buffer, np.uint8)
-    at = chunk.data[segment]
-    may: Array = (data[at] <= LARGEST >> 24) & (data[at + LENGTH_SIZE] <= ROCKETMQ)
+    may = data[chunk.data] <= LARGEST >> 24
+    may &= data[chunk.data + LENGTH_SIZE] <= ROCKETMQ
+    may &= among
     return may
 
 
@@ -179,9 +180,12 @@ def _distinct(values: Array) -> Array:
     return result
 
 
-def _ends(places: Places, end: Array) -> Array:
-    """Where the frames end that begin there, unless that is where their group does."""
-    ends: Array = places.after[places.good & (places.after < end[places.segment])]
+def _ends(chunk: Chunk, places: Places, end: Array, begins: Array) -> Array:
+    """Where the frames end that begin there, unless that is where their group does, or a next segment that may begin one."""
+    after, segment = places.after, places.segment
+    following = np.minimum(segment + 1, len(begins) - 1)
+    known = begins[following] & (after == chunk.starts[following])
+    ends: Array = after[places.good & (after < end[segment]) & ~known]
     return ends
 
 

@@ -47,6 +47,7 @@ class ShapePlaces:
         self._ends = np.zeros((_FEW, _NUMBERS), np.int64)
         self._kept = np.zeros((_FEW, _NUMBERS), np.uint64)
         self._signs = np.zeros((_FEW, _NUMBERS), np.int64)
+        self._has_negative = False
         self._smallest = np.zeros((_FEW, _NUMBERS), np.int64)
         self._more = np.zeros(_FEW, np.int64)
         self.topic_start = np.zeros(_FEW, np.int64)
@@ -70,6 +71,7 @@ class ShapePlaces:
         self._ends[number] = [one.end for one in shape.numbers]
         self._kept[number] = _KEPT[[min(one.digits, MOST_DIGITS) for one in shape.numbers]]
         self._signs[number] = [-1 if one.negative else 1 for one in shape.numbers]
+        self._has_negative |= any(one.negative for one in shape.numbers)
         self._smallest[number] = [*(_SMALLEST[one.digits] for one in numbers), 0]
         self._more[number] = max(numbers[_OPAQUE].digits - MOST_DIGITS, 0)
         topic, group = shape.texts
@@ -103,8 +105,11 @@ class ShapePlaces:
             values[some, _OPAQUE] += high * 10**MOST_DIGITS
             good[some, _OPAQUE] &= fine
         good &= values >= self._smallest[shapes]
-        values *= self._signs[shapes]
-        good &= (values >= _LEAST) & (values <= _MOST)
+        if self._has_negative:
+            values *= self._signs[shapes]
+        if len(some):  # of fewer digits all have 32 bits
+            opaque = values[some, _OPAQUE]
+            good[some, _OPAQUE] &= (opaque >= _LEAST) & (opaque <= _MOST)
         all_good: Array = np.logical_and.reduce(good, axis=1)
         return values, all_good
 
