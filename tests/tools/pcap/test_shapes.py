@@ -152,7 +152,11 @@ def test_names_of_one_letter_count_only_in_requests_that_send() -> None:
     assert alone(other)["topic"] is None
 
 
-def test_headers_that_were_changed_anywhere_are_read_as_each_by_itself() -> None:
+@pytest.mark.parametrize("few_bytes", [0, 1 << 20])
+def test_headers_that_were_changed_anywhere_are_read_as_each_by_itself(
+    few_bytes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(headers, "_FEW_BYTES", few_bytes)
     chance = random.Random(11)
     every = [*SEVERAL * 20]
     for header in SEVERAL * 40:
