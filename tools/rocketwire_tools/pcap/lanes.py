@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-LANE: Final = 24 << 10
-"""Bytes between two guesses: what is looked at for all guesses of a chunk at once fits into the cache of a core."""
+LANE: Final = 40 << 10
+"""Bytes between two guesses: what is looked at for all guesses of a chunk at once fits into the cache of a core, and chains of nearly
+all sizes of records are followed in a few rounds."""
 FEWEST: Final = 8
 """Guesses that are worth the trouble."""
 _PIECE: Final = 512
