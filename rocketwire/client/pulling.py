@@ -20,6 +20,7 @@ from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
 from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import TAG, wanted
+from rocketwire.wire.alike import Known
 from rocketwire.wire.drafts import drafting
 from rocketwire.wire.prepared import form_of
 from rocketwire.wire.stored import StoredMessage, decode_stored_messages, unwrap_inner_batch
@@ -160,7 +161,10 @@ def pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageRequestHe
 
 
 def read_messages(
-    body: bytes | None, subscription: SubscriptionData, offset_delta: int = 0
+    body: bytes | None,
+    subscription: SubscriptionData,
+    offset_delta: int = 0,
+    known: Known | None = None,
 ) -> list[StoredMessage]:
     """The messages in the body of an answer that were meant.
 
@@ -168,13 +172,14 @@ def read_messages(
         body: as it came.
         subscription: tags are compared exactly; the broker compares their hash codes only.
         offset_delta: what a static topic's broker says is to be added to the offsets.
+        known: what was seen of the queue's earlier answers.
 
     Raises:
         DecodeError: a message cannot be read.
     """
     if not body:
         return []
-    messages = decode_stored_messages(body)
+    messages = decode_stored_messages(body, known=known)
     if any(flags & _INNER_BATCH for flags in {message.sys_flag for message in messages}):
         messages = tuple(inner for each in messages for inner in unwrap_inner_batch(each))
     if offset_delta:
@@ -190,12 +195,13 @@ class _Known:
         suggested: which replica is to be asked.
     """
 
-    __slots__ = ("_fields", "_form", "_rest", "_subscription", "broker_name", "suggested")
+    __slots__ = ("_fields", "_form", "_rest", "_seen", "_subscription", "broker_name", "suggested")
 
     def __init__(self, queue: MessageQueue) -> None:
         name = queue.broker_name or ""
         self.broker_name = "" if name.startswith(MOCK_BROKER_PREFIX) else name
         self.suggested = MASTER_ID
+        self._seen = Known()
         self._subscription: SubscriptionData | None = None
         self._rest: tuple[object, ...] = ()
         self._fields: dict[str, str] = {}
@@ -243,7 +249,9 @@ class _Known:
             self.suggested = told.suggest_which_broker_id
         messages: list[StoredMessage] = []
         if status is PullStatus.FOUND:
-            messages = read_messages(response.body, request.subscription, told.offset_delta or 0)
+            messages = read_messages(
+                response.body, request.subscription, told.offset_delta or 0, self._seen
+            )
         return _pull_result(
             status,
             told.next_begin_offset or 0,

@@ -43,6 +43,9 @@ _LENGTH: Final = 2
 SMALLEST: Final = _HEAD.size + 1 + _LENGTH
 """Bytes of a message without topic, body and properties."""
 
+_MOST_HOSTS: Final = 256
+"""Hosts that are kept; endings are never more than there are lengths of properties."""
+
 _UNUSUAL: Final = int(
     MessageSysFlag.COMPRESSED | MessageSysFlag.BORNHOST_V6 | MessageSysFlag.STOREHOSTADDRESS_V6
 )
@@ -88,7 +91,7 @@ def read_late(cls: type[Unread]) -> None:
 
 
 class Known:
-    """What messages that lie together have in common, as far as it was seen.
+    """What messages that lie together have in common, as far as it was seen; for those of the next answer, too.
 
     Attributes:
         endings: the topic behind its length and the length of the properties, by how much longer than its body a message is.
@@ -114,6 +117,8 @@ class Known:
             at: where that one begins.
             shared: its topic, and the hosts of sender and broker.
         """
+        if len(self.hosts) > _MOST_HOSTS:
+            self.hosts.clear()
         _, magic, _, _, _, _, _, sys_flag, _, born, _, store, _, _, size = _HEAD.unpack_from(data, at)  # fmt: skip
         if magic != MAGIC_V1 or sys_flag & _UNUSUAL:
             return False
@@ -125,11 +130,11 @@ class Known:
         self.topic, self.hosts[born], self.hosts[store] = shared
         return True
 
-    def ending(self, longer: int) -> bytes | None:
-        """What follows the body of a message that is so much longer than it; None where that cannot be."""
+    def ending(self, longer: int) -> bytes:
+        """What follows the body of a message that is so much longer than it; nothing where that cannot be."""
         properties = longer - _HEAD.size - len(self.raw_topic) - _LENGTH
         if not 0 <= properties <= MAX_PROPERTIES_BYTES:
-            return None
+            return b""
         ending = self.endings[longer] = self.raw_topic + properties.to_bytes(_LENGTH)
         return ending
 
@@ -147,7 +152,7 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
         host_of, ending_of, topic = known.hosts.get, known.endings.get, known.topic
         add, starts, end = found.append, data.startswith, len(data)
         between = len(known.raw_topic) + _LENGTH
-        born, store = b"", b""
+        born, store, longer, ending = b"", b"", 0, b""
         born_host: Host | None = None
         store_host: Host | None = None
         while at + SMALLEST <= end:
@@ -155,16 +160,17 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
             stop = at + size
             if magic != MAGIC_V1 or sys_flag & _UNUSUAL or length < 0 or stop > end:
                 break
-            ending = ending_of(size - length) or known.ending(size - length)
+            if size - length != longer:
+                longer = size - length
+                if not (ending := ending_of(longer) or known.ending(longer)):
+                    break
             body = at + head
             behind = body + length
-            if ending is None or not starts(ending, behind):
+            if not starts(ending, behind):
                 break
-            if raw_born != born:
-                born, born_host = raw_born, host_of(raw_born)
-            if raw_store != store:
-                store, store_host = raw_store, host_of(raw_store)
-            if born_host is None or store_host is None:
+            if raw_born != born and (born_host := host_of(born := raw_born)) is None:
+                break
+            if raw_store != store and (store_host := host_of(store := raw_store)) is None:
                 break
             one = new(draft)
             one.topic = topic

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError
 from rocketwire.flags import MessageSysFlag
+from rocketwire.wire.alike import Known
 from rocketwire.wire.grammar import parse_raw_stored
 from rocketwire.wire.host import Host
 from rocketwire.wire.stored import (
@@ -124,3 +126,25 @@ def test_a_limit_of_messages_holds_for_those_alike() -> None:
     assert len(decode_stored_messages(3 * written(FIRST), limits=limits)) == 3
     with pytest.raises(DecodeError):
         decode_stored_messages(4 * written(FIRST), limits=limits)
+
+
+@given(st.lists(st.lists(st.sampled_from(OTHERS), max_size=4), max_size=4), st.data())
+def test_what_was_seen_of_earlier_answers_changes_nothing(
+    answers: list[list[StoredMessage]], data: st.DataObject
+) -> None:
+    known = Known()
+    for messages in answers:
+        raw = bytearray(written(*messages))
+        if raw and data.draw(st.booleans()):
+            raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
+        read = partial(decode_stored_messages, known=known)
+        assert outcome(read, bytes(raw)) == outcome(decode_stored_messages, bytes(raw))
+
+
+def test_of_the_hosts_that_were_seen_some_hundreds_are_kept() -> None:
+    known = Known()
+    for port in range(1000):
+        message = replace(FIRST, born_host=Host.of(bytes(4), port))
+        (read, again) = decode_stored_messages(written(message, message), known=known)
+        assert read.born_host == again.born_host == message.born_host
+    assert len(known.hosts) < 300
