@@ -59,8 +59,19 @@ def outgoing_batch(
     born: int,
     config: ProducerConfig,
     namespace: str = "",
+    *,
+    named: bool = True,
 ) -> Outgoing:
     """A batch, ready; its messages are checked by ``check_batch`` already.
+
+    Args:
+        messages: of one topic.
+        keys: gives each its unique key.
+        born: the time now, milliseconds since 1970.
+        config: of the producer.
+        namespace: of the first kind.
+        named: whether the batch has a unique key too, by which it is found where it is stored as one message.  Brokers before 5.0
+            never do that, but give the key to each message, in the place of its own (Java's clients of 4.9 send none).
 
     Raises:
         IllegalMessageError: larger than ``max_message_size`` altogether, or properties that cannot be written.
@@ -77,11 +88,12 @@ def outgoing_batch(
     if len(body) > config.max_message_size:
         raise IllegalMessageError(f"a batch of {len(body)} bytes exceeds {config.max_message_size}")
     wait = "true" if messages[0].wait_store_msg_ok else "false"
+    shared = {const.WAIT: wait, const.UNIQ_KEY: keys.next_key()} if named else {const.WAIT: wait}
     own = {
         "f": "0",
         "g": str(born),
         "h": "0",
-        "i": checked_properties({const.WAIT: wait, const.UNIQ_KEY: keys.next_key()}),
+        "i": checked_properties(shared),
         "m": "true",
     }
     return Outgoing(_BATCH, ",".join(ids), body, own)

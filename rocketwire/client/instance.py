@@ -62,6 +62,9 @@ ASKED_BY_BROKERS: Final = (
 MAX_HEARTBEATS_AT_ONCE: Final = 32
 """Brokers that a heartbeat is sent to at the same time."""
 
+VERSION_5: Final = 413
+"""``MQVersion.V5_0_0``, without its module of six hundred names."""
+
 
 class ClientInstance:
     """One client, as brokers see it; made by ``open_client``.
@@ -225,6 +228,14 @@ class ClientInstance:
     def broker_version(self, address: str) -> int | None:
         """The protocol version that a broker's last heartbeat answer told; None before that."""
         return self._versions.get(address)
+
+    async def is_before_5(self, address: str) -> bool:
+        """Whether a broker is older than 5.0; one that has not told its version yet is sent a heartbeat, and counts as new if it does not
+        answer that.
+        """
+        if address not in self._versions:
+            await self.send_heartbeat(address)
+        return self._versions.get(address, VERSION_5) < VERSION_5
 
     # ------------------------------------------------------------------ members
 

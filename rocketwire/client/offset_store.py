@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
@@ -17,6 +18,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 import trio
 
 from rocketwire.client.queues import replica_of
+from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerError, DecodeError, RocketWireError
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.offsets import OffsetSerializeWrapper
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.messages.offsets import ConsumerOffsetSerializeWrapper
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
@@ -135,10 +138,30 @@ class RemoteBrokerOffsetStore(_Memory):
 
     async def fetch(self, queue: MessageQueue) -> int | None:
         """As ``OffsetStore``; the broker may say 0 for a young queue that the group has never read (clients.md 4.5)."""
-        found = await replica_of(self._instance, queue)
-        return await self._instance.brokers.consumer_offset(
-            found.address, self._group, queue, zero_if_not_found=self._zero_if_not_found
+        address = (await replica_of(self._instance, queue)).address
+        offset = await self._instance.brokers.consumer_offset(
+            address, self._group, queue, zero_if_not_found=self._zero_if_not_found
         )
+        if (
+            offset == 0
+            and self._zero_if_not_found is False
+            and await self._is_made_up(address, queue)
+        ):
+            return None
+        return offset
+
+    async def _is_made_up(self, address: str, queue: MessageQueue) -> bool:
+        """Whether a broker has no offset where it says 0: those before 5.0 cannot be asked not to, but tell all that they have (code 43)."""
+        if not await self._instance.is_before_5(address):
+            return False
+        try:
+            answer = await self._instance.brokers.call(address, RequestCode.GET_ALL_CONSUMER_OFFSET)
+        except BrokerError as error:  # not everybody may ask for that
+            _LOG.info("offsets of %s: %s", address, error)
+            return False
+        body: ConsumerOffsetSerializeWrapper | None = answer.body
+        table = (body.offset_table if body else None) or {}
+        return queue.queue_id not in table.get(f"{queue.topic}@{self._group}", {})
 
     async def persist(
         self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
@@ -267,12 +290,12 @@ class LocalFileOffsetStore(_Memory):
 
     def _write(self, offsets: Mapping[MessageQueue, int]) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        new = self.path.with_name("offsets.json.tmp")
+        new = self.path.with_name(f"offsets.json.{os.getpid()}.tmp")  # others may share the file
         with new.open("wb") as file:
             file.write(encode_body(OffsetSerializeWrapper(offset_table=offsets)))
             file.flush()
             os.fsync(file.fileno())
-        if self.path.exists():
+        with suppress(FileNotFoundError):
             self.path.replace(self.path.with_name("offsets.json.bak"))
         new.replace(self.path)
 

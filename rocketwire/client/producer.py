@@ -236,15 +236,18 @@ class Producer(ProducerMember):
 
         check_batch(messages, self.config)
         namespace = self.instance.config.namespace
-        ready = outgoing_batch(messages, self._keys, now_millis(), self.config, namespace)
         topic = messages[0].topic
         limit = self.config.send_msg_timeout if within is None else within
         started = now_millis()
+        deadline = trio.current_time() + limit
+        target = await self._publishing.target(wire_topic(self.instance.config, topic))
+        named = not await self._publishing.is_anywhere_before_5(target)
+        ready = outgoing_batch(
+            messages, self._keys, now_millis(), self.config, namespace, named=named
+        )
         if queue is None:
             result = await self._publishing.send(topic, ready, limit)
         else:
-            target = await self._publishing.target(wire_topic(self.instance.config, topic))
-            deadline = trio.current_time() + limit
             result = await self._publishing.exchange(topic, target, queue, ready, deadline)
         if self.trace is not None:
             self.trace.sent(messages[0], result, started)

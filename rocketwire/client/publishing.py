@@ -131,6 +131,12 @@ class Publishing:
             raise TopicRouteNotFoundError(topic)
         return found
 
+    async def is_anywhere_before_5(self, target: Target) -> bool:
+        """Whether one of the topic's brokers is older than 5.0; one that nobody knows an address of is not."""
+        names = dict.fromkeys(target.info.broker_name(queue) for queue in target.info.queues)
+        found = (self._instance.routes.master(name) for name in names)
+        return any([await self._instance.is_before_5(one) for one in found if one is not None])
+
     async def _stand_in(self, topic: str) -> None:
         """Take the queues with which the topic would be created."""
         try:

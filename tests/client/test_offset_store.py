@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,8 +15,13 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.messages import decode_header
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.messages.offsets import UpdateConsumerOffsetRequestHeader
+from rocketwire.messages.offsets import (
+    ConsumerOffsetSerializeWrapper,
+    QueryConsumerOffsetResponseHeader,
+    UpdateConsumerOffsetRequestHeader,
+)
 from rocketwire.testing import ScriptedPeer, open_network, reply
+from rocketwire.versions import MQVersion
 from tests.client.producing import NS, A, route
 
 if TYPE_CHECKING:
@@ -134,3 +140,45 @@ async def test_a_broker_is_asked_not_to_invent_an_offset_only_where_that_is_want
             store = RemoteBrokerOffsetStore(client, "g", never_zero=never_zero)
             assert await store.fetch(ONE) is None
         assert (peer.requests[-1].ext_fields or {}).get("setZeroIfNotFound") == asked
+
+
+OLD = MQVersion.V4_9_4
+ELSE = {"T@g": {0: 0, 2: 5}, "T@other": {1: 0}}
+
+
+@pytest.mark.parametrize(
+    ("queue", "version", "never_zero", "offset"),
+    [
+        (ONE, OLD, True, None),
+        (ZERO, OLD, True, 0),
+        (ONE, OLD, False, 0),
+        (ONE, MQVersion.V5_0_0, True, 0),
+    ],
+)
+async def test_a_zero_of_an_old_broker_is_looked_for_among_all_that_it_has(
+    queue: MessageQueue, version: MQVersion, never_zero: bool, offset: int | None
+) -> None:
+    async with open_network() as network:
+        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
+        peer = network.peer(A)
+        peer.on(Code.HEART_BEAT, replace(reply(), version=version))
+        peer.on(Code.QUERY_CONSUMER_OFFSET, reply(QueryConsumerOffsetResponseHeader(offset=0)))
+        table = ConsumerOffsetSerializeWrapper(offset_table=ELSE)
+        peer.on(Code.GET_ALL_CONSUMER_OFFSET, reply(body=table))
+        config = ClientConfig(namesrv_addr=NS)
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            store = RemoteBrokerOffsetStore(client, "g", never_zero=never_zero)
+            assert offset == await store.fetch(queue)
+
+
+async def test_a_zero_counts_where_nobody_may_see_all_offsets() -> None:
+    async with open_network() as network:
+        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
+        peer = network.peer(A)
+        peer.on(Code.HEART_BEAT, replace(reply(), version=OLD))
+        peer.on(Code.QUERY_CONSUMER_OFFSET, reply(QueryConsumerOffsetResponseHeader(offset=0)))
+        peer.on(Code.GET_ALL_CONSUMER_OFFSET, reply(code=ResponseCode.NO_PERMISSION))
+        config = ClientConfig(namesrv_addr=NS)
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            store = RemoteBrokerOffsetStore(client, "g", never_zero=True)
+            assert await store.fetch(ONE) == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,6 +11,7 @@ import trio
 
 from rocketwire.client.message import Message
 from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
     BrokerError,
     ConnectFailedError,
@@ -22,6 +24,7 @@ from rocketwire.errors import (
 )
 from rocketwire.policy.retry import SendStatus
 from rocketwire.testing import reply
+from rocketwire.versions import MQVersion
 from rocketwire.wire.batch import decode_batch
 from rocketwire.wire.properties import decode_properties
 from tests.client.producing import route, stored, world
@@ -281,6 +284,23 @@ async def test_a_batch_is_one_request_with_a_key_for_each_message() -> None:
             ",".join((part.properties or {})["UNIQ_KEY"] or "" for part in one) for one in bodies
         }
         assert result.msg_id in keys
+
+
+@pytest.mark.parametrize(
+    ("version", "named"), [(MQVersion.V4_9_4, False), (MQVersion.V5_0_0, True), (None, True)]
+)
+async def test_a_batch_has_no_key_that_an_old_broker_would_give_to_its_messages(
+    version: MQVersion | None, named: bool
+) -> None:
+    async with world(brokers=("a",)) as it:
+        if version is not None:
+            it.a.on(Code.HEART_BEAT, replace(reply(), version=version))
+        else:
+            it.a.on(Code.HEART_BEAT, reply(code=ResponseCode.SYSTEM_ERROR))
+        await it.producer.send_batch([HELLO, HELLO])
+        (sent,) = it.sent()
+
+    assert ("UNIQ_KEY" in told(sent)["i"]) is named
 
 
 async def test_many_messages_go_in_as_many_batches_as_it_takes() -> None:

@@ -100,8 +100,10 @@ class Brokers(Asking):
 
     async def consume_queue(
         self, address: str, queue: MessageQueue, index: int, count: int, group: str | None = None
-    ) -> QueryConsumeQueueResponseBody:
+    ) -> QueryConsumeQueueResponseBody | None:
         """Entries of a consume queue, and what a group's filter makes of them (code 321; Java: ``queryConsumeQueue``).
+
+        None where the broker has no such queue.
 
         Args:
             address: of the broker.
@@ -120,7 +122,7 @@ class Brokers(Asking):
             count=count,
             consumer_group=group,
         )
-        found: QueryConsumeQueueResponseBody
+        found: QueryConsumeQueueResponseBody | None
         found = await self.body_of(address, Code.QUERY_CONSUME_QUEUE, header)
         return found
 

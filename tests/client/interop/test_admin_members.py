@@ -116,8 +116,10 @@ async def test_messages_are_found_by_both_ids_by_key_by_place_and_by_time(
 
     address = java_cluster.master.address
     told = await admin.brokers.consume_queue(address, queue, one.queue_offset, 1)
-    (entry,) = list(told.queue_data or ())
+    (entry,) = list((told and told.queue_data) or ())
     assert entry.physic_offset == one.commit_log_offset
+    nowhere = MessageQueue(topic=unique("none"), broker_name="", queue_id=0)
+    assert await admin.brokers.consume_queue(address, nowhere, 0, 1) is None
 
 
 async def test_a14_members_are_seen_asked_and_told_also_with_short_heartbeats(

@@ -8,7 +8,7 @@ import pytest
 
 from rocketwire_tools.admin.arguments import positive, property_pair, seconds
 from rocketwire_tools.admin.consuming import subscription
-from rocketwire_tools.admin.producing import BATCH_BYTES, batches
+from rocketwire_tools.admin.producing import BATCH_BYTES, batches, others
 from tests.tools.admin.running import run
 
 PRODUCE = ("produce", "-t", "T")
@@ -88,3 +88,25 @@ def test_properties_are_pairs() -> None:
     assert ("a", "b=c") == property_pair("a=b=c")
     with pytest.raises(argparse.ArgumentTypeError):
         property_pair("=b")
+
+
+@pytest.mark.parametrize(
+    ("lost", "following", "text"),
+    [
+        ([], None, ""),
+        ([], 7, "; none from 7 on was sent"),
+        ([3], None, "; no acknowledgement either of 3"),
+        ([3, 4, 5, 7, 9, 10], 11, "; no acknowledgement either of 3-5, 7, 9-10; none from 11 on was sent"),
+    ],
+)  # fmt: skip
+def test_one_line_tells_what_became_of_all_messages_behind_the_first_that_failed(
+    lost: list[int], following: int | None, text: str
+) -> None:
+    assert text == others(lost, following)
+
+
+def test_ids_of_brokers_to_forget_are_numbers() -> None:
+    done = run("cleanBrokerMetadata", "-a", "127.0.0.1:1", "-bn", "a", "-b", "1;two")
+
+    assert (2, "") == (done.status, done.out)
+    assert "'1;two' is no list of numbers" in done.complaint

@@ -32,12 +32,18 @@ class RefusedError(Exception):
 
 
 class LineError(Exception):
-    """A line of the input could not be dealt with; the cause says why, and makes the exit status."""
+    """A line of the input could not be dealt with; the cause says why, and makes the exit status.
+
+    Attributes:
+        number: of the line, or of the message, from 1 on.
+        others: what is to be said of others; empty for nothing.
+    """
 
     def __init__(self, number: int) -> None:
-        """Args: number: of the line, or of the message, from 1 on."""
+        """Nothing is to be said of others yet."""
         super().__init__(number)
         self.number = number
+        self.others = ""
 
 
 class StoppedError(Exception):

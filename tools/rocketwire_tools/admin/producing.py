@@ -1,7 +1,8 @@
 """What ``produce`` does: bodies in, messages out to brokers, results out to stdout.
 
 Rules of this file: results are written in the order of the bodies, each as soon as it and those before it are there.  After the
-first failure nothing more is begun; what is on its way is waited for, and written all the same.
+first failure nothing more is begun; what is on its way is waited for, and written all the same: behind a line for each that failed
+before it, so that the line of a message stands where its body stood.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from rocketwire.errors import RocketWireError
 from rocketwire.policy.selectors import queue_by_hash
 from rocketwire_tools.admin.command import LineError, RefusedError, StoppedError, UsageError
 from rocketwire_tools.admin.signals import stopping
+from rocketwire_tools.admin.statuses import line_of
 from rocketwire_tools.admin.streams import JsonLines, read_lines
 
 if TYPE_CHECKING:
@@ -44,6 +46,12 @@ DEFAULT_SIZE: Final = 100
 
 BATCH_BYTES: Final = 1 << 20
 """Bytes of bodies beyond which a batch takes no more."""
+
+
+_NOWHERE: Final[dict[str, Value]] = dict.fromkeys(
+    ("offsetMsgId", "brokerName", "queueId", "queueOffset")
+)
+"""Of a message of which no broker has told where it is."""
 
 
 @dataclass(eq=False, slots=True)
@@ -151,6 +159,9 @@ class _Sending:
         self._outcome = outcome
         self._stop = stop
         self._jobs: deque[_Job] = deque()
+        self._failed: list[dict[str, Value]] = []
+        self._lost: list[int] = []
+        self._next: int | None = 1
         self._output = JsonLines(sys.stdout.fileno())
         self._turn = trio.Lock()
 
@@ -167,6 +178,9 @@ class _Sending:
                 await self._feed(send)
                 feeding.cancel_scope.cancel()
             send.close()
+        if self.error is not None:
+            lost = [number for number in self._lost if number != self.error.number]
+            self.error.others = others(lost, self._next)
 
     async def _cancel_when_asked(self, scope: trio.CancelScope) -> None:
         await self._stop.asked.wait()
@@ -178,7 +192,8 @@ class _Sending:
             async for bodies in pieces:
                 for part in batches(bodies, self._wanted.batch or 1):
                     await send.send(_Job(number, part))
-                    number += len(part)
+                    self._next = number = number + len(part)
+        self._next = None
 
     async def _work(self, receive: trio.MemoryReceiveChannel[_Job]) -> None:
         async with receive:
@@ -197,13 +212,17 @@ class _Sending:
         async with self._turn:
             while self._jobs and self._jobs[0].done:
                 job = self._jobs.popleft()
+                if job.error is not None:
+                    self._failed += [_unsent(job.error)] * len(job.bodies)
+                    self._lost += range(job.number, job.number + len(job.bodies))
+                    self._fail(job.number, job.error)
+                    continue
                 try:
-                    for line in job.lines:
+                    for line in (*self._failed, *job.lines):
                         await self._output.write(line)
                 except BrokenPipeError:
                     self._fail(job.number, RefusedError("nobody reads what became of it"))
-                if job.error is not None:
-                    self._fail(job.number, job.error)
+                self._failed.clear()
 
     def _fail(self, number: int, cause: Exception) -> None:
         """Begin nothing more."""
@@ -245,6 +264,29 @@ class _Sending:
         )
 
 
+def others(lost: Sequence[int], following: int | None) -> str:
+    """What to say of the messages behind the first that failed.
+
+    Args:
+        lost: those that failed too, in order.
+        following: the first that was not begun; None where all were.
+    """
+    runs: list[list[int]] = []
+    for number in lost:
+        if runs and runs[-1][-1] == number - 1:
+            runs[-1][1:] = [number]
+        else:
+            runs.append([number])
+    words = ", ".join("-".join(map(str, run)) for run in runs)
+    text = f"; no acknowledgement either of {words}" if words else ""
+    return text if following is None else f"{text}; none from {following} on was sent"
+
+
+def _unsent(error: RocketWireError) -> dict[str, Value]:
+    """What to write of a message that was not acknowledged."""
+    return {"status": "FAILED", "msgId": None, **_NOWHERE, "error": line_of(error)}
+
+
 def _lines(result: SendResult, count: int) -> list[dict[str, Value]]:
     """What to write of each message of a request."""
     ids = result.msg_id.split(",")
@@ -263,5 +305,4 @@ def _lines(result: SendResult, count: int) -> list[dict[str, Value]]:
 
 
 def _oneway(msg_id: str) -> dict[str, Value]:
-    empty: dict[str, Value] = dict.fromkeys(("offsetMsgId", "brokerName", "queueId", "queueOffset"))
-    return {"status": "ONEWAY", "msgId": msg_id, **empty}
+    return {"status": "ONEWAY", "msgId": msg_id, **_NOWHERE}

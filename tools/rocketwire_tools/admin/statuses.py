@@ -51,7 +51,7 @@ def line_of(error: BaseException) -> str:
     if isinstance(error, StoppedError):
         return f"stopped by {signal.Signals(error.number).name}"
     if isinstance(error, LineError) and error.__cause__ is not None:
-        return f"message {error.number}: {line_of(error.__cause__)}"
+        return f"message {error.number}: {line_of(error.__cause__)}{error.others}"
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, SendFailedError) and error.__cause__ is not None:
         return f"{text}: {line_of(error.__cause__)}"

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client.admin.asking import of_each
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.arguments import positive
-from rocketwire_tools.admin.command import Column, Kind, Record, Table, UsageError, Value
+from rocketwire_tools.admin.command import (
+    Column,
+    Kind,
+    Record,
+    RefusedError,
+    Table,
+    UsageError,
+    Value,
+)
 from rocketwire_tools.admin.operating import (
     BROKER,
     CLUSTER,
@@ -143,6 +151,8 @@ async def _consume_queue(admin: Admin, wanted: Namespace) -> Table:
     found = await admin.brokers.consume_queue(
         address, queue, wanted.index, wanted.count, wanted.consumer
     )
+    if found is None:
+        raise RefusedError(f"{address} has no queue {wanted.queue} of topic {wanted.topic}")
     rows = [
         (wanted.index + at, one.physic_offset, one.physic_size, one.tags_code, one.eval, one.msg)
         for at, one in enumerate(found.queue_data or ())

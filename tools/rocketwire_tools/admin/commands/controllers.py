@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.admin.command import Column, Kind, Record, Table, Value
@@ -69,8 +70,15 @@ async def _elect(admin: Admin, wanted: Namespace) -> Record:
     )
 
 
+def _numbers(text: str) -> list[int]:
+    words = [one.strip() for one in text.split(";") if one.strip()]
+    if not all(one.isascii() and one.isdecimal() for one in words):
+        raise argparse.ArgumentTypeError(f"{text!r} is no list of numbers with semicolons between")
+    return [int(one) for one in words]
+
+
 async def _clean(admin: Admin, wanted: Namespace) -> Record:
-    ids = [int(one) for one in (wanted.broker_controller_ids_to_clean or "").split(";") if one]
+    ids: list[int] = wanted.broker_controller_ids_to_clean or []
     await admin.controllers.clean_broker(
         wanted.controller_address,
         wanted.broker_name,
@@ -115,7 +123,7 @@ COMMANDS: Final = (
     ),
     admin_command(
         "cleanBrokerMetadata", "have controllers forget brokers", _clean, _ADDRESS, _NAME, CLUSTER,
-        option("-b --brokerControllerIdsToClean", "which, as 1;2; all otherwise"),
+        option("-b --brokerControllerIdsToClean", "which, as 1;2; all otherwise", type=_numbers),
         option("-l --cleanLivingBroker", "also those that are alive", switch=True), group=_GROUP,
     ),
     admin_command(

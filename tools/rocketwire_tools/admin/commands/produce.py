@@ -17,7 +17,8 @@ One JSON object to a line is written for each message, in the order of the input
 A --transaction adds "transactionState"; --oneway knows only "msgId", and its status is "ONEWAY".
 
 An empty line is skipped: RocketMQ has no empty messages.  The first message that cannot be sent ends the program, which says
-which line that was; those that are on their way are still waited for.  SIGINT and SIGTERM do the same (exit status 130 and 143).
+which one that was, which others have no acknowledgement, and from which on none was sent; those that are on their way are still
+waited for.  If one of them was stored, those before it that failed have lines too: {"status":"FAILED",...,"error":...}.  SIGINT and SIGTERM do the same (exit status 130 and 143).
 
 examples:
   seq 10 | rocketwire-admin produce -n localhost:9876 -t orders --tag new
