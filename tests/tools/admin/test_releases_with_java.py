@@ -60,7 +60,7 @@ class Place(NamedTuple):
 
     def asked(self, *words: str) -> Run:
         """An operator's command, in this process."""
-        return run_here(*words, *self.servers, "-o", "json")
+        return run_here(*words, *self.servers, "--output", "json")
 
     def rows(self, *words: str) -> Any:
         return json.loads(self.asked(*words).out)
