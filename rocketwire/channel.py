@@ -150,8 +150,7 @@ class Channel(trio.abc.AsyncResource):
 
         Cancellation: the request is forgotten; it may have been executed.
         """
-        if self._error is not None:
-            raise self._ended()
+        self._require_open()
         await trio.lowlevel.checkpoint_if_cancelled()  # whoever sends waits afterwards
         if self._outbox.unsent > MAX_UNSENT:
             await self._room_by(deadline, command.code)
@@ -163,10 +162,15 @@ class Channel(trio.abc.AsyncResource):
         waiters, inlet = self._waiters, self._inlet
         alone = not waiters or self._answered == 1
         self._answered = 0
+        written = self._outbox.put(data, at_once=alone)
+        came: bytes | None = None
+        if written and inlet.is_free and not waiters:
+            response, came = self._soon(opaque)
+            if response is not None:
+                return response
         waiter = waiters[opaque] = Waiter(opaque)
-        self._outbox.put(data, at_once=alone)
         if inlet.is_free:
-            await self._read_for(waiter, opaque)
+            await self._read_for(waiter, opaque, came)
         else:
             await self._wait_for(waiter)
         if waiter.response is None:
@@ -225,6 +229,19 @@ class Channel(trio.abc.AsyncResource):
 
     # ------------------------------------------------------------------ inside
 
+    def _soon(self, opaque: int) -> tuple[RemotingCommand | None, bytes | None]:
+        """The answer to the only request that waits, or what else comes before anything else can happen."""
+        try:
+            came = self._inlet.receive_soon()
+        except BaseException:  # whoever sits at the keyboard had enough
+            self._connection.forget(opaque)
+            raise
+        now = self._now()
+        response = came and self._connection.receive_answer(came, opaque, now=now)
+        if response:
+            self.heard_at, self._answered = now, 1
+        return response or None, came
+
     async def _wait_for(self, waiter: Waiter) -> None:
         """Wait until whoever reads has the answer to a request, or something else has settled it."""
 
@@ -235,22 +252,20 @@ class Channel(trio.abc.AsyncResource):
         waiter.task = trio.lowlevel.current_task()
         await trio.lowlevel.wait_task_rescheduled(abort)
 
-    async def _read_for(self, waiter: Waiter, opaque: int) -> None:
-        """As ``_wait_for``, but reading until the answer is among what comes, for all others too."""
-        waiters, inlet = self._waiters, self._inlet
-        inlet.take()
+    async def _read_for(self, waiter: Waiter, opaque: int, came: bytes | None) -> None:
+        """As ``_wait_for``, but reading until the answer is among what comes, for all others too; some may have come already."""
+        self._inlet.take()
         try:
-            while waiter.response is None and opaque in waiters:
+            self._received(came)
+            while waiter.response is None and opaque in self._waiters:
                 try:
-                    came = await inlet.receive(self._connection.missing)
+                    self._received(await self._inlet.receive(self._connection.missing))
                 except _LOST as error:
                     self._break("the connection was lost", error)
-                else:
-                    self._received_for(waiter, opaque, came)
         finally:
-            if opaque in waiters:
+            if opaque in self._waiters:
                 self._forget(opaque)
-            inlet.give_back(recall=bool(waiters))
+            self._inlet.give_back(recall=bool(self._waiters))
 
     def _said(self, talk: Talk, command: RemotingCommand | PreparedRequest) -> bytes:
         """The bytes of the next request of a talk, which waits for its answer from now on."""
@@ -344,18 +359,6 @@ class Channel(trio.abc.AsyncResource):
             with self._alarm:
                 await trio.sleep_forever()
             self._happened(self._connection.handle_deadline(trio.current_time()))
-
-    def _received_for(self, waiter: Waiter, opaque: int, data: bytes | None) -> None:
-        """As ``_received``, by whoever waits for an answer himself; as a rule it is that, alone."""
-        if data is not None and len(self._waiters) == 1:
-            now = self._now()
-            waiter.response = self._connection.receive_answer(data, opaque, now=now)
-            if waiter.response is not None:
-                self.heard_at = now
-                del self._waiters[opaque]
-                self._answered = 1
-                return
-        self._received(data)
 
     def _received(self, data: bytes | None) -> None:
         if data is not None and self._error is None:

@@ -3,7 +3,8 @@
 Rules of this file:
 
 * One task reads at a time.  As a rule that is a task of its own, which never ends; it stands *aside* while requests are made one
-  after the other: then whoever waits for the only answer reads it himself, which saves a turn of the loop for each.
+  after the other: then whoever waits for the only answer reads it himself, which saves a turn of the loop for each; and where no
+  other task could run he waits for it without any (``rocketwire.shortcut``).
 * Who stands aside looks up every ``PAUSE`` seconds, so that what comes unasked for waits no longer than twice that.
 * Over TCP bytes are read with the descriptor itself: a stream's own methods cost two turns of the loop each.  All that is said of
   standing aside holds for TCP alone.
@@ -18,11 +19,16 @@ from typing import Final
 
 import trio
 
+from rocketwire.shortcut import shortcut_to
+
 PAUSE: Final = 0.02
 """Seconds after which the task that reads looks whether anybody else still does."""
 
 _READ: Final = 262_144
 """Bytes that are read at most at once: the answers to several pulls, which have to be put together where they come in two pieces."""
+
+_READ_SOON: Final = 65_536
+"""The same where it is one answer that is waited for."""
 
 _WORTH_WAITING: Final = 4096
 """Bytes from which on it pays to have the system wait until they are there."""
@@ -45,6 +51,7 @@ class Inlet:
         "_interrupted",
         "_low_water",
         "_over",
+        "_shortcut",
         "_stands_aside",
         "_stream",
         "_taken",
@@ -61,6 +68,7 @@ class Inlet:
         self._stream = stream
         self._low_water = 1
         self._descriptor = descriptor_of(stream)
+        self._shortcut = None if self._descriptor is None else shortcut_to(self._descriptor)
         self._aside: trio.lowlevel.Task | None = None
         self._stands_aside = False
         self._taken = False
@@ -105,6 +113,22 @@ class Inlet:
                 continue
             except OSError as error:
                 raise trio.BrokenResourceError(str(error)) from error
+
+    def receive_soon(self) -> bytes | None:
+        """The next bytes, where nothing else can happen before they come, without a turn of the loop; else None.
+
+        Only while ``is_free``; whatever is wrong with the connection is told by ``receive``.
+        """
+        self._used = True
+        shortcut, descriptor = self._shortcut, self._descriptor
+        if shortcut is None or descriptor is None or self._low_water != 1:
+            return None
+        if not shortcut.is_ready():
+            return None
+        try:
+            return os.read(descriptor, _READ_SOON) or None
+        except OSError:
+            return None
 
     def interrupt(self) -> None:
         """Have whoever waits in ``receive`` go on without bytes; nothing happens where nobody waits."""

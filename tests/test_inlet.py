@@ -121,6 +121,110 @@ async def test_a_reader_that_is_about_to_look_is_not_woken_when_it_is_called() -
             assert not inlet.is_free
 
 
+@asynccontextmanager
+async def next_to_a_thread() -> AsyncGenerator[tuple[Channel, socket.socket]]:
+    """A channel that reads its own answers, the other end left to whoever is no task."""
+    with pair() as (stream, there):
+        async with over(stream, peer="peer", idle_timeout=None) as channel:
+            for code in range(8):
+                there.sendall(answer_to(code))
+                assert (await channel.request(RemotingCommand(code=code))).code == code + 100
+            yield channel, there
+
+
+def answer_to(opaque: int) -> bytes:
+    return encode(RemotingCommand(code=opaque + 100, opaque=opaque, flag=1))
+
+
+def always(_: object) -> bool:
+    return True
+
+
+def never(_: int) -> None:
+    return None
+
+
+async def test_who_is_alone_reads_his_answer_without_a_turn_of_the_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async def turn(descriptor: int) -> None:
+        raise AssertionError(descriptor)
+
+    async with next_to_a_thread() as (channel, there):
+        with monkeypatch.context() as context:
+            context.setattr("trio.lowlevel.wait_readable", turn)
+            context.setattr("rocketwire.shortcut.Shortcut.is_ready", always)
+            there.sendall(answer_to(8))
+
+            assert (await channel.request(RemotingCommand(code=1))).code == 108
+        assert channel.in_flight == 0
+
+
+@pytest.mark.parametrize("cut", [1, 8, 60])
+async def test_an_answer_that_comes_in_parts_or_behind_others_is_read_to_its_end(
+    monkeypatch: pytest.MonkeyPatch, cut: int
+) -> None:
+    monkeypatch.setattr("rocketwire.shortcut.Shortcut.is_ready", always)
+    bytes_ = answer_to(3) + answer_to(8) + answer_to(9)
+
+    async def later() -> None:
+        await trio.testing.wait_all_tasks_blocked()
+        there.sendall(bytes_[-cut:])
+
+    async with next_to_a_thread() as (channel, there), trio.open_nursery() as nursery:
+        there.sendall(bytes_[:-cut])
+        nursery.start_soon(later)
+        assert (await channel.request(RemotingCommand(code=1))).code == 108
+        assert (await channel.request(RemotingCommand(code=1))).code == 109
+        assert channel.in_flight == 0
+
+
+async def test_what_is_wrong_with_a_connection_is_told_as_ever_by_who_waits(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rocketwire.shortcut.Shortcut.is_ready", always)
+
+    async with next_to_a_thread() as (channel, there):
+        nothing_there = trio.move_on_after(0.01)
+        with nothing_there:
+            await channel.request(RemotingCommand(code=1))
+        assert nothing_there.cancelled_caught
+        assert channel.in_flight == 0
+        there.shutdown(socket.SHUT_WR)
+        with pytest.raises(ChannelBrokenError, match="the peer closed the connection"):
+            await channel.request(RemotingCommand(code=2))
+
+
+async def test_who_is_interrupted_at_the_keyboard_leaves_nothing_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def interrupted(_: object) -> bool:
+        raise KeyboardInterrupt
+
+    async with next_to_a_thread() as (channel, there):
+        with monkeypatch.context() as context:
+            context.setattr("rocketwire.shortcut.Shortcut.is_ready", interrupted)
+            with pytest.raises(KeyboardInterrupt):
+                await channel.request(RemotingCommand(code=1))
+        assert channel.in_flight == 0
+        there.sendall(answer_to(8) + answer_to(9))
+
+        assert (await channel.request(RemotingCommand(code=2))).code == 109
+
+
+async def test_without_a_shortcut_or_with_bytes_that_the_system_keeps_back_there_is_a_turn_of_the_loop(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with pair() as (stream, there):
+        async with stream:
+            inlet = Inlet(stream)
+            there.sendall(bytes(8000))
+            assert await inlet.receive(8000) == bytes(8000)
+            assert inlet.receive_soon() is None
+            monkeypatch.setattr("rocketwire.inlet.shortcut_to", never)
+            assert Inlet(stream).receive_soon() is None
+
+
 class Peer:
     """The other end of a channel over TCP, moved by hand."""
 
