@@ -103,7 +103,7 @@ class Brokers(Asking):
     ) -> QueryConsumeQueueResponseBody | None:
         """Entries of a consume queue, and what a group's filter makes of them (code 321; Java: ``queryConsumeQueue``).
 
-        None where the broker has no such queue.
+        None where the queue has nothing at that place: the broker answers without a body.
 
         Args:
             address: of the broker.

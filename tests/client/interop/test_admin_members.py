@@ -119,7 +119,9 @@ async def test_messages_are_found_by_both_ids_by_key_by_place_and_by_time(
     (entry,) = list((told and told.queue_data) or ())
     assert entry.physic_offset == one.commit_log_offset
     nowhere = MessageQueue(topic=unique("none"), broker_name="", queue_id=0)
-    assert await admin.brokers.consume_queue(address, nowhere, 0, 1) is None
+    with pytest.raises(BrokerError, match="is not exist!"):
+        await admin.brokers.consume_queue(address, nowhere, 0, 1)
+    assert await admin.brokers.consume_queue(address, queue, 99, 1) is None
 
 
 async def test_a14_members_are_seen_asked_and_told_also_with_short_heartbeats(

@@ -152,7 +152,9 @@ async def _consume_queue(admin: Admin, wanted: Namespace) -> Table:
         address, queue, wanted.index, wanted.count, wanted.consumer
     )
     if found is None:
-        raise RefusedError(f"{address} has no queue {wanted.queue} of topic {wanted.topic}")
+        raise RefusedError(
+            f"{address} has nothing at {wanted.index} of queue {wanted.queue} of topic {wanted.topic}"
+        )
     rows = [
         (wanted.index + at, one.physic_offset, one.physic_size, one.tags_code, one.eval, one.msg)
         for at, one in enumerate(found.queue_data or ())
