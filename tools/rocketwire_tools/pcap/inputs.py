@@ -27,6 +27,8 @@ BLOCK: Final = 1 << 20
 """Bytes that the thread inflates at a time."""
 _PIECE: Final = 1 << 17
 """Bytes that are inflated by one call: where a file was cut off, fewer than that are lost."""
+_GZIP_PIECE: Final = 1 << 19
+"""The same of gzip, of which a cut loses nothing: each call has to wait until the decoder lets the interpreter go, and gzip takes longest."""
 AHEAD: Final = 16
 """Blocks that it runs ahead: as much as the engine takes at once, so that neither waits for the other."""
 _GZIP: Final = b"\x1f\x8b"
@@ -89,11 +91,15 @@ class InflatedSource:
         path: for messages.
         plain: the inflating reader.
         file: closed with it.
+        piece: bytes that are inflated by one call.
     """
 
-    def __init__(self, path: str, plain: Inflating, file: io.RawIOBase) -> None:
+    def __init__(
+        self, path: str, plain: Inflating, file: io.RawIOBase, piece: int = _PIECE
+    ) -> None:
         self._path = path
         self._plain = plain
+        self._piece = piece
         self._file = file
         self._blocks: queue.Queue[bytes | bytearray | Exception] = queue.Queue(AHEAD)
         self._rest = memoryview(b"")
@@ -115,7 +121,7 @@ class InflatedSource:
         while True:
             block = bytearray()
             try:
-                while len(block) < BLOCK and (piece := self._plain.read1(_PIECE)):
+                while len(block) < BLOCK and (piece := self._plain.read1(self._piece)):
                     block += piece
             except Exception:
                 if block:  # an empty one says that this is the end
@@ -218,13 +224,13 @@ def _lz4(file: io.RawIOBase) -> Inflating:
 
 
 _KINDS: Final = (
-    (_GZIP, _gzip, "isal"),
-    (_ZSTD, _zstd, "zstandard"),
-    (_LZ4, _lz4, "lz4"),
+    (_GZIP, _gzip, "isal", _GZIP_PIECE),
+    (_ZSTD, _zstd, "zstandard", _PIECE),
+    (_LZ4, _lz4, "lz4", _PIECE),
 )
 
 
-COMPRESSED: Final = (*(magic for magic, _, _ in _KINDS), *_SKIPPABLE)
+COMPRESSED: Final = (*(magic for magic, *_ in _KINDS), *_SKIPPABLE)
 """What compressed captures begin with."""
 
 
@@ -267,10 +273,10 @@ def open_input(path: str) -> ByteSource:
             opening = _first_bytes(file)
     except OSError as error:
         raise CaptureError(path, None, error.strerror or str(error)) from error
-    for magic, inflating, package in _KINDS:
+    for magic, inflating, package, piece in _KINDS:
         if opening.startswith(magic):
             try:
-                return InflatedSource(path, inflating(_Rejoined(opening, file)), file)
+                return InflatedSource(path, inflating(_Rejoined(opening, file)), file, piece)
             except ImportError as error:
                 file.close()
                 raise CaptureError(path, None, f"needs the package {package}") from error
