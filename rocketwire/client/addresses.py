@@ -19,7 +19,7 @@ VIP_PORT_DISTANCE: Final = 2
 
 _NOT_IN_NAMES: Final = frozenset(" \t,;/")
 
-_INSTANCE_ENDPOINT: Final = re.compile(r"^(\w+://|)(MQ_INST_\w+_\w+)\..*$")
+_INSTANCE_ENDPOINT: Final = r"^(\w+://|)(MQ_INST_\w+_\w+)\..*$"
 
 
 def split_address(address: str) -> tuple[str, int]:
@@ -71,7 +71,7 @@ def parse_name_servers(configured: str | Iterable[str]) -> tuple[str, ...]:
 
 def instance_of_endpoint(configured: str) -> str | None:
     """The namespace that an endpoint names, ``MQ_INST_..._...`` before its first dot; None for any other text."""
-    match = _INSTANCE_ENDPOINT.match(configured.strip())
+    match = re.match(_INSTANCE_ENDPOINT, configured.strip())
     return None if match is None else match[2]
 
 

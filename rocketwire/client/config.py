@@ -5,7 +5,6 @@ Java: ``ClientConfig``, ``NettyClientConfig``, ``MixAll``.
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Final
 
@@ -23,11 +22,13 @@ DEFAULT_INSTANCE_NAME: Final = "DEFAULT"
 NAMESRV_ADDR_ENV: Final = "NAMESRV_ADDR"
 """Environment variable with the name servers of whoever configures none."""
 
+_set: Final = object.__setattr__
+
 ZONE_ENV: Final = "ROCKETMQ_ZONE"
 ZONE_MODE_ENV: Final = "ROCKETMQ_ZONE_MODE"
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Credentials:
     """Who signs requests (Java: ``SessionCredentials``).
 
@@ -40,6 +41,12 @@ class Credentials:
     access_key: str
     secret_key: str = field(repr=False)
     security_token: str | None = field(default=None, repr=False)
+
+    def __init__(self, access_key: str, secret_key: str, security_token: str | None = None) -> None:
+        """What a dataclass would write."""
+        _set(self, "access_key", access_key)
+        _set(self, "secret_key", secret_key)
+        _set(self, "security_token", security_token)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

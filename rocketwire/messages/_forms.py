@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import math
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -27,6 +27,7 @@ from rocketwire.messages._numbers import (
 from rocketwire.wire.constant_names import constant_finder
 from rocketwire.wire.doubles import double_text
 from rocketwire.wire.fastjson import Real, dumps
+from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,12 +37,13 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)
 
-_BASE64 = re.compile(r"(?:(?>[A-Za-z0-9+/]{4}))*+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?")
+_BASE64 = r"(?:(?>[A-Za-z0-9+/]{4}))*+(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?"
+_set: Final = object.__setattr__
 _MAX_TEXT_BITS: Final = 12_000
 """Longest integer, in bits, that is turned into text; beyond it Python itself refuses."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, init=False)
 class Form(Generic[T]):
     """How values of one Java type are read and written.
 
@@ -70,8 +72,31 @@ class Form(Generic[T]):
     exact: type | None = None
     nulls: bool = False
 
+    def __init__(
+        self,
+        java: str,
+        read: Callable[[JsonValue], T | None],
+        write: Callable[[T], Any] | None = None,
+        parse: Callable[[str], T] | None = None,
+        print: Callable[[T], str] | None = None,  # noqa: A002 - as the attribute
+        read_key: Callable[[str], T | None] | None = None,
+        write_key: Callable[[T], Any] | None = None,
+        exact: type | None = None,
+        nulls: bool = False,
+    ) -> None:
+        """What a dataclass would write; compiling that takes longer than all calls of it before a first message."""
+        _set(self, "java", java)
+        _set(self, "read", read)
+        _set(self, "write", write)
+        _set(self, "parse", parse)
+        _set(self, "print", print)
+        _set(self, "read_key", read_key)
+        _set(self, "write_key", write_key)
+        _set(self, "exact", exact)
+        _set(self, "nulls", nulls)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True, slots=True, init=False)
 class Primitive(Form[T]):
     """The form of a Java primitive: never null.
 
@@ -80,6 +105,26 @@ class Primitive(Form[T]):
     """
 
     zero: T = field(kw_only=True)
+
+    def __init__(
+        self,
+        java: str,
+        read: Callable[[JsonValue], T | None],
+        write: Callable[[T], Any] | None = None,
+        parse: Callable[[str], T] | None = None,
+        print: Callable[[T], str] | None = None,  # noqa: A002 - as the attribute
+        read_key: Callable[[str], T | None] | None = None,
+        write_key: Callable[[T], Any] | None = None,
+        exact: type | None = None,
+        nulls: bool = False,
+        *,
+        zero: T,
+    ) -> None:
+        """As that of ``Form``, and what an absent one is."""
+        # a class with slots is made anew, which "super" of its methods does not know
+        form: Any = Form
+        form.__init__(self, java, read, write, parse, print, read_key, write_key, exact, nulls)
+        _set(self, "zero", zero)
 
 
 # ---------------------------------------------------------------------------- integers
@@ -257,7 +302,7 @@ def _read_bits(value: JsonValue) -> frozenset[int] | None:
     text = _read_string(value)
     if not text:
         return None
-    if not _BASE64.fullmatch(text):
+    if not re.fullmatch(_BASE64, text):
         raise Mismatch(f"no base64 text: {kind(value)}")
     octets = base64.b64decode(text + "=" * (-len(text) % 4))
     number = int.from_bytes(octets, "little")

@@ -10,7 +10,7 @@ import math
 import re
 from typing import Final
 
-_NUMBER: Final = re.compile(r"(-?)(?:(∞)|(,*+\d[\d,]*+)(?:E(-?\d{1,9})(?!\d))?)")
+_NUMBER: Final = r"(-?)(?:(∞)|(,*+\d[\d,]*+)(?:E(-?\d{1,9})(?!\d))?)"
 _LONG_HIGH: Final = (1 << 63) - 1
 _LONG_DIGITS: Final = 19
 
@@ -20,7 +20,7 @@ def formatted_number(text: str) -> int | float | None:
     such text, or begins otherwise."""
     if text.rfind(",") != len(text) - 4 or "." in text:
         return None
-    match = _NUMBER.match(text)
+    match = re.match(_NUMBER, text)
     if match is None:
         return None
     minus, infinity, digits, exponent = match.groups("")

@@ -40,7 +40,7 @@ NO_BROKER: Final = "__syslo__none__"
 MAX_QUEUES: Final = 65_536
 """Most queues of one topic that a route is believed to have; an operator creates tens."""
 
-_INTEGER: Final = re.compile(r"[+-]?[0-9]{1,10}")
+_INTEGER: Final = r"[+-]?[0-9]{1,10}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,7 +188,7 @@ def _ordered(topic: str, text: str) -> tuple[MessageQueue, ...]:
     found: list[MessageQueue] = []
     for item in split(text, ";"):
         pieces = split(item, ":")
-        if len(pieces) < 2 or not _INTEGER.fullmatch(pieces[1]):
+        if len(pieces) < 2 or not re.fullmatch(_INTEGER, pieces[1]):
             raise DecodeError(f"not broker:queues but {item[:80]!r}", path="order_topic_conf")
         found += _queues(topic, pieces[0], int(pieces[1]))
     return tuple(found)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import CURRENT_VERSION, LanguageCode, SerializeType
@@ -11,6 +10,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.wire.binary_header import decode_binary_header, encode_binary_header
 from rocketwire.wire.drafts import drafting
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, FrameDecoder, RawFrame, split_frame
+from rocketwire.wire.frozen import dataclass
 from rocketwire.wire.grammar import build_envelope
 from rocketwire.wire.json_header import encode_json_header, read_json_header
 

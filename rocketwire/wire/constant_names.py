@@ -8,13 +8,14 @@ follows or the name ends with it (Java: ``JSONReader.getNameHashCodeLCase``).
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_SKIPPED = re.compile(r"([ _-])(?!\1|\Z)")
-_ORDINAL = re.compile(r"[+-]?[0-9]{1,40}")
+_SKIPPED = r"([ _-])(?!\1|\Z)"
+_ORDINAL = r"[+-]?[0-9]{1,40}"
 
 
 def constant_finder(names: Sequence[str]) -> Callable[[str], int | None]:
@@ -26,16 +27,19 @@ def constant_finder(names: Sequence[str]) -> Callable[[str], int | None]:
     Returns:
         A function from a text to an index of ``names``; None where Java finds no constant either.
     """
-    by_letters = {_letters(name): index for index, name in enumerate(names)}
+
+    @cache
+    def by_letters() -> dict[str, int]:
+        return {_letters(name): index for index, name in enumerate(names)}
 
     def index_of(text: str) -> int | None:
-        if _ORDINAL.fullmatch(text):
+        if re.fullmatch(_ORDINAL, text):
             ordinal = int(text)
             return ordinal if 0 <= ordinal < len(names) else None
-        return by_letters.get(_letters(text)) if text.isascii() else None
+        return by_letters().get(_letters(text)) if text.isascii() else None
 
     return index_of
 
 
 def _letters(name: str) -> str:
-    return _SKIPPED.sub("", name).lower()
+    return re.sub(_SKIPPED, "", name).lower()

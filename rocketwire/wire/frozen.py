@@ -4,12 +4,14 @@ The standard one compiles six functions for each class; for the classes of all m
 a program imports.  Here all classes share these functions but the constructor, and that is compiled when it is first called.
 
 Rules of this file: whoever uses such a class sees no difference: ``fields``, ``replace``, ``inspect.signature``, comparing, hashing, printing, copying,
-pickling and ``FrozenInstanceError`` are as of a frozen dataclass with slots and keyword arguments alone.
+pickling and ``FrozenInstanceError`` are as of a frozen dataclass with slots and keyword arguments alone, or with a constructor that
+the class itself has (``init=False``).
 """
 
 from __future__ import annotations
 
 import dataclasses
+from functools import partial
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any, Final
@@ -30,20 +32,23 @@ _put_off: Final[list[type[Any]]] = []
 
 if not TYPE_CHECKING:  # pragma: no branch
 
-    def dataclass(*, frozen: bool, slots: bool, kw_only: bool) -> Callable[[type[Any]], type[Any]]:
-        """As ``dataclasses.dataclass``; all three have to be true."""
-        if not (frozen and slots and kw_only):
+    def dataclass(
+        *, frozen: bool, slots: bool, kw_only: bool = False, init: bool = True
+    ) -> Callable[[type[Any]], type[Any]]:
+        """As ``dataclasses.dataclass``; ``frozen`` and ``slots`` have to be true, and ``kw_only`` where a constructor is made."""
+        if not (frozen and slots and kw_only is init):
             raise TypeError("only frozen classes with slots and keyword arguments")
-        return _made
+        return partial(_made, init=init)
 
 
-def _made(cls: type[Any]) -> type[Any]:
-    plain = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=True)
+def _made(cls: type[Any], *, init: bool) -> type[Any]:
+    plain = dataclasses.dataclass(init=False, repr=False, eq=False, slots=True, kw_only=init)
     made: Any = plain(cls)
     names = [each.name for each in dataclasses.fields(made) if each.compare]
-    made.__init__ = _late_constructor(made)
-    _put_off.append(made)
-    made.__signature__ = _Signature()
+    if init:
+        made.__init__ = _late_constructor(made)
+        _put_off.append(made)
+        made.__signature__ = _Signature()
     made.__repr__ = _repr
     made.__eq__, made.__hash__ = _comparing(names)
     made.__setattr__ = _refuse_setting

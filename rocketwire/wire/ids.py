@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.wire.host import MAX_PORT, Host
 
-_HEX_OF_AN_ID: Final = re.compile("(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{56})")
+_HEX_OF_AN_ID: Final = "(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{56})"
 
 TOLERATED_CLOCK_STEP: Final = 1_000_000
 """Milliseconds before the start of the month that still count as its start: a clock was set."""
@@ -169,7 +169,7 @@ class UniqueKeySequence:
 
 
 def _bytes_of(text: str) -> bytes:
-    if _HEX_OF_AN_ID.fullmatch(text) is None:
+    if re.fullmatch(_HEX_OF_AN_ID, text) is None:
         raise DecodeError(f"not 32 or 56 hex digits but {len(text)} characters", path="message_id")
     return bytes.fromhex(text)
 

@@ -156,9 +156,9 @@ def _decode_carefully(header: bytes) -> HeaderValues:
 
 # What Java reads as an int: a comma may stand after the first of groups of three digits, and a
 # fraction is cut off.
-_INTEGER_TEXT = re.compile(r"[+-]?[0-9]+")
-_GROUPED_TEXT = re.compile(r"-?[0-9]+(?:,[0-9]{3})+")
-_REAL_TEXT = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+_INTEGER_TEXT = r"[+-]?[0-9]+"
+_GROUPED_TEXT = r"-?[0-9]+(?:,[0-9]{3})+"
+_REAL_TEXT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _INTEGER_WORDS = {"": 0, "null": 0, "true": 1, "false": 0}
 _MOST_DIGITS = 32
 
@@ -196,11 +196,11 @@ def _number(value: JsonValue) -> Decimal | float | None:
         return _INTEGER_WORDS[value]
     if len(value) > _MOST_DIGITS:
         return None
-    if _GROUPED_TEXT.fullmatch(value):
+    if re.fullmatch(_GROUPED_TEXT, value):
         value = value.replace(",", "")
-    if _INTEGER_TEXT.fullmatch(value):
+    if re.fullmatch(_INTEGER_TEXT, value):
         return int(value)
-    return _number(Real.of(value)) if _REAL_TEXT.fullmatch(value) else None
+    return _number(Real.of(value)) if re.fullmatch(_REAL_TEXT, value) else None
 
 
 def _language(value: JsonValue) -> Language:

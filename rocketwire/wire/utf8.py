@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rocketwire.wire.layout import Buffer
 
-_SURROGATE = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]?")
+_SURROGATE = rb"\xed[\xa0-\xbf][\x80-\xbf]?"
 _REPLACEMENT = "\ufffd".encode()
-_PAIR = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+_PAIR = "[\ud800-\udbff][\udc00-\udfff]"
 
 for _codec in ("utf-16-be", "utf-16-le"):
     # Python loads a codec when it is first used: now, not when a peer has sent what needs it
@@ -33,7 +33,7 @@ def decode_utf8(data: bytes) -> str:
 
 def decode_damaged(data: bytes) -> str:
     """The same of what is known to be damaged."""
-    return _SURROGATE.sub(_REPLACEMENT, data).decode("utf-8", "replace")
+    return re.sub(_SURROGATE, _REPLACEMENT, data).decode("utf-8", "replace")
 
 
 def decode_slice(data: Buffer) -> str:
@@ -50,7 +50,7 @@ def encode_utf8(text: str) -> bytes:
     try:
         return text.encode("utf-8")
     except UnicodeEncodeError:
-        return _PAIR.sub(_joined, text).encode("utf-8", "replace")
+        return re.sub(_PAIR, _joined, text).encode("utf-8", "replace")
 
 
 def _joined(match: re.Match[str]) -> str:
