@@ -15,7 +15,6 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.enums import BoundaryType
-from rocketwire.messages.heartbeat import UnregisterClientRequestHeader
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -126,6 +125,8 @@ class BrokerCalls:
         consumer_group: str | None = None,
     ) -> None:
         """Say that a client leaves a group (code 35)."""
+        from rocketwire.messages.heartbeat import UnregisterClientRequestHeader
+
         header = UnregisterClientRequestHeader(
             client_id=client_id, producer_group=producer_group, consumer_group=consumer_group
         )

@@ -1,8 +1,8 @@
 """One typed call: header and body by the registry, there and back.
 
 Rules of this file: what a request and its answer hold is what ``rocketwire.messages.registry`` says, also of the few that are
-named here so that a producer starts without it; a code that it does not
-know travels with ext fields and bytes.
+named here so that a producer starts without it (some three hundred classes, which take longer to import than a first message takes);
+a code that it does not know travels with ext fields and bytes.
 """
 
 from __future__ import annotations
@@ -20,30 +20,16 @@ from rocketwire.messages import (
     encode_body,
     encode_header,
 )
-from rocketwire.messages._operation import ArrayOf, Operation, Raw
-from rocketwire.messages.heartbeat import UnregisterClientResponseHeader
 from rocketwire.messages.route import TopicRouteData
 from rocketwire.wire.command import new_command
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
-    from rocketwire.messages._operation import Body
+    from rocketwire.messages._operation import Body, Operation
     from rocketwire.wire.command import RemotingCommand
 
 _MAX_BINARY_CODE: Final = 2**15 - 1
 """The largest code that fits a binary header."""
-
-_FIRST: Final[Mapping[int, Operation]] = {
-    RequestCode.GET_ROUTEINFO_BY_TOPIC: Operation(
-        RequestCode.GET_ROUTEINFO_BY_TOPIC, response_body=TopicRouteData
-    ),
-    RequestCode.HEART_BEAT: Operation(RequestCode.HEART_BEAT),
-    RequestCode.UNREGISTER_CLIENT: Operation(
-        RequestCode.UNREGISTER_CLIENT, response_header=UnregisterClientResponseHeader
-    ),
-}
-"""How the answers to a producer's own requests are read.  All that it does not need, some three hundred classes, is imported with
-the consumers, or by the first other request: it takes longer than to send a first message."""
 
 SUCCESS: Final = frozenset((ResponseCode.SUCCESS.value,))
 """What counts as success unless the caller says otherwise."""
@@ -119,7 +105,15 @@ def read_answer(code: int, response: RemotingCommand) -> Answer:
     Raises:
         DecodeError: they are not what they should be.
     """
-    operation = _FIRST.get(code) or _all_operations().get(code)
+    if code == RequestCode.GET_ROUTEINFO_BY_TOPIC:
+        body = response.body
+        return Answer(None, None if body is None else decode_body(TopicRouteData, body), response)
+    if code == RequestCode.UNREGISTER_CLIENT:
+        from rocketwire.messages.heartbeat import UnregisterClientResponseHeader
+
+        told = decode_header(UnregisterClientResponseHeader, response.ext_fields)
+        return Answer(told, response.body, response)
+    operation = None if code == RequestCode.HEART_BEAT else _all_operations().get(code)
     if operation is None:
         return Answer(None, response.body, response)
     cls = operation.response_header
@@ -128,6 +122,8 @@ def read_answer(code: int, response: RemotingCommand) -> Answer:
 
 
 def _read_body(form: Body, body: bytes | None) -> Any:
+    from rocketwire.messages._operation import ArrayOf, Raw
+
     if body is None or form is None or isinstance(form, Raw):
         return body
     if isinstance(form, ArrayOf):

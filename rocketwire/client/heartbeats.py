@@ -1,7 +1,8 @@
 """What brokers are told of a client's groups, and when the short form will do: pure.
 
 Rules of this file: a heartbeat without subscriptions goes only to a broker that has said it understands it and that was told
-these very subscriptions before.
+these very subscriptions before; the classes of heartbeats are imported with the first one, which a producer sends after its first
+message.
 
 Java: ``MQClientInstance`` (``prepareHeartbeatData``, ``sendHeartbeatToBrokerV2``), ``HeartbeatData.computeHeartbeatFingerprint``.
 """
@@ -13,10 +14,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.messages import encode_body
-from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData, ProducerData
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
+
+    from rocketwire.messages.heartbeat import ConsumerData, HeartbeatData
 
 SUPPORTS_V2: Final = "IS_SUPPORT_HEART_BEAT_V2"
 SUBSCRIPTION_CHANGED: Final = "IS_SUB_CHANGE"
@@ -26,16 +28,13 @@ def heartbeat_of(
     client_id: str, producer_groups: Iterable[str], consumers: Iterable[ConsumerData]
 ) -> HeartbeatData:
     """A client's whole heartbeat, with subscriptions."""
+    from rocketwire.messages.heartbeat import HeartbeatData, ProducerData
+
     return HeartbeatData(
         client_id=client_id,
         producer_data_set=tuple(ProducerData(group_name=group) for group in producer_groups),
         consumer_data_set=tuple(consumers),
     )
-
-
-def is_empty(data: HeartbeatData) -> bool:
-    """Whether it tells of nobody; such a heartbeat is not sent."""
-    return not data.producer_data_set and not data.consumer_data_set
 
 
 def fingerprint_of(data: HeartbeatData) -> int:
@@ -55,8 +54,12 @@ def fingerprint_of(data: HeartbeatData) -> int:
         )
         for consumer in sorted(data.consumer_data_set or (), key=lambda one: one.group_name or "")
     )
-    plain = HeartbeatData(
-        client_id="", producer_data_set=data.producer_data_set, consumer_data_set=consumers
+    plain = replace(
+        data,
+        client_id="",
+        consumer_data_set=consumers,
+        heartbeat_fingerprint=0,
+        is_without_sub=False,
     )
     return zlib.crc32(encode_body(plain)) & 0x7FFF_FFFF or 1
 

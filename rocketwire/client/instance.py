@@ -21,7 +21,7 @@ import trio
 
 from rocketwire.client.broker import BrokerCalls
 from rocketwire.client.clock import every
-from rocketwire.client.heartbeats import HeartbeatMemory, heartbeat_of, is_empty
+from rocketwire.client.heartbeats import HeartbeatMemory, heartbeat_of
 from rocketwire.client.local_address import local_address
 from rocketwire.client.nameserver import NameServers
 from rocketwire.client.pool import open_pool
@@ -59,6 +59,11 @@ ASKED_BY_BROKERS: Final = (
 )
 """What ``Callbacks`` answers."""
 
+PRODUCERS_HEARTBEAT_DELAY: Final = 0.1
+"""Seconds after which a broker that was connected to is told of producers, so that the message which it was connected to for goes first.
+
+Java tells it at its next round, up to 30 s later."""
+
 MAX_HEARTBEATS_AT_ONCE: Final = 32
 """Brokers that a heartbeat is sent to at the same time."""
 
@@ -72,6 +77,7 @@ class ClientInstance:
     Attributes:
         config: its settings, instance name included.
         client_id: under which brokers know it.
+        own_ip: an address of this machine, or what stands for it.
         pool: its connections.
         name_servers: whom it asks for routes.
         brokers: typed calls to brokers.
@@ -85,6 +91,7 @@ class ClientInstance:
         self,
         config: ClientConfig,
         client_id: str,
+        own_ip: str,
         pool: ChannelPool,
         name_servers: NameServers,
         nursery: trio.Nursery,
@@ -95,6 +102,7 @@ class ClientInstance:
         """Without producers and consumers; ``open_client`` starts its tasks."""
         self.config = config
         self.client_id = client_id
+        self.own_ip = own_ip
         self.has_own_name = has_own_name
         self.pool = pool
         self.name_servers = name_servers
@@ -302,9 +310,12 @@ class ClientInstance:
 
         Slaves are told only of consumers.  Nothing is sent while there is neither a producer nor a consumer.
         """
-        data = self._heartbeat()
-        if is_empty(data):
+        addresses = [
+            address for _, address in self.routes.all_addresses(slaves=bool(self.consumers))
+        ]
+        if not addresses or not (self.producers or self.consumers):
             return 0
+        data = self._heartbeat()
         answered = 0
         limit = trio.CapacityLimiter(MAX_HEARTBEATS_AT_ONCE)
 
@@ -314,7 +325,7 @@ class ClientInstance:
                 answered += await self.send_heartbeat(address, data)
 
         async with trio.open_nursery() as nursery:
-            for _, address in self.routes.all_addresses(slaves=bool(self.consumers)):
+            for address in addresses:
                 nursery.start_soon(tell, address)
         return answered
 
@@ -336,10 +347,16 @@ class ClientInstance:
         return heartbeat_of(self.client_id, self.producers, told)
 
     def _connected(self, address: str) -> None:
-        """A channel was opened: to a broker it starts with a heartbeat, because groups live on channels."""
+        """A channel was opened: a broker is sent a heartbeat, because groups live on channels; a consumer's goes before all else."""
         self._memory.forget(address)
         if self.routes.name_of(address) is not None and (self.producers or self.consumers):
-            self._nursery.start_soon(self.send_heartbeat, address)
+            self._nursery.start_soon(self._introduce, address)
+
+    async def _introduce(self, address: str) -> None:
+        if not self.consumers:
+            await trio.sleep(PRODUCERS_HEARTBEAT_DELAY)
+        if self.producers or self.consumers:
+            await self.send_heartbeat(address)
 
     async def _first_question(
         self, address: str, request: RemotingCommand
@@ -420,7 +437,8 @@ async def open_client(
     if own_instance:
         config = config.with_own_instance(os.getpid(), time.monotonic_ns())
     chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
-    client_id = config.client_id(config.client_ip or local_address())
+    own_ip = config.client_ip or local_address()
+    client_id = config.client_id(own_ip)
     async with (
         open_pool(config, environment=variables, connect=connect) as pool,
         background() as nursery,
@@ -428,7 +446,7 @@ async def open_client(
         name_servers = NameServers(pool, config, environment=variables, chance=chance)
         own = config is not named
         instance = ClientInstance(
-            config, client_id, pool, name_servers, nursery, chance, has_own_name=own
+            config, client_id, own_ip, pool, name_servers, nursery, chance, has_own_name=own
         )
         await instance.start()
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +19,10 @@ def local_address() -> str:
     Java: ``NetworkUtil.getLocalAddress``, which asks the network interfaces.
     """
     try:
-        records = socket.getaddrinfo(socket.gethostname(), None, type=socket.SOCK_STREAM)
+        name = os.fsencode(
+            socket.gethostname()
+        )  # of a text Python makes these very bytes, with a codec that it has to load
+        records = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
     except OSError:
         return LOOPBACK
     return best_address(str(record[4][0]) for record in records)

@@ -91,7 +91,7 @@ class Producer(ProducerMember):
         self._group = with_namespace(instance.config.namespace, group)
         self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
         self._publishing = Publishing(instance, self._group, config, self._chance)
-        self._keys = unique_keys(instance.config.client_ip)
+        self._keys = unique_keys(instance.own_ip)
         self._check = check
 
     @cached_property

@@ -8,7 +8,6 @@ from rocketwire.client.heartbeats import (
     HeartbeatMemory,
     fingerprint_of,
     heartbeat_of,
-    is_empty,
     without_subscriptions,
 )
 from rocketwire.messages.heartbeat import ConsumerData, SubscriptionData
@@ -19,11 +18,6 @@ GROUP = ConsumerData(
 )
 DATA = heartbeat_of("client", ["p"], [GROUP])
 YES = {"IS_SUPPORT_HEART_BEAT_V2": "true"}
-
-
-def test_a_heartbeat_of_nobody_is_empty() -> None:
-    assert is_empty(heartbeat_of("client", [], []))
-    assert not is_empty(DATA)
 
 
 def test_a_fingerprint_follows_the_subscriptions_alone() -> None:
