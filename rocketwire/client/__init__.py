@@ -39,9 +39,9 @@ if TYPE_CHECKING:
     from rocketwire.client.registration import Registration as Registration
     from rocketwire.client.registration import open_registration as open_registration
     from rocketwire.client.request_reply import create_reply as create_reply
-    from rocketwire.client.send_result import LocalTransactionState as LocalTransactionState
     from rocketwire.client.send_result import SendResult as SendResult
-    from rocketwire.client.send_result import TransactionSendResult as TransactionSendResult
+    from rocketwire.client.transactions import LocalTransactionState as LocalTransactionState
+    from rocketwire.client.transactions import TransactionSendResult as TransactionSendResult
     from rocketwire.policy.retry import SendStatus as SendStatus
 
 _HOMES = {
@@ -74,9 +74,9 @@ _HOMES = {
     "Registration": "registration",
     "open_registration": "registration",
     "create_reply": "request_reply",
-    "LocalTransactionState": "send_result",
+    "LocalTransactionState": "transactions",
     "SendResult": "send_result",
-    "TransactionSendResult": "send_result",
+    "TransactionSendResult": "transactions",
     "SendStatus": "rocketwire.policy.retry",
 }
 """Where each name lives.  A program imports what it uses: a producer starts in half the time without the consumers."""

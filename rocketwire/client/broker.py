@@ -14,7 +14,6 @@ from rocketwire.client.calls import SUCCESS, make_request, read_answer
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
-from rocketwire.messages.enums import BoundaryType
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
         UnlockBatchRequestBody,
     )
     from rocketwire.messages.connections import GetConsumerListByGroupResponseBody
+    from rocketwire.messages.enums import BoundaryType
     from rocketwire.messages.heartbeat import HeartbeatData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.offsets import (
@@ -191,12 +191,13 @@ class BrokerCalls:
         address: str,
         queue: MessageQueue,
         timestamp: int,
-        boundary: BoundaryType = BoundaryType.LOWER,
+        boundary: BoundaryType | None = None,
     ) -> int:
         """The offset of the first message stored at or after a time, in milliseconds (code 29); the end if there is none.
 
-        ``UPPER`` gives the last of several messages of the same millisecond.
+        ``UPPER`` gives the last of several messages of the same millisecond, ``LOWER`` and None the first.
         """
+        from rocketwire.messages.enums import BoundaryType
         from rocketwire.messages.offsets import SearchOffsetRequestHeader
 
         header = SearchOffsetRequestHeader(
@@ -204,7 +205,7 @@ class BrokerCalls:
             queue_id=queue.queue_id,
             bname=queue.broker_name,
             timestamp=timestamp,
-            boundary_type=boundary,
+            boundary_type=boundary or BoundaryType.LOWER,
         )
         found: SearchOffsetResponseHeader
         found = (await self.call(address, Code.SEARCH_OFFSET_BY_TIMESTAMP, header, vip=True)).header

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.address_server import address_server_url, fetch_name_servers
 from rocketwire.client.addresses import join_address, split_address
 from rocketwire.client.calls import make_request, read_answer
 from rocketwire.client.choice import NameServerChoice, share_of
@@ -181,6 +180,8 @@ class NameServers(NameServerCalls):
             self._choice.came_back(address)
 
     async def _told(self) -> tuple[str, ...]:
+        from rocketwire.client.address_server import address_server_url, fetch_name_servers
+
         config = self._config
         url = address_server_url(
             config.address_server_domain, config.address_server_subgroup, config.unit_name

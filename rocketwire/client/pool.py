@@ -33,7 +33,6 @@ from rocketwire.errors import (
     LocalProtocolError,
     RequestTimeoutError,
 )
-from rocketwire.signing import sign
 from rocketwire.tasks import background
 from rocketwire.wire.command import RemotingCommand, decode
 from rocketwire.wire.prepared import PreparedRequest
@@ -270,6 +269,8 @@ class ChannelPool:
         who = self._config.credentials
         if who is None:
             return command
+        from rocketwire.signing import sign
+
         return sign(command, who.access_key, who.secret_key, who.security_token)
 
     # ------------------------------------------------------------------ being asked

@@ -38,11 +38,15 @@ if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.message import Message
     from rocketwire.client.request_reply import OpenRequests
-    from rocketwire.client.send_result import SendResult, TransactionSendResult
+    from rocketwire.client.send_result import SendResult
     from rocketwire.client.sending import Outgoing
     from rocketwire.client.tracing import ProducerTrace
     from rocketwire.client.transacting import Transactions
-    from rocketwire.client.transactions import LocalTransaction, TransactionCheck
+    from rocketwire.client.transactions import (
+        LocalTransaction,
+        TransactionCheck,
+        TransactionSendResult,
+    )
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.messages.send import ReplyMessageRequestHeader
@@ -297,8 +301,7 @@ class Producer(ProducerMember):
 
         Cancellation: the outcome stays unknown, until the broker asks.
         """
-        from rocketwire.client.send_result import TransactionSendResult
-        from rocketwire.client.transactions import half_message
+        from rocketwire.client.transactions import TransactionSendResult, half_message
 
         half = half_message(message, self._group)
         result = await self.send(half, within=within)

@@ -19,7 +19,8 @@ from rocketwire.policy.names import RETRY_PREFIX
 
 if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
-    from rocketwire.messages.message_queue import MessageQueue, MessageQueueAssignment
+    from rocketwire.messages.allocation import MessageQueueAssignment
+    from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.allocation import AllocateMessageQueueStrategy
 
 _LOG: Final = logging.getLogger("rocketwire.client")

@@ -1,8 +1,7 @@
-"""What became of a message that was sent (Java: ``SendResult``, ``TransactionSendResult``, ``LocalTransactionState``)."""
+"""What became of a message that was sent (Java: ``SendResult``)."""
 
 from __future__ import annotations
 
-from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.policy.retry import SendStatus
@@ -40,23 +39,3 @@ class SendResult(NamedTuple):
     def is_ok(self) -> bool:
         """Whether the message is as safe as was asked for."""
         return self.status is SendStatus.SEND_OK
-
-
-class LocalTransactionState(Enum):
-    """How a transaction ended, as far as is known; the value is what code 37 carries."""
-
-    COMMIT_MESSAGE = 8
-    ROLLBACK_MESSAGE = 12
-    UNKNOW = 0
-
-
-class TransactionSendResult(NamedTuple):
-    """A half message, and what was done with it.
-
-    Attributes:
-        send_result: of the half message; its queue is that of the real topic.
-        state: what the local transaction said; ``ROLLBACK_MESSAGE`` without asking when the half message was not stored safely.
-    """
-
-    send_result: SendResult
-    state: LocalTransactionState

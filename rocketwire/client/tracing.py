@@ -11,7 +11,8 @@ from rocketwire.messages import message_const as const
 if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.message import Message
-    from rocketwire.client.send_result import LocalTransactionState, SendResult
+    from rocketwire.client.send_result import SendResult
+    from rocketwire.client.transactions import LocalTransactionState
 
 
 class ProducerTrace:

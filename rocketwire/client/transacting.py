@@ -5,8 +5,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.send_result import LocalTransactionState
-from rocketwire.client.transactions import answer_check, end_transaction, state_from
+from rocketwire.client.transactions import (
+    LocalTransactionState,
+    answer_check,
+    end_transaction,
+    state_from,
+)
 from rocketwire.errors import RocketWireError
 
 if TYPE_CHECKING:

@@ -8,12 +8,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from enum import Enum
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from rocketwire.client.calls import make_request
 from rocketwire.client.message import Message
-from rocketwire.client.send_result import LocalTransactionState, SendResult
+from rocketwire.client.send_result import SendResult
 from rocketwire.codes import RequestCode
 from rocketwire.messages import message_const as const
 from rocketwire.messages.transactions import EndTransactionRequestHeader
@@ -28,6 +29,27 @@ _LOG: Final = logging.getLogger("rocketwire.client")
 
 END_TRANSACTION_TIMEOUT: Final = 3.0
 """Seconds to tell a broker how a transaction ended; it asks again if that fails."""
+
+
+class LocalTransactionState(Enum):
+    """How a transaction ended, as far as is known; the value is what code 37 carries."""
+
+    COMMIT_MESSAGE = 8
+    ROLLBACK_MESSAGE = 12
+    UNKNOW = 0
+
+
+class TransactionSendResult(NamedTuple):
+    """A half message, and what was done with it.
+
+    Attributes:
+        send_result: of the half message; its queue is that of the real topic.
+        state: what the local transaction said; ``ROLLBACK_MESSAGE`` without asking when the half message was not stored safely.
+    """
+
+    send_result: SendResult
+    state: LocalTransactionState
+
 
 Outcome: TypeAlias = "LocalTransactionState | Awaitable[LocalTransactionState | None] | None"
 

@@ -9,7 +9,7 @@ Java insists (``check``, the fast headers' numbers).  Writing leaves out None.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, overload
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError, EncodeError
@@ -133,12 +133,8 @@ def fast_codec_of(cls: type[Any]) -> tuple[str, ...]:
 # ---------------------------------------------------------------------------- reading
 
 
-class _Row(NamedTuple):
-    wire: str
-    parse: Callable[[str], Any] | None
-    default: Any
-    store: Callable[[Any, Any], None]
-    check: Callable[[Any], bool] | None
+_Row: TypeAlias = "tuple[str, Callable[[str], Any] | None, Any, Callable[[Any, Any], None], Callable[[Any], bool] | None]"
+"""Of one field: its key, what reads its text, its default, what stores it, and what Java insists on."""
 
 
 class _Plan(NamedTuple):
@@ -168,7 +164,7 @@ def _rows(cls: type[Any]) -> tuple[_Row, ...]:
         default = _zero(one.form) if field.default is dataclasses.MISSING else field.default
         # Java's hand-written readers look at their own keys only
         parse = None if fast and one.wire not in fast else one.form.parse
-        rows.append(_Row(one.wire, parse, default, getattr(cls, field.name).__set__, one.check))
+        rows.append((one.wire, parse, default, getattr(cls, field.name).__set__, one.check))
     return tuple(rows)
 
 

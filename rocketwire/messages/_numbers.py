@@ -18,9 +18,7 @@ from rocketwire.wire.fastjson import Real
 if TYPE_CHECKING:
     from rocketwire.wire.fastjson import JsonValue
 
-_NUMBER = re.compile(
-    r"([+-]?)(\d{1,80}(?:\.\d*+)?|\.\d++|(?=[eE][+-]?\d))(?:([eE][+-]?)(\d{0,3}))?", re.ASCII
-)
+_NUMBER = r"(?a)([+-]?)(\d{1,80}(?:\.\d*+)?|\.\d++|(?=[eE][+-]?\d))(?:([eE][+-]?)(\d{0,3}))?"
 _INT_LOW: Final = -(1 << 31)
 _INT_HIGH: Final = (1 << 31) - 1
 _OF_INTEGERS: Final = ("L", "B", "S")
@@ -205,7 +203,7 @@ def _number_of_text(text: str) -> int | Real | None:
 def _literal(text: str) -> str | None:
     """The number that a text is, whole: Java takes an exponent without a number before it, or without
     digits, for one that lacks a zero."""
-    match = _NUMBER.fullmatch(text)
+    match = re.fullmatch(_NUMBER, text)
     if match is None:
         return None
     sign, digits, mark, exponent = match.groups("")

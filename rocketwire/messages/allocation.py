@@ -15,7 +15,7 @@ from rocketwire.messages._fields import (
     record,
 )
 from rocketwire.messages.enums import MessageModel, MessageRequestMode
-from rocketwire.messages.message_queue import MessageQueue, MessageQueueAssignment
+from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.rpc import RpcRequestHeader
 from rocketwire.wire.frozen import dataclass
 
@@ -89,6 +89,20 @@ class QueryAssignmentRequestBody:
     message_model: MessageModel | str | None = member(enumeration(MessageModel))
     strategy_name: str | None = member(STRING)
     topic: str | None = member(STRING)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageQueueAssignment:
+    """A queue that a consumer got, and how it is to ask for its messages.
+
+    Java: ``common.message.MessageQueueAssignment``.
+    """
+
+    attachments: Mapping[str, str] | None = member(mapping(STRING, STRING))
+    message_queue: MessageQueue | None = member(record(MessageQueue))
+    mode: MessageRequestMode | str | None = member(
+        enumeration(MessageRequestMode), default=MessageRequestMode.PULL
+    )
 
 
 def _assigned(one: MessageQueueAssignment) -> object:

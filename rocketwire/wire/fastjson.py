@@ -222,10 +222,8 @@ _INTEGER_STARTS = frozenset("-0123456789")
 _REMEMBERED = 32
 """Pieces up to this many bytes are the same few in every document."""
 
-_KEY = re.compile(rb"([{,]\s*+)(-?[0-9]++)(?=\s*+:)")
-_UP_TO_KEY = re.compile(
-    rb'(?:(?>[^"{,]++|"[^"\\]*+(?:(?>\\.[^"\\]*+))*+"|[{,](?!\s*+-?[0-9]++\s*+:)))*+', re.DOTALL
-)
+_KEY = rb"([{,]\s*+)(-?[0-9]++)(?=\s*+:)"
+_UP_TO_KEY = rb'(?s)(?:(?>[^"{,]++|"[^"\\]*+(?:(?>\\.[^"\\]*+))*+"|[{,](?!\s*+-?[0-9]++\s*+:)))*+'
 
 
 def _quote_integer_keys(data: bytes) -> bytes:
@@ -240,20 +238,21 @@ def _quote_integer_keys(data: bytes) -> bytes:
 def _quote_outside(piece: bytes) -> bytes:
     if len(piece) <= _REMEMBERED:
         return _quote_short(piece)
-    return _KEY.sub(rb'\1"\2"', piece)
+    return re.sub(_KEY, rb'\1"\2"', piece)
 
 
 @lru_cache(maxsize=4096)
 def _quote_short(piece: bytes) -> bytes:
-    return _KEY.sub(rb'\1"\2"', piece)
+    return re.sub(_KEY, rb'\1"\2"', piece)
 
 
 def _quote_beside_escapes(data: bytes) -> bytes:
     pieces: list[bytes] = []
+    up_to_key, keys = re.compile(_UP_TO_KEY), re.compile(_KEY)
     done = at = 0
     while True:
-        skipped = _UP_TO_KEY.match(data, at)
-        key = _KEY.match(data, at if skipped is None else skipped.end())
+        skipped = up_to_key.match(data, at)
+        key = keys.match(data, at if skipped is None else skipped.end())
         if key is None:
             break
         start, at = key.span(2)

@@ -32,10 +32,8 @@ MAX_STEPS: Final = 400_000
 """Components of all paths of a document together: three for each topic of the largest registration,
 and room."""
 
-_STEP = re.compile(
-    r"""\.((?:(?>[^.\[\\]|\\.))++)|\[([0-9]++)\]|\['([^']*+)'\]|\["([^"]*+)"\]""", re.DOTALL
-)
-_QUOTED = re.compile(r"\\(.)", re.DOTALL)
+_STEP = r"""(?s)\.((?:(?>[^.\[\\]|\\.))++)|\[([0-9]++)\]|\['([^']*+)'\]|\["([^"]*+)"\]"""
+_QUOTED = r"(?s)\\(.)"
 
 
 def is_path(value: object) -> bool:
@@ -121,13 +119,14 @@ class _Resolver:
     def _follow(self, path: str) -> JsonValue:
         """Returns what a path names, None if nothing."""
         value: JsonValue = self._root
+        steps = re.compile(_STEP)
         at = 1
         while at < len(path):
             self._count_step(path)
-            step = _STEP.match(path, at)
+            step = steps.match(path, at)
             if step is None:
                 return None
-            value = _step(value, _QUOTED.sub(r"\1", step[step.lastindex or 0]), self._read_key)
+            value = _step(value, re.sub(_QUOTED, r"\1", step[step.lastindex or 0]), self._read_key)
             at = step.end()
             further = _target(value)
             if further is not None:

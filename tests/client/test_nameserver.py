@@ -181,7 +181,7 @@ async def test_without_a_configured_server_the_address_server_is_asked(
             raise answer
         return answer
 
-    monkeypatch.setattr("rocketwire.client.nameserver.fetch_name_servers", fetch)
+    monkeypatch.setattr("rocketwire.client.address_server.fetch_name_servers", fetch)
     async with servers(unit_name="u", namesrv_addr=None) as (names, _, _):
         known: list[tuple[str, ...]] = []
         for _ in range(2):

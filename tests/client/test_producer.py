@@ -74,6 +74,16 @@ async def test_a_message_is_sent_with_java_s_fields_and_the_result_tells_where_i
         assert result.offset_msg_id == "0A00000200002A9F0000000000000010"
 
 
+async def test_a_first_message_goes_before_the_heartbeat_of_its_producer(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with world(brokers=("a",)) as it:
+        await it.producer.send(HELLO)
+        await trio.sleep(1)
+
+        assert it.a.codes() == [Code.SEND_MESSAGE_V2, Code.HEART_BEAT]
+
+
 async def test_messages_take_turns_over_all_queues() -> None:
     async with world() as it:
         for _ in range(8):

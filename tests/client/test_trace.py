@@ -9,7 +9,7 @@ import trio.testing
 
 from rocketwire.client import trace
 from rocketwire.client.message import Message
-from rocketwire.client.send_result import LocalTransactionState
+from rocketwire.client.transactions import LocalTransactionState
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError
 from rocketwire.testing import reply

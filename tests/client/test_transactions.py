@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.client.message import Message
-from rocketwire.client.send_result import LocalTransactionState
+from rocketwire.client.transactions import LocalTransactionState
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages import encode_header
 from rocketwire.messages.transactions import CheckTransactionStateRequestHeader

@@ -39,8 +39,37 @@ def declared(decorator: Callable[..., Any]) -> tuple[Any, Any, Any]:
     return Base, Derived, Empty
 
 
+def declared_with_a_constructor(decorator: Callable[..., Any]) -> Any:
+    @decorator(frozen=True, slots=True, init=False)
+    class Named:
+        """It has a constructor of its own."""
+
+        name: str
+        hidden: str = dataclasses.field(default="", repr=False)
+
+        def __init__(self, name: str, hidden: str = "") -> None:
+            object.__setattr__(self, "name", name)
+            object.__setattr__(self, "hidden", hidden)
+
+    return Named
+
+
 OURS = declared(dataclass)
 THEIRS = declared(dataclasses.dataclass)
+
+
+def test_a_class_may_have_a_constructor_of_its_own() -> None:
+    for cls in map(declared_with_a_constructor, (dataclass, dataclasses.dataclass)):
+        one = cls("a", hidden="b")
+        assert repr(one).endswith("Named(name='a')")
+        assert one == cls("a", "b") != cls("a")
+        assert hash(one) == hash(cls("a", "b"))
+        assert dataclasses.replace(one, name="c") == cls("c", "b")
+        assert [*inspect.signature(cls).parameters] == ["name", "hidden"]
+        assert cls.__match_args__ == ("name", "hidden")
+        assert copy(one) == one
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            one.name = "c"
 
 
 def test_they_are_made_printed_and_compared_as_those_of_the_standard_library() -> None:
