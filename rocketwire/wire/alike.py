@@ -4,6 +4,7 @@ Rules of this file: a message is read here only if it is of the same topic as th
 layout, and neither compressed nor with addresses of IPv6; every length of it is checked.  Whatever else it is, it is left to the
 parser, which says what is wrong with it.  So the one is as good as the other; a test holds that for bytes with damage anywhere.
 Numbers that few ask for stay in their bytes until somebody does (``Unread``): nothing about them can be wrong.
+Messages of one size behind each other, as most programs send them, are taken apart by one call, as rows of a table.
 """
 
 from __future__ import annotations
@@ -17,14 +18,20 @@ from rocketwire.wire.properties import MAX_PROPERTIES_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeAlias
 
     from rocketwire.wire.host import Host
+
+    _Common: TypeAlias = tuple[int, bytes, bytes, int, bytes]
 
 _HEAD: Final = Struct(">lLlllqqlq8sq8slql")
 """From the size to the length of the body, as ``declarations`` has it; address and port of each host are in one."""
 
 _ASKED: Final = Struct(">lL12xq8xl8x8s8x8s12xl")
 """The same, without what is read later."""
+
+_ROW: Final = ">Q12xq8xl8x8s8x8s12xl%ds%ds%ds"
+"""The same, size and layout in one, with what follows: a body, an ending and properties of these lengths."""
 
 _LATER: Final = (
     "store_size",
@@ -38,6 +45,9 @@ _LATER: Final = (
     "prepared_transaction_offset",
 )
 _LATER_STRUCT: Final = Struct(">l4xlll8xq4xq8xq8xlq4x")
+
+_SAME: Final = 8
+"""Bytes of size and layout."""
 
 _LENGTH: Final = 2
 SMALLEST: Final = _HEAD.size + 1 + _LENGTH
@@ -97,17 +107,21 @@ class Known:
         endings: the topic behind its length and the length of the properties, by how much longer than its body a message is.
         hosts: of senders and brokers, by how they are written.
         raw_topic: the topic behind its length.
+        size: of those that were last read as rows.
         topic: the topic.
     """
 
-    __slots__ = ("endings", "hosts", "raw_topic", "topic")
+    __slots__ = ("_row", "_row_lengths", "endings", "hosts", "raw_topic", "size", "topic")
 
     def __init__(self) -> None:
         """Nothing was seen."""
         self.endings: dict[int, bytes] = {}
         self.hosts: dict[bytes, Host] = {}
         self.raw_topic = b""
+        self.size = 0
         self.topic = ""
+        self._row_lengths = (0, 0, 0)
+        self._row = Struct(_ROW % self._row_lengths)
 
     def learn(self, data: bytes, at: int, shared: tuple[str, Host, Host]) -> bool:
         """Takes note of the message at a position, which was read; returns whether those behind it may be like it.
@@ -138,6 +152,65 @@ class Known:
         ending = self.endings[longer] = self.raw_topic + properties.to_bytes(_LENGTH)
         return ending
 
+    def row(self, size: int, length: int) -> Struct:
+        """What takes messages of one size apart, with bodies of one length."""
+        self.size = size
+        between = len(self.raw_topic) + _LENGTH
+        lengths = (length, between, size - _HEAD.size - length - between)
+        if lengths != self._row_lengths:
+            self._row_lengths, self._row = lengths, Struct(_ROW % lengths)
+        return self._row
+
+
+def _row_reader(cls: type[Any], draft: type[Any]) -> Callable[..., int]:
+    """A function that adds to a list the messages from a position on that have this size, until one differs from what they have in
+    common; it returns where that one begins."""
+    new, head = object.__new__, _HEAD.size
+
+    def read_rows(
+        data: bytes, at: int, size: int, known: Known, found: list[Any], common: _Common
+    ) -> int:
+        sys_flag, born, store, length, ending = common
+        start = size << 32 | MAGIC_V1
+        born_host, store_host, topic = known.hosts[born], known.hosts[store], known.topic
+        add, most = found.append, (len(data) - at) // size
+        whole = memoryview(data)[at : at + most * size]
+        for (
+            its_start,
+            queue_offset,
+            its_sys_flag,
+            its_born,
+            its_store,
+            its_length,
+            body,
+            its_ending,
+            properties,
+        ) in known.row(size, length).iter_unpack(whole):
+            if (
+                its_start != start
+                or its_length != length
+                or its_sys_flag != sys_flag
+                or its_ending != ending
+                or its_born != born
+                or its_store != store
+            ):
+                break
+            one = new(draft)
+            one.topic = topic
+            one.body = body or None
+            one.properties = properties or None
+            one.queue_offset = queue_offset
+            one.sys_flag = sys_flag
+            one.born_host = born_host
+            one.store_host = store_host
+            one._head = data[at : at + head]
+            one.__class__ = cls
+            add(one)
+            at += size
+        return at
+
+    return read_rows
+
 
 def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int]:
     """A function that adds to a list the messages from a position on, until one is unlike; it returns where that one begins.
@@ -146,13 +219,14 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
         cls: of the messages: ``StoredMessage``, whose properties may be left as bytes.
     """
     draft: Any = type("Draft", (Unread,), {"__slots__": ()})
+    read_rows = _row_reader(cls, draft)
     new, unpack, head = object.__new__, _ASKED.unpack_from, _HEAD.size
 
     def read_alike(data: bytes, at: int, known: Known, found: list[Any]) -> int:
         host_of, ending_of, topic = known.hosts.get, known.endings.get, known.topic
         add, starts, end = found.append, data.startswith, len(data)
         between = len(known.raw_topic) + _LENGTH
-        born, store, longer, ending = b"", b"", 0, b""
+        born, store, longer, ending, last = b"", b"", 0, b"", known.size
         born_host: Host | None = None
         store_host: Host | None = None
         while at + SMALLEST <= end:
@@ -172,6 +246,12 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
                 break
             if raw_store != store and (store_host := host_of(store := raw_store)) is None:
                 break
+            if size == last and starts(data[at : at + _SAME], stop):
+                common = (sys_flag, born, store, length, ending)
+                at = read_rows(data, at, size, known, found, common)
+                last = 0
+                continue
+            last = size
             one = new(draft)
             one.topic = topic
             one.body = data[body:behind] or None

@@ -37,6 +37,17 @@ FIRST = StoredMessage(
     reconsume_times=10,
     prepared_transaction_offset=11,
 )
+OF_ONE_SIZE = (
+    FIRST,
+    replace(FIRST, queue_offset=1 << 40, commit_log_offset=1 << 50, reconsume_times=-1),
+    replace(FIRST, properties={"TAGS": "b"}),
+    replace(FIRST, body=b"bod", properties={"TAGS": "ab"}),
+    replace(FIRST, topic="U"),
+    replace(FIRST, topic="TT", body=b"bod"),
+    replace(FIRST, born_host=Host.of(bytes((10, 0, 0, 1)), 7)),
+    replace(FIRST, store_host=Host.of(bytes((10, 0, 0, 1)), 7)),
+    replace(FIRST, sys_flag=int(MessageSysFlag.TRANSACTION_PREPARED)),
+)
 V6 = Host.of(bytes(15) + b"\x01", 7)
 OTHERS = (
     FIRST,
@@ -86,6 +97,40 @@ def test_messages_of_every_kind_are_read_as_they_were_written(
     assert [replace(one, store_size=0) for one in read] == [
         replace(one, sys_flag=one.sys_flag & ~bare) for one in messages
     ]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(OF_ONE_SIZE), st.integers(1, 5)), max_size=6),
+    st.integers(0, 3),
+)
+def test_messages_of_one_size_are_read_as_they_were_written(
+    runs: list[tuple[StoredMessage, int]], missing: int
+) -> None:
+    messages = [message for message, times in runs for _ in range(times)]
+    data = written(*messages)
+    assert {len(written(one)) for one in messages} <= {len(written(FIRST))}
+    read = decode_stored_messages(data)
+    assert read == one_by_one(data)
+    assert [replace(one, store_size=0) for one in read] == messages
+    known, most = Known(), len(data) // len(written(FIRST)) * missing // 3
+    some = data[: most * len(written(FIRST))]
+    assert decode_stored_messages(some, known=known) == read[:most]
+    assert decode_stored_messages(data, known=known) == read
+
+
+@given(
+    st.integers(0, 5 * len(written(FIRST)) - 1),
+    st.integers(1, 255),
+)
+def test_damage_among_messages_of_one_size_is_found_as_one_by_one(at: int, change: int) -> None:
+    data = bytearray(5 * written(FIRST))
+    data[at] ^= change
+    whole = bytes(data)
+    assert outcome(decode_stored_messages, whole) == outcome(one_by_one, whole)
+    known = Known()
+    decode_stored_messages(5 * written(FIRST), known=known)
+    read = partial(decode_stored_messages, known=known)
+    assert outcome(read, whole) == outcome(one_by_one, whole)
 
 
 @given(
