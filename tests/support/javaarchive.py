@@ -29,7 +29,10 @@ def record_broker(version: str) -> Path:
     def make(folder: Path) -> None:
         jvm = ["-Xlog:disable", f"-XX:ArchiveClassesAtExit={folder / archive.name}"]
         with JavaNameServer(folder / "namesrv") as server:
-            broker = JavaBroker(folder / "broker", [server.address], version=version, jvm=jvm)
+            # an archive cannot have classes of a folder
+            broker = JavaBroker(
+                folder / "broker", [server.address], version=version, jvm=jvm, own_main=True
+            )
             broker.start()
             broker.wait_registered(server.port)
             broker.stop(120)

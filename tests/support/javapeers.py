@@ -45,7 +45,7 @@ PATIENT = (
 """JVM options: nobody closes a connection because a busy machine was late; a broker that did would lose its routes until it registers again."""
 
 REGISTER_SECONDS = 180.0
-"""Within these a broker registers: a first attempt that is skipped is made up for 10 s later, the next after 30 s."""
+"""Within these a broker registers: a first attempt that fails is made up for 10 s later, the next after 30 s."""
 
 
 def java(
@@ -166,8 +166,20 @@ class JavaBroker:
         version: str = CURRENT,
         jvm: Sequence[str] = (),
         before: Sequence[str] = (),
+        own_main: bool = False,
     ) -> None:
-        """Its configuration is written; ``before`` is a program that runs the rest of its command line."""
+        """Its configuration is written.
+
+        Args:
+            folder: its home.
+            name_servers: where it registers.
+            options: of its configuration.
+            name: of its group.
+            version: its release.
+            jvm: options of the JVM.
+            before: a program that runs the rest of its command line.
+            own_main: start it by Java's own main class, and not by ``Broker.java``: it may register ten seconds late.
+        """
         # listenPort - 2 is opened too; 4.9.4 takes listenPort + 1 for HA whatever it is told
         port = free_ports((-2, 0, 1))
         self.name = name
@@ -176,9 +188,10 @@ class JavaBroker:
         self.folder = prepare(folder)
         run = java(
             version,
-            "org.apache.rocketmq.broker.BrokerStartup",
+            "org.apache.rocketmq.broker.BrokerStartup" if own_main else "Broker",
             *("-c", "conf/broker.properties"),
             jvm=[*quick_start(version), *PATIENT, *jvm],
+            classes=None if own_main else javacache.classes(version, "Broker.java"),
         )
         self._command = [*before, *run]
         settings = {
