@@ -202,7 +202,7 @@ def _segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segme
 
 def _merged(parts: list[Network]) -> Network:
     """Both families together, in the order of their records."""
-    size = max(int(part[0][-1]) for part in parts if len(part[0])) + 1 if parts else 0
+    size = max((int(part[0][-1]) for part in parts if len(part[0])), default=-1) + 1
     ours = np.zeros(size, np.bool_)
     whole = [np.empty(size, np.int64) for _ in range(4)]
     for index, *columns in parts:

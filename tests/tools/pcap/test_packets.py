@@ -1,0 +1,27 @@
+"""Packets that hold no TCP segment."""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+from rocketwire_tools.pcap.engine import Decoder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_HEAD = struct.pack("<IHHiIII", 0xA1B23C4D, 2, 4, 0, 0, 262144, 1)
+_UDP = 17
+_DATAGRAM = struct.pack(">HHHH", 53, 53, 8, 0)
+_IPV4 = struct.pack(">BBHHHBBH8x", 0x45, 0, 28, 1, 0, 64, _UDP, 0) + _DATAGRAM
+_IPV6 = struct.pack(">IHBB32x", 0x60000000, 8, _UDP, 64) + _DATAGRAM
+
+
+def test_a_capture_of_both_versions_of_ip_without_any_tcp_has_no_rows(tmp_path: Path) -> None:
+    packets = [b"\0" * 12 + b"\x08\x00" + _IPV4, b"\0" * 12 + b"\x86\xdd" + _IPV6]
+    made = (struct.pack("<4I", 1, 0, len(each), len(each)) + each for each in packets)
+    path = tmp_path / "udp.pcap"
+    path.write_bytes(_HEAD + b"".join(made))
+    decoder = Decoder(str(path))
+    assert [] == [row for batch in decoder for row in batch.to_pylist()]
+    assert {"not TCP": 2} == decoder.totals.skipped
