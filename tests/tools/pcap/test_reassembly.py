@@ -213,3 +213,23 @@ def test_all_is_found_whatever_is_combined(seed: int, tmp_path: Path) -> None:
         packets = [one for one in packets if not one.flags & SYN]
     path = save(tmp_path / "any.pcap", packets, kind)
     assert expected(truth) == frames(rows(path))
+
+
+@pytest.mark.parametrize("late_ms", [100, 2900, 3600])
+def test_what_waits_longer_than_three_seconds_for_others_waits_no_more_however_long_the_chunk_is(
+    late_ms: int, tmp_path: Path
+) -> None:
+    first, then = frame(10, 1, body=bytes(3000)), frame(34, 2)
+    wire = Wire()
+    wire.connect(1000, 2000)
+    wire.say(CLIENT, first)
+    wire.say(CLIENT, then, len(then))
+    wire.say(CLIENT, then, len(then))
+    *opening, one, two, three, four, next_, last = wire.packets
+    times = {two: late_ms, next_: late_ms - 50, last: 20_000}
+    made = [*opening, one, three, four, next_, two, last]
+    moved = [each._replace(time_ns=START + times.get(each, 1) * 1_000_000) for each in made]
+    path = save(tmp_path / "late.pcap", moved)
+    found = rows(path)
+    assert found == rows(path, Options(careful=True))
+    assert [late_ms > 3000, False, False] == [row["gap"] for row in found]

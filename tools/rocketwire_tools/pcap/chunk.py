@@ -120,14 +120,15 @@ class Chunk:
             number += 1
         return b"".join(parts)
 
-    def straighten(self, groups: Array, expected: Array) -> Array:
+    def straighten(self, groups: Array, expected: Array, hold_ns: int) -> Array:
         """Put segments of groups in the order of their bytes, and drop those whose bytes have all been
-        captured before; groups in which that leaves a hole, or in which a later segment has bytes that
-        an earlier one lacks and others that it has, are left as they are.
+        captured before; groups in which that leaves a hole, in which a segment would have to wait too long for others, or in
+        which a later segment has bytes that an earlier one lacks and others that it has, are left as they are.
 
         Args:
             groups: which ones, as truths.
             expected: the sequence number with which each group should begin.
+            hold_ns: nanoseconds that a segment waits at most.
 
         Returns:
             Numbers of the groups that are still there.
@@ -147,10 +148,23 @@ class Chunk:
         known = (end <= 0) | ((lane + end <= reached) & (record > seen))
         special = self.flags[of] & (SYN | FIN | RST) != 0
         misplaced = (lane + ahead != reached) | self.unusual[of]
-        bad = (known & special) | (~known & misplaced)
+        bad = (known & special) | (~known & misplaced) | self._waits(of, seen - lane, hold_ns)
         spoilt = np.zeros(len(self.low), np.bool_)
         spoilt[group[bad]] = True
         return self._replace(of, group, known, groups & ~spoilt)
+
+    def _waits(self, segments: Array, seen: Array, hold_ns: int) -> Array:
+        """Which segments wait longer than that for those in front of them.
+
+        Args:
+            segments: their numbers.
+            seen: the largest number of a record of those in front, -1 for none.
+            hold_ns: nanoseconds.
+        """
+        times = self.records.time_ns
+        latest = np.maximum.accumulate(times)
+        waits: Array = latest[np.maximum(seen, 0)] - times[self.record[segments]] > hold_ns
+        return waits & (seen >= 0)
 
     def _replace(self, of: Array, group: Array, known: Array, mended: Array) -> Array:
         take = mended[group] & ~known

@@ -156,15 +156,12 @@ class Flows:
 
     def _straightened(self, chunk: Chunk, slots: Array) -> Array:
         """Put segments in order where a stream is plain and has all of them; returns the slots again."""
-        times = chunk.records.time_ns
-        if int(times.max()) - int(times.min()) > self.limits.hold_ns:
-            return slots
         expected = self._slots.sequence[slots]
         known = self._slots.way[slots] == PLAIN
         orderly = chunk.undisturbed() & (chunk.sequence[chunk.low] == expected)
         if not (known & ~orderly).any():
             return slots
-        kept: Array = slots[chunk.straighten(known & ~orderly, expected)]
+        kept: Array = slots[chunk.straighten(known & ~orderly, expected, self.limits.hold_ns)]
         return kept
 
     def _feed_together(self, chunk: Chunk, slots: Array, found: Found) -> Array:
