@@ -12,6 +12,7 @@ import os
 import queue
 import sys
 import threading
+from collections import deque
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Final, Protocol, cast
 
@@ -27,8 +28,10 @@ BLOCK: Final = 1 << 20
 """Bytes that the thread inflates at a time."""
 _PIECE: Final = 1 << 17
 """Bytes that are inflated by one call: where a file was cut off, fewer than that are lost."""
-_GZIP_PIECE: Final = 1 << 19
-"""The same of gzip, of which a cut loses nothing: each call has to wait until the decoder lets the interpreter go, and gzip takes longest."""
+_GZIP_PIECE: Final = 1 << 20
+_GZIP_READ: Final = 1 << 18
+"""The same of gzip, of which a cut loses nothing, and what is read for it: each call has to wait until the decoder lets the
+interpreter go, and gzip takes longest."""
 AHEAD: Final = 16
 """Blocks that it runs ahead: as much as the engine takes at once, so that neither waits for the other."""
 _GZIP: Final = b"\x1f\x8b"
@@ -48,6 +51,10 @@ class ByteSource(Protocol):
 
     def close(self) -> None:
         """Give everything back."""
+
+
+Block = deque[bytes | memoryview]
+"""Pieces of a stream, one behind the other, none of which is empty; they are not copied into one."""
 
 
 class Inflating(Protocol):
@@ -101,8 +108,8 @@ class InflatedSource:
         self._plain = plain
         self._piece = piece
         self._file = file
-        self._blocks: queue.Queue[bytes | bytearray | Exception] = queue.Queue(AHEAD)
-        self._rest = memoryview(b"")
+        self._blocks: queue.Queue[Block | Exception] = queue.Queue(AHEAD)
+        self._pieces: Block = deque()
         self._ended = False
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, name="inflate", daemon=True)
@@ -113,16 +120,18 @@ class InflatedSource:
             for block in self._inflate():
                 if not self._put(block):
                     return
-            self._put(b"")
+            self._put(deque())
         except Exception as error:  # noqa: BLE001 - handed to the reading thread
             self._put(error)
 
-    def _inflate(self) -> Iterator[bytearray]:
+    def _inflate(self) -> Iterator[Block]:
         while True:
-            block = bytearray()
+            block: Block = deque()
+            size = 0
             try:
-                while len(block) < BLOCK and (piece := self._plain.read1(self._piece)):
-                    block += piece
+                while size < BLOCK and (piece := self._plain.read1(self._piece)):
+                    block.append(piece)
+                    size += len(piece)
             except Exception:
                 if block:  # an empty one says that this is the end
                     yield block  # what came before the place that cannot be inflated
@@ -131,7 +140,7 @@ class InflatedSource:
                 return
             yield block
 
-    def _put(self, block: bytes | bytearray | Exception) -> bool:
+    def _put(self, block: Block | Exception) -> bool:
         while not self._closed.is_set():
             try:
                 self._blocks.put(block, timeout=0.1)
@@ -146,19 +155,28 @@ class InflatedSource:
         Raises:
             CaptureError: the stream is damaged; cut off it just ends.
         """
-        if not self._rest and not self._ended:
-            block = self._blocks.get()
-            if isinstance(block, Exception):
-                self._ended = True
-                if not isinstance(block, EOFError):
-                    raise CaptureError(self._path, None, f"cannot be inflated: {block}") from block
-                block = b""
-            self._ended = self._ended or not block
-            self._rest = memoryview(block)
-        count = min(len(buffer), len(self._rest))
-        buffer[:count] = self._rest[:count]
-        self._rest = self._rest[count:]
+        if not self._pieces and not self._ended:
+            self._pieces = self._next()
+        count = 0
+        while self._pieces and count < len(buffer):
+            piece = memoryview(self._pieces.popleft())
+            some = piece[: len(buffer) - count]
+            buffer[count : count + len(some)] = some
+            count += len(some)
+            if len(some) < len(piece):
+                self._pieces.appendleft(piece[len(some) :])
         return count
+
+    def _next(self) -> Block:
+        """What the thread has inflated next; nothing at the end."""
+        block = self._blocks.get()
+        if isinstance(block, Exception):
+            self._ended = True
+            if isinstance(block, EOFError):
+                return deque()
+            raise CaptureError(self._path, None, f"cannot be inflated: {block}") from block
+        self._ended = not block
+        return block
 
     def close(self) -> None:
         """Stop the thread and close the file."""
@@ -196,7 +214,7 @@ class _Members:
         return b""
 
     def _more(self) -> bool:
-        self._packed = self._file.read(_PIECE) or b""
+        self._packed = self._file.read(_GZIP_READ) or b""
         return bool(self._packed)
 
 
