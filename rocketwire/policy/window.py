@@ -1,7 +1,8 @@
 """What a consumer holds of one queue: messages in flight, what may be committed, and when to stop asking for more.
 
 Rules of this file: ``now`` is in seconds of any clock that never goes back; offsets are of the queue.  Nothing is committed beyond
-the oldest message that is still in flight.
+the oldest message that is still in flight.  What a pull brought is kept as it came, and mostly leaves so; message by message it is
+looked at from when one of them is on.
 
 Java: ``ProcessQueue``, ``PopProcessQueue``, ``DefaultMQPushConsumerImpl.pullMessage``, ``RebalancePushImpl.messageQueueChanged``.
 """
@@ -11,8 +12,8 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, replace
 from enum import Enum, auto
-from operator import lt
-from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
+from operator import is_, lt
+from typing import TYPE_CHECKING, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from rocketwire.messages.callbacks import PopProcessQueueInfo, ProcessQueueInfo
 
@@ -83,6 +84,22 @@ class Thresholds:
         return replace(self, count=count, mebibytes=mebibytes)
 
 
+class _Block(NamedTuple, Generic[M]):
+    """What a pull brought, in ascending order, of which nothing is done with or taken.
+
+    Attributes:
+        messages: at least one.
+        first: the oldest offset.
+        last: the newest.
+        size: bytes of the bodies.
+    """
+
+    messages: Sequence[M]
+    first: int
+    last: int
+    size: int
+
+
 class ProcessQueue(Generic[M]):
     """The messages of one queue between the pull and the commit (Java: ``ProcessQueue``).
 
@@ -101,6 +118,8 @@ class ProcessQueue(Generic[M]):
     """
 
     __slots__ = (
+        "_blocked",
+        "_blocks",
         "_consuming",
         "_messages",
         "_newest",
@@ -137,6 +156,8 @@ class ProcessQueue(Generic[M]):
         self._size = 0
         self._messages: dict[int, M] = {}
         self._order: deque[int] = deque()  # ascending; may hold offsets that are gone
+        self._blocks: deque[_Block[M]] = deque()  # all behind those of ``_messages``
+        self._blocked = 0  # messages in them
         self._taken: dict[int, M] = {}
         self._started: dict[int, float] = {}
 
@@ -145,7 +166,7 @@ class ProcessQueue(Generic[M]):
     @property
     def count(self) -> int:
         """Messages in flight, those that were taken included."""
-        return len(self._messages) + len(self._taken)
+        return len(self._messages) + self._blocked + len(self._taken)
 
     @property
     def size(self) -> int:
@@ -155,7 +176,7 @@ class ProcessQueue(Generic[M]):
     @property
     def has_messages(self) -> bool:
         """Whether any waits that was not taken."""
-        return bool(self._messages)
+        return bool(self._messages or self._blocks)
 
     @property
     def first_offset(self) -> int | None:
@@ -165,11 +186,13 @@ class ProcessQueue(Generic[M]):
             if order[0] in self._messages:
                 return order[0]
             order.popleft()
-        return None
+        return self._blocks[0].first if self._blocks else None
 
     @property
     def last_offset(self) -> int | None:
         """The newest that was not taken."""
+        if self._blocks:
+            return self._blocks[-1].last
         order = self._order
         while order:
             if order[-1] in self._messages:
@@ -185,6 +208,7 @@ class ProcessQueue(Generic[M]):
 
     def __contains__(self, offset: int) -> bool:
         """Whether the message at an offset waits and was not taken."""
+        self._spread()
         return offset in self._messages
 
     def is_lock_expired(self, now: float) -> bool:
@@ -217,26 +241,31 @@ class ProcessQueue(Generic[M]):
         Returns:
             Whether an orderly consumer has to be woken: messages wait, and nobody works on them.
         """
-        order = self._order
-        offsets = [message.queue_offset for message in messages]
-        is_behind = not order or not offsets or offsets[0] > order[-1]
-        if is_behind and all(map(lt, offsets, offsets[1:])):
-            self._messages.update(zip(offsets, messages, strict=True))
-            order.extend(offsets)
-            self._newest = order[-1] if offsets else self._newest
-            self._size += sum([len(message.body or b"") for message in messages])
-        else:
-            self._put_among(messages)
+        if messages:
+            offsets = [message.queue_offset for message in messages]
+            before = (
+                self._blocks[-1].last if self._blocks else self._order[-1] if self._order else None
+            )
+            first, last = offsets[0], offsets[-1]
+            if (before is None or first > before) and all(map(lt, offsets, offsets[1:])):
+                size = sum([len(message.body or b"") for message in messages])
+                self._blocks.append(_Block(messages, first, last, size))
+                self._blocked += len(offsets)
+                self._newest = last
+                self._size += size
+            else:
+                self._put_among(messages)
         if messages and max_offset is not None:
             behind = max_offset - messages[-1].queue_offset
             self.backlog = behind if behind > 0 else self.backlog
-        if self._messages and not self._consuming:
+        if not self._consuming and self.has_messages:
             self._consuming = True
             return True
         return False
 
     def _put_among(self, messages: Sequence[M]) -> None:
         """Takes messages of which some may be here already, or be older than others that are."""
+        self._spread()
         held, order = self._messages, self._order
         for message in messages:
             offset = message.queue_offset
@@ -249,8 +278,19 @@ class ProcessQueue(Generic[M]):
                     order.append(offset)
             held[offset] = message
 
+    def _spread(self) -> None:
+        """Has messages that were kept as they came looked at one by one."""
+        for block in self._blocks:
+            offsets = [message.queue_offset for message in block.messages]
+            self._messages.update(zip(offsets, block.messages, strict=True))
+            self._order.extend(offsets)
+        self._blocks.clear()
+        self._blocked = 0
+
     def clear(self) -> None:
         """Forgets every message; the flags stay."""
+        self._blocks.clear()
+        self._blocked = 0
         self._messages.clear()
         self._taken.clear()
         self._started.clear()
@@ -267,10 +307,28 @@ class ProcessQueue(Generic[M]):
         the queue was cleared meanwhile.
         """
         self.last_consume = now
-        held = self._messages
-        if not held:
+        if not self.has_messages:
             return None
-        started, size = self._started, self._size
+        if not self._removed_whole(messages):
+            self._spread()
+            self._remove_each(messages)
+        oldest = self.first_offset
+        return self._newest + 1 if oldest is None else oldest
+
+    def _removed_whole(self, messages: Sequence[M]) -> bool:
+        """Removes the oldest that came together if it is these that are done with, and only they."""
+        if self._messages or len(messages) != len(self._blocks[0].messages):
+            return False
+        oldest = self._blocks[0]
+        if not all(map(is_, messages, oldest.messages)):
+            return False
+        self._blocks.popleft()
+        self._blocked -= len(messages)
+        self._size -= oldest.size
+        return True
+
+    def _remove_each(self, messages: Sequence[M]) -> None:
+        held, started, size = self._messages, self._started, self._size
         for message in messages:
             gone = held.pop(message.queue_offset, None)
             if gone is not None:
@@ -278,15 +336,10 @@ class ProcessQueue(Generic[M]):
         for message in messages if started else ():
             started.pop(message.queue_offset, None)
         self._size = size
-        order = self._order
-        while order:
-            if order[0] in held:
-                return order[0]
-            order.popleft()
-        return self._newest + 1
 
     def mark_started(self, messages: Iterable[M], *, now: float) -> None:
         """Messages are given to the application now; ``oldest_expired`` counts from here."""
+        self._spread()
         for message in messages:
             if message.queue_offset in self._messages:
                 self._started[message.queue_offset] = now
@@ -309,6 +362,7 @@ class ProcessQueue(Generic[M]):
     def take(self, most: int, *, now: float) -> list[M]:
         """The oldest messages, which now are neither waiting nor done.  None left: the next ``put`` wakes again."""
         self.last_consume = now
+        self._spread()
         taken: list[M] = []
         while len(taken) < most and (offset := self.first_offset) is not None:
             message = self._messages.pop(offset)
@@ -334,6 +388,7 @@ class ProcessQueue(Generic[M]):
 
     def consume_again(self, messages: Iterable[M]) -> None:
         """These that were taken wait again, first in line (Java: ``makeMessageToConsumeAgain``)."""
+        self._spread()
         for message in messages:
             self._taken.pop(message.queue_offset, None)
             self._messages[message.queue_offset] = message
@@ -352,7 +407,7 @@ class ProcessQueue(Generic[M]):
             commit_offset=commit_offset,
             cached_msg_min_offset=self.first_offset or 0,
             cached_msg_max_offset=self.last_offset or 0,
-            cached_msg_count=len(self._messages),
+            cached_msg_count=len(self._messages) + self._blocked,
             cached_msg_size_in_mi_b=self._size // _MIB,
             transaction_msg_min_offset=min(self._taken, default=0),
             transaction_msg_max_offset=max(self._taken, default=0),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rocketwire.policy.window import FlowControl, PopProcessQueue, ProcessQueue, Thresholds
 from rocketwire.wire.stored import StoredMessage
@@ -73,6 +76,62 @@ def test_nothing_is_committed_behind_the_oldest_in_flight() -> None:
     assert queue.last_consume == 3
     assert queue.first_offset is None
     assert queue.last_offset is None
+
+
+def test_what_came_together_leaves_together_or_one_by_one() -> None:
+    pulls = [messages(range(10 * pull, 10 * pull + 10)) for pull in range(4)]
+    queue = ProcessQueue[StoredMessage](now=0)
+    for pull in pulls:
+        queue.put(pull)
+
+    assert (queue.count, queue.size, queue.first_offset, queue.span) == (40, 400, 0, 39)
+    assert queue.remove(list(pulls[0]), now=1) == 10
+    assert (queue.count, queue.size, queue.first_offset, queue.span) == (30, 300, 10, 29)
+    assert queue.remove(pulls[2], now=1) == 10
+    assert queue.remove(pulls[1][:5], now=1) == 15
+    assert (queue.count, queue.size, queue.first_offset, queue.span) == (15, 150, 15, 24)
+    queue.put(messages(range(50, 60)))
+    assert (queue.count, queue.last_offset) == (25, 59)
+    assert queue.remove(pulls[1], now=1) == 30
+    assert queue.remove(pulls[3], now=1) == 50
+    assert queue.remove([*messages(range(50, 59)), *messages([58])], now=1) == 59
+    assert queue.remove(messages([59]), now=1) == 60
+    assert queue.remove(messages([59]), now=1) is None
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.booleans(),
+            st.integers(0, 12),
+            st.integers(1, 4),
+            st.sampled_from(("", "take", "again")),
+        ),
+        max_size=12,
+    )
+)
+def test_kept_as_they_came_or_looked_at_one_by_one_messages_are_the_same(
+    steps: list[tuple[bool, int, int, str]],
+) -> None:
+    kept, looked_at = ProcessQueue[StoredMessage](now=0), ProcessQueue[StoredMessage](now=0)
+    pulls = {
+        (at, count): messages(range(at, at + count)) for at in range(13) for count in range(1, 5)
+    }
+    for puts, at, count, then in steps:
+        found: list[object] = []
+        for queue in (kept, looked_at):
+            what: Any = queue.put if puts else partial(queue.remove, now=0)
+            answer = what(pulls[at, count])
+            if queue is looked_at:
+                assert -1 not in queue
+            if then:
+                answer = answer, queue.take(count, now=0), queue.commit()
+            if then == "again":
+                queue.put(pulls[at, count])
+                queue.take(1, now=0)
+                queue.rollback()
+            found.append((answer, queue.count, queue.size, queue.span, queue.info(0, int)))
+        assert found[0] == found[1]
 
 
 def test_a_message_that_comes_again_earlier_than_others_is_the_oldest() -> None:
