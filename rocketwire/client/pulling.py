@@ -26,7 +26,7 @@ from rocketwire.wire.prepared import form_of
 from rocketwire.wire.stored import StoredMessage, decode_stored_messages, unwrap_inner_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.instance import ClientInstance
@@ -116,6 +116,10 @@ pull_request: Final = drafting(PullRequest)
 
 _CHANGING: Final = ("queueOffset", "sysFlag", "commitOffset")
 _LAST: Final = "bname"
+_NEXT: Final = "nextBeginOffset"
+_MAX: Final = "maxOffset"
+_SURE: Final = 18
+"""So many digits are always a ``long``."""
 _LONGER: Final = CONSUMER_TIMEOUT_WHEN_SUSPEND - BROKER_SUSPEND_MAX_TIME
 
 
@@ -195,7 +199,17 @@ class _Known:
         suggested: which replica is to be asked.
     """
 
-    __slots__ = ("_fields", "_form", "_rest", "_seen", "_subscription", "broker_name", "suggested")
+    __slots__ = (
+        "_fields",
+        "_form",
+        "_rest",
+        "_seen",
+        "_subscription",
+        "_told",
+        "_told_in",
+        "broker_name",
+        "suggested",
+    )
 
     def __init__(self, queue: MessageQueue) -> None:
         name = queue.broker_name or ""
@@ -206,6 +220,8 @@ class _Known:
         self._rest: tuple[object, ...] = ()
         self._fields: dict[str, str] = {}
         self._form: RequestForm | None = None
+        self._told = decode_header(PullMessageResponseHeader, None)
+        self._told_in: dict[str, str] | None = None
 
     def request(
         self, request: PullRequest, config: ClientConfig, *, to_slave: bool
@@ -244,7 +260,8 @@ class _Known:
         status = _STATUS.get(response.code)
         if status is None:
             raise BrokerError(response.code, response.remark, _code_of(request), address)
-        told = decode_header(PullMessageResponseHeader, response.ext_fields)
+        next_begin_offset, max_offset = self._offsets(response.ext_fields)
+        told = self._told
         if told.suggest_which_broker_id is not None:
             self.suggested = told.suggest_which_broker_id
         messages: list[StoredMessage] = []
@@ -254,11 +271,28 @@ class _Known:
             )
         return _pull_result(
             status,
-            told.next_begin_offset or 0,
+            next_begin_offset,
             told.min_offset or 0,
-            told.max_offset or 0,
+            max_offset,
             messages,
         )
+
+    def _offsets(self, fields: Mapping[str, str] | None) -> tuple[int, int]:
+        """The two numbers of an answer's header that differ from pull to pull; all others are in ``_told`` then.
+
+        Raises:
+            DecodeError: one of them cannot be read.
+        """
+        told_in = None if fields is None else {**fields, _NEXT: "", _MAX: ""}
+        if fields and told_in == self._told_in:
+            begin, end = fields.get(_NEXT, ""), fields.get(_MAX, "")
+            if 0 < len(begin) <= _SURE >= len(end) > 0:
+                digits = begin + end
+                if digits.isdecimal() and digits.isascii():
+                    return int(begin), int(end)
+        told = decode_header(PullMessageResponseHeader, fields)
+        self._told, self._told_in = told, told_in
+        return told.next_begin_offset or 0, told.max_offset or 0
 
     def _prepare(self, request: PullRequest, config: ClientConfig) -> None:
         header = pull_header(request, to_slave=False)

@@ -18,7 +18,7 @@ from rocketwire.client.pulling import (
 from rocketwire.client.routes import FoundBroker, Routes
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.errors import BrokerError, DecodeError
-from rocketwire.messages import encode_header
+from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.messages.route import BrokerData, TopicRouteData
@@ -239,3 +239,61 @@ async def test_where_nothing_may_follow_an_answer_the_one_who_pulls_takes_it() -
     instance.request_by = alone  # type: ignore[method-assign, assignment]
     assert await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, taker.take) is None
     assert len(taker.taken) == 1
+
+
+@dataclass
+class Telling(Instance):
+    """As ``Instance``, but says what it is to say in the headers of its answers."""
+
+    headers: list[dict[str, str] | None] = field(default_factory=list[dict[str, str] | None])
+
+    def _answer(self, request: RemotingCommand | PreparedRequest) -> RemotingCommand:
+        return replace(super()._answer(request), ext_fields=self.headers.pop(0))
+
+
+HEADER = {
+    "suggestWhichBrokerId": "0",
+    "nextBeginOffset": "1",
+    "minOffset": "0",
+    "maxOffset": "9",
+    "topicSysFlag": "0",
+}
+HEADERS: tuple[dict[str, str] | None, ...] = (
+    HEADER,
+    {**HEADER, "nextBeginOffset": "33", "maxOffset": "100"},
+    {**HEADER, "nextBeginOffset": "33", "minOffset": "5"},
+    {**HEADER, "nextBeginOffset": str(2**63 - 1), "maxOffset": str(2**63 - 1)},
+    {**HEADER, "nextBeginOffset": "-1", "maxOffset": "+7"},
+    {**HEADER, "nextBeginOffset": "\u0663"},
+    {**HEADER, "nextBeginOffset": ""},
+    {**HEADER, "maxOffset": "x"},
+    {**HEADER, "maxOffset": str(2**63)},
+    {**HEADER, "topicSysFlag": "x"},
+    {name: text for name, text in HEADER.items() if name != "maxOffset"},
+    {},
+    None,
+)
+
+
+@pytest.mark.parametrize("before", [HEADER, HEADERS[2], None])
+@pytest.mark.parametrize("header", HEADERS)
+async def test_an_answer_says_what_its_header_says_whatever_the_one_before_said(
+    before: dict[str, str] | None, header: dict[str, str] | None
+) -> None:
+    try:
+        told = decode_header(PullMessageResponseHeader, header)
+    except DecodeError:
+        told = None
+    instance = Telling(ClientConfig(namesrv_addr="n:9876"), headers=[before, header, before])
+    calls = PullCalls(cast("ClientInstance", instance))
+    first = await calls.pull(FIRST)
+
+    if told is None:
+        with pytest.raises(DecodeError):
+            await calls.pull(FIRST)
+    else:
+        result = await calls.pull(FIRST)
+        assert result.next_begin_offset == (told.next_begin_offset or 0)
+        assert result.min_offset == (told.min_offset or 0)
+        assert result.max_offset == (told.max_offset or 0)
+    assert await calls.pull(FIRST) == first
