@@ -18,7 +18,6 @@ Java: ``NettyRemotingAbstract``, ``NettyRemotingClient``.
 
 from __future__ import annotations
 
-import logging
 import math
 import ssl
 from contextlib import asynccontextmanager
@@ -26,6 +25,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.at_once import AtOnce
 from rocketwire.connecting import connect_stream
 from rocketwire.connection import DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_IN_FLIGHT, Connection
 from rocketwire.errors import (
@@ -33,7 +33,6 @@ from rocketwire.errors import (
     ChannelClosedError,
     ChannelError,
     DecodeError,
-    LocalProtocolError,
     RequestTimeoutError,
     RocketWireError,
 )
@@ -55,11 +54,10 @@ from rocketwire.wire.frame import MAX_FRAME_LENGTH
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from rocketwire.at_once import Begun
     from rocketwire.waiting import Follow
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.prepared import PreparedRequest
-
-_LOG: Final = logging.getLogger("rocketwire.channel")
 
 _LOST: Final = (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError)
 """What a stream raises that can no longer be used."""
@@ -71,7 +69,7 @@ class Channel(trio.abc.AsyncResource):
     Attributes:
         is_open: whether requests can still be sent.
         peer: who is on the other side, for messages.
-        heard_at: when something last came from there, time of trio's clock; when it was made, before that.
+        at_once: the shorter way for requests that are each the only one.
     """
 
     def __init__(
@@ -101,7 +99,6 @@ class Channel(trio.abc.AsyncResource):
         self.peer = peer
         self.is_open = True
         self._now = trio.lowlevel.current_clock().current_time
-        self.heard_at = self._now()
         self._stream = stream
         self._nursery = nursery
         self._serving = Serving(handler, peer, max_served)
@@ -114,18 +111,22 @@ class Channel(trio.abc.AsyncResource):
         self._error: ChannelError | None = None
         self._over = trio.Event()
         self._connection = Connection(
-            now=self.heard_at,
+            now=self._now(),
             max_frame_length=max_frame_length,
             max_in_flight=max_in_flight,
             idle_timeout=idle_timeout,
         )
+        self.at_once = AtOnce(self._connection, self._outbox, self._inlet, self._now)
+
+    @property
+    def heard_at(self) -> float:
+        """When something last came from there, time of trio's clock; when it was made, before that."""
+        return self.at_once.heard_at
 
     @property
     def in_flight(self) -> int:
         """Requests of ours that wait for an answer."""
         return self._connection.in_flight
-
-    # ------------------------------------------------------------------ asking
 
     async def request(
         self,
@@ -168,14 +169,15 @@ class Channel(trio.abc.AsyncResource):
             response, came = self._soon(opaque)
             if response is not None:
                 return response
-        waiter = waiters[opaque] = Waiter(opaque)
-        if inlet.is_free:
-            await self._read_for(waiter, opaque, came)
-        else:
-            await self._wait_for(waiter)
-        if waiter.response is None:
-            raise waiter.error or self._ended()
-        return waiter.response
+        return await self._answer_to(opaque, came)
+
+    async def go_on(self, begun: Begun, request_code: int, deadline: float) -> RemotingCommand:
+        """As ``request``, for what ``at_once`` has begun; to be awaited before anything else is."""
+        opaque, sent_at, came = begun
+        self._connection.expect(opaque, request_code, now=sent_at, deadline=deadline)
+        if deadline < self._alarm_at:
+            self._alarm_at = self._alarm.deadline = deadline
+        return await self._answer_to(opaque, came)
 
     async def converse(
         self, command: RemotingCommand | PreparedRequest, follow: Follow, *, patience: float
@@ -227,7 +229,16 @@ class Channel(trio.abc.AsyncResource):
         self._end(ChannelClosedError(f"the channel to {self.peer} was closed"))
         await trio.aclose_forcefully(self._stream)
 
-    # ------------------------------------------------------------------ inside
+    async def _answer_to(self, opaque: int, came: bytes | None) -> RemotingCommand:
+        """Wait for the answer to a request that is pending; ``came`` is what is still to be read."""
+        waiter = self._waiters[opaque] = Waiter(opaque)
+        if self._inlet.is_free:
+            await self._read_for(waiter, opaque, came)
+        else:
+            await self._wait_for(waiter)
+        if waiter.response is None:
+            raise waiter.error or self._ended()
+        return waiter.response
 
     def _soon(self, opaque: int) -> tuple[RemotingCommand | None, bytes | None]:
         """The answer to the only request that waits, or what else comes before anything else can happen."""
@@ -239,7 +250,7 @@ class Channel(trio.abc.AsyncResource):
         now = self._now()
         response = came and self._connection.receive_answer(came, opaque, now=now)
         if response:
-            self.heard_at, self._answered = now, 1
+            self.at_once.heard_at, self._answered = now, 1
         return response or None, came
 
     async def _wait_for(self, waiter: Waiter) -> None:
@@ -362,7 +373,7 @@ class Channel(trio.abc.AsyncResource):
 
     def _received(self, data: bytes | None) -> None:
         if data is not None and self._error is None:
-            self.heard_at = now = self._now()
+            self.at_once.heard_at = now = self._now()
             self._happened(self._connection.receive(data, now=now))
 
     def _happened(self, events: tuple[Event, ...]) -> None:
@@ -380,7 +391,8 @@ class Channel(trio.abc.AsyncResource):
                 waiter.error = RequestTimeoutError(self.peer, event.request_code, event.elapsed)
                 waiter.wake(self._inlet)
             elif isinstance(event, RequestReceived):
-                self._nursery.start_soon(self._serve, event.request)
+                asked = event.request
+                self._nursery.start_soon(self._serving.serve, asked, self._connection, self._send)
             else:
                 self._may_end(event)
         if said:
@@ -412,17 +424,6 @@ class Channel(trio.abc.AsyncResource):
             error = getattr(event, "error", None)
             if isinstance(error, DecodeError):
                 self._break(f"what came cannot be read: {error}", error)
-
-    async def _serve(self, request: RemotingCommand) -> None:
-        """Answer one request of the peer; a handler that fails is answered with ``SYSTEM_ERROR``."""
-        response = await self._serving.response_to(request)
-        if response is None or request.is_oneway or self._error is not None:
-            return
-        try:
-            data = self._connection.send_response(request, response, now=trio.current_time())
-            await self._send(data)
-        except (ChannelError, LocalProtocolError) as error:
-            _LOG.info("%s: no answer to request %d: %s", self.peer, request.code, error)
 
 
 @asynccontextmanager
@@ -479,7 +480,7 @@ async def open_channel(
     handler: Handler | None = None,
     idle_timeout: float | None = DEFAULT_IDLE_TIMEOUT,
 ) -> AsyncGenerator[Channel]:
-    """Connect, for the length of the block.
+    """Connect, for the length of the block; closing as of ``over``.
 
     Args:
         host: name or address.
@@ -491,10 +492,9 @@ async def open_channel(
 
     Raises:
         ConnectFailedError: nobody listens there, or the handshake failed.
-
-    Closing: as ``over``.
     """
-    peer = f"{host}:{port}"
     stream = await connect_stream(host, port, tls=tls, server_hostname=server_hostname)
-    async with over(stream, peer=peer, handler=handler, idle_timeout=idle_timeout) as channel:
+    async with over(
+        stream, peer=f"{host}:{port}", handler=handler, idle_timeout=idle_timeout
+    ) as channel:
         yield channel

@@ -188,11 +188,41 @@ class Connection:
         else:
             data = self._encode(request, opaque, 0, now)
         self._next_opaque = opaque + 1 if opaque != _MAX_OPAQUE else _MIN_OPAQUE
-        pending[opaque] = _new(_Pending, (request.code, now, deadline))
-        if deadline is not None:
-            self._schedule(deadline, opaque)
+        self.expect(opaque, request.code, now=now, deadline=deadline)
         sent: SentRequest = _new(SentRequest, (opaque, data))
         return sent
+
+    def send_alone(self, request: PreparedRequest, *, now: float) -> SentRequest | None:
+        """Makes a request whose answer is read where it was made, if that is the next that comes; else ``expect`` has to follow.
+
+        Arguments, errors: as of ``send_request``.
+
+        Returns:
+            None where another request waits, something has come that is not whole, or the connection is not open.
+        """
+        if self._pending or self._state is not _OPEN or self._decoder.frame_started:
+            return None
+        opaque = self._next_opaque
+        data = request.frame(opaque)
+        self._sends(data, now)
+        self._next_opaque = _following(opaque)
+        sent: SentRequest = _new(SentRequest, (opaque, data))
+        return sent
+
+    def expect(
+        self, opaque: int, request_code: int, *, now: float, deadline: float | None = None
+    ) -> None:
+        """Waits for the answer to a request that was made, before anything else is received.
+
+        Args:
+            opaque: its number.
+            request_code: its code.
+            now: when it was made.
+            deadline: as of ``send_request``.
+        """
+        self._pending[opaque] = _new(_Pending, (request_code, now, deadline))
+        if deadline is not None:
+            self._schedule(deadline, opaque)
 
     def send_oneway(self, request: RemotingCommand, *, now: float) -> bytes:
         """Makes a request that wants no answer; returns what to send.

@@ -21,7 +21,7 @@ import trio
 
 from rocketwire.shortcut import shortcut_to
 
-PAUSE: Final = 0.02
+PAUSE: Final = 0.05
 """Seconds after which the task that reads looks whether anybody else still does."""
 
 _READ: Final = 262_144
@@ -124,6 +124,24 @@ class Inlet:
         if shortcut is None or descriptor is None or self._low_water != 1:
             return None
         if not shortcut.is_ready():
+            return None
+        try:
+            return os.read(descriptor, _READ_SOON) or None
+        except OSError:
+            return None
+
+    def deadline(self) -> float | None:
+        """The time of trio's clock until which ``receive_within`` may wait; None where it may not be asked."""
+        shortcut = self._shortcut
+        if shortcut is None or self._low_water != 1 or not self.is_free:
+            return None
+        self._used = True
+        return shortcut.deadline()
+
+    def receive_within(self, seconds: float) -> bytes | None:
+        """As ``receive_soon``, for no longer than that, and not beyond what ``deadline`` has just said."""
+        shortcut, descriptor = self._shortcut, self._descriptor
+        if shortcut is None or descriptor is None or not shortcut.is_ready_within(seconds):
             return None
         try:
             return os.read(descriptor, _READ_SOON) or None

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from typing import Final, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+import trio
 
 from rocketwire.codes import ResponseCode
+from rocketwire.errors import ChannelError, LocalProtocolError
 from rocketwire.wire.command import RemotingCommand
+
+if TYPE_CHECKING:
+    from rocketwire.connection import Connection
 
 _LOG: Final = logging.getLogger("rocketwire.channel")
 
@@ -27,6 +33,21 @@ class Serving:
         self._peer = peer
         self._most = most
         self._served = 0
+
+    async def serve(
+        self,
+        request: RemotingCommand,
+        connection: Connection,
+        send: Callable[[bytes], Awaitable[None]],
+    ) -> None:
+        """Answer a request over the connection that it came from, unless it ends meanwhile or none is wanted."""
+        response = await self.response_to(request)
+        if response is None or request.is_oneway or not connection.is_open:
+            return
+        try:
+            await send(connection.send_response(request, response, now=trio.current_time()))
+        except (ChannelError, LocalProtocolError) as error:
+            _LOG.info("%s: no answer to request %d: %s", self._peer, request.code, error)
 
     async def response_to(self, request: RemotingCommand) -> RemotingCommand | None:
         """What is answered to a request; ``SYSTEM_ERROR`` where the handler fails."""

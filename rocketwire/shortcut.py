@@ -9,8 +9,8 @@ Rules of this file:
 
 * It is the only one that looks inside trio, and it changes nothing there.  Where anything is not as it is expected, because of a
   release, a system, or the way in which trio is run, there is no shortcut; the ordinary way is always right.
-* Nobody waits longer for it: it is not taken while any other task could run, and left when the loop has anything to do or a
-  deadline has come.  It has no schedule point where there is nobody to schedule; looking for cancellation is left to the caller.
+* Nobody waits longer for it: it is not taken while any other task could run, or by who is cancelled, and left when the loop has
+  anything to do or a deadline has come.  It has no schedule point where there is nobody to schedule.
 
 Looked at: trio 0.27 to 0.35, ``_core/_run.py`` (``unrolled_run``) and ``_core/_io_epoll.py``.
 """
@@ -33,7 +33,7 @@ LONGEST: Final = 1.0
 class Shortcut:
     """The shortcut for one descriptor; made by ``shortcut_to``."""
 
-    __slots__ = ("_descriptor", "_poll", "_runner")
+    __slots__ = ("_descriptor", "_poll", "_runner", "_turn")
 
     def __init__(self, descriptor: int, runner: Any, loop: int) -> None:
         """The shortcut of one run of trio.
@@ -45,26 +45,51 @@ class Shortcut:
         """
         self._descriptor = descriptor
         self._runner = runner
+        self._turn = (-1, -1)  # number of a task, and of its turns, in which nobody else is to run
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLIN)
         self._poll.register(loop, select.POLLIN)
 
     def is_ready(self) -> bool:
         """Wait until the descriptor can be read; returns False as soon as the loop has to have a turn, which may be at once."""
+        deadline = self.deadline()
+        if deadline is None:
+            return False
+        seconds = self._runner.clock.deadline_to_sleep_time(deadline)
+        return seconds > 0 and self.is_ready_within(min(seconds, LONGEST))
+
+    def deadline(self) -> float | None:
+        """The time of trio's clock until which nothing but the descriptor need be waited for; None where the loop has to have a turn
+        at once.
+
+        That holds until this task waits, starts or wakes another one.
+        """
+        runner = self._runner
+        task: Any = trio.lowlevel.current_task()
+        if runner.runq or task._cancel_status.effectively_cancelled or runner.ki_pending:
+            return None
+        # whoever is to run in this turn of the loop was chosen before it began
+        if (task._counter, task._schedule_points) != self._turn:
+            if not self._is_quiet():
+                return None
+            self._turn = (task._counter, task._schedule_points)
+        deadline: float = runner.deadlines.next_deadline()
+        return deadline
+
+    def is_ready_within(self, seconds: float) -> bool:
+        """As ``is_ready``, for no longer than that, and not beyond what ``deadline`` has just said."""
+        ready = self._poll.poll(1000 * seconds)
+        return len(ready) == 1 and ready[0][0] == self._descriptor
+
+    def _is_quiet(self) -> bool:
+        """Whether no other task is to run, and nobody looks on."""
         runner = self._runner
         tasks = runner.tasks
-        if runner.runq or len(tasks) > MOST_TASKS or runner.waiting_for_idle:
+        if len(tasks) > MOST_TASKS or runner.waiting_for_idle:
             return False
         if runner.clock_autojump_threshold != math.inf or runner.instruments["_all"]:
             return False
-        for task in tasks:
-            if task._next_send_fn is not None:  # it is to run in this turn of the loop
-                return False
-        left = runner.clock.deadline_to_sleep_time(runner.deadlines.next_deadline())
-        if left <= 0:
-            return False
-        ready = self._poll.poll(1000 * min(left, LONGEST))
-        return len(ready) == 1 and ready[0][0] == self._descriptor
+        return all(task._next_send_fn is None for task in tasks)
 
 
 def shortcut_to(descriptor: int) -> Shortcut | None:
@@ -77,9 +102,10 @@ def shortcut_to(descriptor: int) -> Shortcut | None:
     try:
         runner = task._runner
         shortcut = Shortcut(descriptor, runner, runner.io_manager._epoll.fileno())
-        _ = runner.runq, runner.waiting_for_idle, runner.clock_autojump_threshold
+        _ = runner.runq, runner.ki_pending, runner.waiting_for_idle, runner.clock_autojump_threshold
         _ = runner.instruments["_all"], runner.deadlines.next_deadline
         runs = task in runner.tasks and task._next_send_fn is None
+        _ = task._counter, task._schedule_points, task._cancel_status.effectively_cancelled
         return shortcut if runs and not runner.is_guest else None
     except (AttributeError, LookupError):
         return None

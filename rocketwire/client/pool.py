@@ -40,6 +40,7 @@ from rocketwire.wire.prepared import PreparedRequest
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
+    from rocketwire.at_once import Begun
     from rocketwire.client.config import ClientConfig
     from rocketwire.waiting import Follow
 
@@ -186,11 +187,13 @@ class ChannelPool:
         started: float,
         deadline: float,
         follow: Follow | None = None,
+        begun: Begun | None = None,
     ) -> RemotingCommand:
         """As ``request``, from ``started``, which is now, until a deadline; both are times of trio's clock.
 
         Where requests are sent as they are, ``follow`` says what is asked next, over the same channel and as patiently, while that
-        may be used (``Channel.converse``); the answer that nothing follows is returned.
+        may be used (``Channel.converse``); the answer that nothing follows is returned.  ``begun`` is what ``AtOnce.ask`` has just
+        begun with the channel of ``channel_to``.
         """
         if self.changes_requests:
             command = self.prepared(command)
@@ -205,7 +208,9 @@ class ChannelPool:
                 now = None
             link.users += 1
             try:
-                if follow is None:
+                if begun is not None:
+                    response = await channel.go_on(begun, command.code, deadline)
+                elif follow is None:
                     response = await channel.request(command, deadline=deadline, now=now)
                 else:
                     goes_on = partial(_unless_retired, link, follow)
@@ -228,6 +233,14 @@ class ChannelPool:
             limit = max(0.0, deadline - started)
             raise RequestTimeoutError(address, command.code, limit) from error
         return response
+
+    def channel_to(self, address: str) -> Channel | None:
+        """The open channel to an address over which requests are sent as they are; None where there is none."""
+        link = self._links.get(address)
+        channel = None if link is None else link.channel
+        if channel is None or not channel.is_open or self._closed or self.changes_requests:
+            return None
+        return channel
 
     async def send_oneway(
         self, address: str, command: RemotingCommand, *, within: float | None = None

@@ -22,8 +22,10 @@ from rocketwire.client.clock import now_millis
 from rocketwire.client.config import ClientConfig
 from rocketwire.client.instance import open_client
 from rocketwire.client.members import ProducerMember
+from rocketwire.client.plain_sends import PlainSends
 from rocketwire.client.producer_config import ProducerConfig
 from rocketwire.client.publishing import Publishing
+from rocketwire.client.send_result import SendResult
 from rocketwire.client.sending import outgoing, wire_topic
 from rocketwire.client.unique_keys import unique_keys
 from rocketwire.errors import IllegalMessageError, ReplyTimeoutError
@@ -38,7 +40,6 @@ if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.message import Message
     from rocketwire.client.request_reply import OpenRequests
-    from rocketwire.client.send_result import SendResult
     from rocketwire.client.sending import Outgoing
     from rocketwire.client.tracing import ProducerTrace
     from rocketwire.client.transacting import Transactions
@@ -96,6 +97,7 @@ class Producer(ProducerMember):
         self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
         self._publishing = Publishing(instance, self._group, config, self._chance)
         self._keys = unique_keys(instance.own_ip)
+        self._plain = PlainSends(instance, self._publishing, self._keys, config)
         self._check = check
 
     @cached_property
@@ -128,9 +130,16 @@ class Producer(ProducerMember):
 
         Cancellation: it may have been stored or not.
         """
-        ready = self._ready(message)
         limit = self.config.send_msg_timeout if within is None else within
         trace = self.trace
+        if trace is None:
+            sent = self._plain.send(message, limit)
+            if isinstance(sent, SendResult):
+                return sent
+            if sent is not None:
+                ready, first = sent
+                return await self._publishing.go_on(message.topic, ready, first)
+        ready = self._ready(message)
         if trace is None:
             return await self._publishing.send(message.topic, ready, limit)
         started = now_millis()

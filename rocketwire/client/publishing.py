@@ -33,7 +33,9 @@ from rocketwire.policy.selection import FaultStrategy
 
 if TYPE_CHECKING:
     import random
+    from collections.abc import Mapping
 
+    from rocketwire.at_once import Begun
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.client.send_result import SendResult
@@ -53,11 +55,30 @@ class _Try(NamedTuple):
     again: bool
 
 
+class FirstTry(NamedTuple):
+    """The first try of a send.
+
+    Attributes:
+        target: the topic.
+        queue: one of its queues.
+        started: when it began, time of trio's clock.
+        deadline: when all tries end.
+        begun: the request, where it was sent already.
+    """
+
+    target: Target
+    queue: MessageQueue
+    started: float
+    deadline: float
+    begun: Begun | None
+
+
 class Publishing:
     """The topics of one producer, and the way to their brokers.
 
     Attributes:
         faults: what is known of slow and failing brokers.
+        is_plain: whether nothing is noted of tries, and the first may take all the time there is.
     """
 
     def __init__(
@@ -77,7 +98,7 @@ class Publishing:
         self._chance = chance
         self._targets: dict[str, Target] = {}
         self._wanted: dict[str, None] = {}
-        self._is_plain = not (
+        self.is_plain = not (
             config.send_latency_enable
             or config.retry_another_broker_when_not_store_ok
             or config.send_msg_max_timeout_per_request is not None
@@ -100,6 +121,11 @@ class Publishing:
             self._targets[topic] = Target(topic, info, start=self._chance.getrandbits(31))
         else:
             self._targets.pop(topic, None)
+
+    @property
+    def targets(self) -> Mapping[str, Target]:
+        """Topics whose queues are known, by their names on the wire."""
+        return self._targets
 
     def known(self, topic: str) -> Target | None:
         """The topic's queues, if they are known."""
@@ -170,15 +196,31 @@ class Publishing:
         if target is None:
             target = await self.target(name)
             now = trio.current_time()
-        if self._is_plain:
+        if self.is_plain:
             queue = target.rotation.next_queue()
-            try:
-                return await self.exchange(topic, target, queue, message, deadline, now)
-            except _FAILURES as error:
-                last = self._failed(queue, error, now)
-            asked = [queue.broker_name or ""]
-        else:
-            asked, last = [], _Try(None, None, again=True)
+            return await self.go_on(topic, message, FirstTry(target, queue, now, deadline, None))
+        return await self._tried(topic, target, message, deadline, [], _Try(None, None, again=True))
+
+    async def go_on(self, topic: str, message: Outgoing, first: FirstTry) -> SendResult:
+        """As ``send``, from where the first try is; only while ``is_plain``."""
+        target, queue, now, deadline, begun = first
+        try:
+            return await self.exchange(topic, target, queue, message, deadline, now, begun)
+        except _FAILURES as error:
+            last = self._failed(queue, error, now)
+        return await self._tried(topic, target, message, deadline, [queue.broker_name or ""], last)
+
+    async def _tried(
+        self,
+        topic: str,
+        target: Target,
+        message: Outgoing,
+        deadline: float,
+        asked: list[str],
+        last: _Try,
+    ) -> SendResult:
+        """Try until that is enough, after those brokers were asked and the last one ended so."""
+        name = target.topic
         most = tries(CommunicationMode.SYNC, self._config.retry_times_when_send_failed)
         while last.again and len(asked) < most and (not asked or trio.current_time() < deadline):
             if asked:
@@ -258,6 +300,7 @@ class Publishing:
         message: Outgoing,
         deadline: float,
         now: float | None = None,
+        begun: Begun | None = None,
     ) -> SendResult:
         """One try.
 
@@ -268,6 +311,7 @@ class Publishing:
             message: ready.
             deadline: when to give up, time of trio's clock.
             now: the time of that clock, from whoever has just looked.
+            begun: the request, where it was just sent over the channel that there is.
 
         Raises:
             BrokerError: refused.
@@ -287,7 +331,9 @@ class Publishing:
             now = trio.current_time()
         if now >= deadline:
             raise RequestTimeoutError(address, message.code, 0.0)
-        response = await instance.pool.request_by(address, request, started=now, deadline=deadline)
+        response = await instance.pool.request_by(
+            address, request, started=now, deadline=deadline, begun=begun
+        )
         named = queue
         if topic != queue.topic:
             named = MessageQueue(

@@ -17,7 +17,7 @@ from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.names import is_retry_topic, with_namespace
-from rocketwire.policy.retry import SEND_STATUSES
+from rocketwire.policy.retry import SEND_STATUSES, SendStatus
 from rocketwire.policy.selection import QueueRotation
 from rocketwire.wire.body_compression import compress_body
 from rocketwire.wire.command import new_command
@@ -308,7 +308,20 @@ def read_result(response: RemotingCommand, msg_id: str, queue: MessageQueue) -> 
     status = SEND_STATUSES.get(response.code)
     if status is None:
         return None
-    fields = response.ext_fields or {}
+    return stored_at(status, response.ext_fields or {}, msg_id, queue)
+
+
+def stored_at(
+    status: SendStatus, fields: Mapping[str, str], msg_id: str, queue: MessageQueue
+) -> SendResult:
+    """The result that the ext fields of an answer tell.
+
+    Args:
+        status: of its code.
+        fields: the ext fields.
+        msg_id: as of ``read_result``, which raises the same.
+        queue: likewise.
+    """
     try:
         queue_id = int(fields["queueId"])
         offset = int(fields["queueOffset"])

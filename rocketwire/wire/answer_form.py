@@ -1,0 +1,90 @@
+"""Answers that come over and over: what their headers have in common is learnt from one of them.
+
+A header that a peer has written a thousand times differs from the one before in a few values.  One pattern that finds these leaves
+less behind in the caches of a processor than a reader of JSON does, which counts where others fill them between two answers.
+
+Rules of this file: what a form reads is what the reader of headers reads of the same bytes; all that it does not know is left to
+that one.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.wire.json_header import encode_json_header
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rocketwire.wire.command import RemotingCommand
+
+LONGEST: Final = 4096
+"""Bytes of a frame; who sends longer ones has other things to save."""
+
+_PREFIX: Final = 8
+_NUMBER: Final = 1_234_567_891
+_BLANK: Final = "\0"
+_WRITTEN: Final = {
+    re.escape('"\\u0000"'): '"([ !#-\\[\\]-~]*)"',  # a text that means what is written
+    re.escape(f'"opaque":{_NUMBER},'): '"opaque":(-?[0-9]+),',
+}
+
+
+class AnswerForm:
+    """What answers of one kind have in common; made by ``answer_form_of``."""
+
+    __slots__ = ("_match", "_names")
+
+    def __init__(
+        self, names: tuple[str, ...], match: Callable[[str, int], re.Match[str] | None]
+    ) -> None:
+        self._names = names
+        self._match = match
+
+    def fields(self, frame: bytes, opaque: int) -> dict[str, str] | None:
+        """The ext fields of an answer; None where it is of another form, not alone, or not whole.
+
+        Args:
+            frame: what came.
+            opaque: the number of the request.
+        """
+        size = len(frame)
+        if size < _PREFIX or not frame.startswith(
+            (size - 4 << 32 | size - _PREFIX).to_bytes(_PREFIX)
+        ):
+            return None
+        found = self._match(frame.decode("latin-1"), _PREFIX)
+        if found is None:
+            return None
+        *values, number = found.groups()
+        return dict(zip(self._names, values, strict=True)) if number == str(opaque) else None
+
+
+def answer_form_of(frame: bytes, answer: RemotingCommand) -> AnswerForm | None:
+    """The form of answers that are like one; None where it has none.
+
+    Args:
+        frame: the answer, as it came.
+        answer: what was read of it.
+    """
+    fields = answer.ext_fields
+    if not fields or not _PREFIX < len(frame) <= LONGEST:
+        return None
+    header = encode_json_header(
+        code=answer.code,
+        language=answer.language,
+        version=answer.version,
+        opaque=_NUMBER,
+        flag=answer.flag,
+        remark=answer.remark,
+        ext_fields=dict.fromkeys(fields, _BLANK),
+    )
+    pattern = re.escape(header.decode("latin-1"))
+    for written, blank in _WRITTEN.items():
+        pattern = pattern.replace(written, blank)
+    match = re.compile(pattern)
+    if match.groups != len(fields) + 1:
+        return None
+    form = AnswerForm(tuple(fields), match.fullmatch)
+    return form if form.fields(frame, answer.opaque) == fields else None

@@ -1,0 +1,193 @@
+"""``AtOnce`` over real sockets: an answer read where it was asked for, and everything that is left to the channel."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+import trio.testing
+
+from rocketwire.at_once import Begun
+from rocketwire.channel import Channel, over
+from rocketwire.errors import ChannelBrokenError, EncodeError, RequestTimeoutError
+from rocketwire.inlet import Inlet
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
+from rocketwire.wire.prepared import PreparedRequest, form_of
+from tests.support.tcp import pair
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+LONG = 60.0
+
+
+def request(body: bytes = b"body") -> PreparedRequest:
+    form = form_of(RemotingCommand(code=310), (), "i")
+    assert form is not None
+    made = form.request((), "text", body)
+    assert made is not None
+    return made
+
+
+def answer_to(opaque: int) -> bytes:
+    return encode(RemotingCommand(code=opaque + 100, opaque=opaque, flag=1))
+
+
+def code_of(frame: bytes, opaque: int) -> int | None:
+    """The code of the answer to a request, where that is all that came."""
+    if frame != answer_to(opaque):
+        return None
+    return decode(frame).code
+
+
+@asynccontextmanager
+async def aside() -> AsyncGenerator[tuple[Channel, socket.socket]]:
+    """A channel over which eight requests were made one after the other, and its other end."""
+    with pair() as (stream, there):
+        async with over(stream, peer="peer", idle_timeout=None) as channel:
+            for code in range(8):
+                there.sendall(answer_to(code))
+                assert (await channel.request(RemotingCommand(code=code))).code == code + 100
+            await trio.testing.wait_all_tasks_blocked()
+            yield channel, there
+
+
+async def test_an_answer_is_read_where_it_was_asked_for() -> None:
+    async with aside() as (channel, there):
+        started = trio.current_time()
+        there.sendall(answer_to(8))
+        assert channel.at_once.ask(request(), code_of, LONG) == 108
+        assert started <= channel.heard_at <= trio.current_time()
+        there.sendall(answer_to(9))
+        assert channel.at_once.ask(request(), code_of, LONG) == 109
+        there.sendall(answer_to(10))
+        assert (await channel.request(RemotingCommand(code=1))).code == 110
+        assert channel.in_flight == 0
+        decoder = CommandDecoder()
+        decoder.feed(there.recv(65536))
+        codes = [command.code for command in iter(decoder.next_command, None)]
+        assert codes == [*range(8), 310, 310, 1]
+
+
+@pytest.mark.parametrize("cut", [0, 1, 60])
+async def test_what_else_comes_is_left_to_the_channel(cut: int) -> None:
+    both = encode(RemotingCommand(code=40, opaque=3, flag=2)) + answer_to(8)
+
+    async with aside() as (channel, there):
+        there.sendall(both[: len(both) - cut])
+        begun = channel.at_once.ask(request(), code_of, LONG)
+        assert isinstance(begun, Begun)
+        assert begun.came == both[: len(both) - cut]
+        there.sendall(both[len(both) - cut :])
+
+        assert (await channel.go_on(begun, 310, trio.current_time() + LONG)).code == 108
+        assert channel.in_flight == 0
+
+
+async def test_an_answer_that_is_late_is_waited_for_by_the_channel() -> None:
+    async with aside() as (channel, there):
+        begun = channel.at_once.ask(request(), code_of, 0.001)
+        assert isinstance(begun, Begun)
+        assert begun.came is None
+        with pytest.raises(RequestTimeoutError):
+            await channel.go_on(begun, 310, trio.current_time() + 0.001)
+        assert channel.in_flight == 0
+        there.sendall(answer_to(8) + answer_to(9))
+
+        assert (await channel.request(RemotingCommand(code=1))).code == 109
+
+
+async def test_an_end_is_told_by_the_channel() -> None:
+    async with aside() as (channel, there):
+        there.sendall(answer_to(8))
+        sooner = trio.current_time() + LONG / 2
+        assert (await channel.request(RemotingCommand(code=1), deadline=sooner)).code == 108
+        await trio.testing.wait_all_tasks_blocked()
+        there.shutdown(socket.SHUT_WR)
+        begun = channel.at_once.ask(request(), code_of, LONG)
+        assert isinstance(begun, Begun)
+        with pytest.raises(ChannelBrokenError, match="the peer closed the connection"):
+            await channel.go_on(begun, 310, trio.current_time() + LONG)
+        assert channel.at_once.ask(request(), code_of, LONG) is None
+
+
+async def test_a_socket_that_cannot_be_read_is_left_to_the_channel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(descriptor: int, size: int) -> bytes:
+        raise ConnectionResetError(descriptor, size)
+
+    async with aside() as (channel, there):
+        there.sendall(answer_to(8))
+        with monkeypatch.context() as context:
+            context.setattr("rocketwire.inlet.os.read", refuse)
+            begun = channel.at_once.ask(request(), code_of, LONG)
+        assert isinstance(begun, Begun)
+        assert begun.came is None
+
+        assert (await channel.go_on(begun, 310, trio.current_time() + LONG)).code == 108
+
+
+async def test_what_cannot_be_written_at_once_is_left_to_the_channel() -> None:
+    async with aside() as (channel, _):
+        begun = channel.at_once.ask(request(bytes(8_000_000)), code_of, LONG)
+        assert isinstance(begun, Begun)
+        assert begun.came is None
+        assert channel.at_once.ask(request(), code_of, LONG) is None
+
+
+async def test_nothing_is_sent_while_others_wait_or_no_time_is_left() -> None:
+    async with aside() as (channel, there), trio.open_nursery() as nursery:
+        assert channel.at_once.ask(request(), code_of, 0.0) is None
+        nursery.start_soon(channel.request, RemotingCommand(code=1))
+        await trio.testing.wait_all_tasks_blocked()
+        assert channel.at_once.ask(request(), code_of, LONG) is None
+        there.sendall(answer_to(8))
+
+
+async def test_nothing_is_sent_behind_half_a_command_or_a_request_that_is_forgotten_by_nobody() -> (
+    None
+):
+    async with aside() as (channel, there):
+        begun = channel.at_once.ask(request(), code_of, 0.001)
+        assert isinstance(begun, Begun)
+        there.sendall(answer_to(8) + answer_to(9)[:30])
+        assert (await channel.go_on(begun, 310, trio.current_time() + LONG)).code == 108
+        await trio.testing.wait_all_tasks_blocked()
+
+        assert channel.at_once.ask(request(), code_of, LONG) is None
+
+
+async def test_nothing_is_sent_by_who_is_cancelled() -> None:
+    async with aside() as (channel, _):
+        with trio.CancelScope() as scope:
+            scope.cancel()
+            assert channel.at_once.ask(request(), code_of, LONG) is None
+            await trio.lowlevel.checkpoint()
+        assert scope.cancelled_caught
+
+
+async def test_a_request_without_a_form_on_the_wire_leaves_nothing_behind() -> None:
+    async with aside() as (channel, there):
+        with pytest.raises(EncodeError):
+            channel.at_once.ask(request(bytes(17_000_000)), code_of, LONG)
+        there.sendall(answer_to(8))
+
+        assert channel.at_once.ask(request(), code_of, LONG) == 108
+
+
+async def test_without_a_shortcut_nothing_is_received_within_any_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def never(_: int) -> None:
+        return None
+
+    monkeypatch.setattr("rocketwire.inlet.shortcut_to", never)
+    with pair() as (stream, _):
+        async with stream:
+            inlet = Inlet(stream)
+            assert inlet.deadline() is None
+            assert inlet.receive_within(1.0) is None

@@ -1,0 +1,76 @@
+"""Answers read by what they have in common: always what the reader of headers reads, or nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketwire.codes import SerializeType
+from rocketwire.wire.answer_form import answer_form_of
+from rocketwire.wire.command import RemotingCommand, encode
+
+STORED = RemotingCommand(
+    code=0, opaque=7, flag=1, version=513, ext_fields={"queueId": "1", "msg.Id": "7F", "empty": ""}
+)
+INTS = st.integers(min_value=-(2**31), max_value=2**31 - 1)
+
+
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=3, max_size=3), INTS)
+def test_what_a_form_reads_was_written(values: list[str], opaque: int) -> None:
+    form = answer_form_of(encode(STORED), STORED)
+    assert form is not None
+    fields = dict(zip(STORED.ext_fields or (), values, strict=True))
+    frame = encode(replace(STORED, ext_fields=fields, opaque=opaque))
+
+    read = form.fields(frame, opaque)
+
+    plain = all(" " <= c <= "~" and c not in '"\\' for value in values for c in value)
+    assert read == (fields if plain else None)
+    assert form.fields(frame, opaque ^ 1) is None
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(STORED, code=1),
+        replace(STORED, flag=0),
+        replace(STORED, remark="but"),
+        replace(STORED, body=b"body"),
+        replace(STORED, ext_fields={"queueId": "1"}),
+        replace(STORED, ext_fields={"queueId": "1", "msg-Id": "7F", "empty": ""}),
+        replace(STORED, serialize_type=SerializeType.ROCKETMQ),
+    ],
+)
+def test_other_answers_are_not_read(other: RemotingCommand) -> None:
+    form = answer_form_of(encode(STORED), STORED)
+    assert form is not None
+
+    assert form.fields(encode(STORED), 7) == STORED.ext_fields
+    assert form.fields(encode(other), 7) is None
+
+
+def test_neither_parts_nor_more_than_one_are_read() -> None:
+    frame = encode(STORED)
+    form = answer_form_of(frame, STORED)
+    assert form is not None
+
+    for end in range(len(frame)):
+        assert form.fields(frame[:end], 7) is None
+    assert form.fields(frame * 2, 7) is None
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        replace(STORED, ext_fields=None),
+        replace(STORED, ext_fields={"a": "x" * 4096}),
+        replace(STORED, ext_fields={"a": "ä"}),
+        replace(STORED, ext_fields={"\0": "a"}),
+        replace(STORED, body=b"body"),
+    ],
+)
+def test_some_answers_have_no_form(answer: RemotingCommand) -> None:
+    assert answer_form_of(encode(answer), answer) is None
