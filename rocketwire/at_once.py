@@ -65,6 +65,11 @@ class AtOnce:
         self._inlet = inlet
         self._now = clock
 
+    @property
+    def is_likely(self) -> bool:
+        """Whether ``ask`` is worth a try: nobody else reads, or is about to."""
+        return self._inlet.is_free
+
     def ask(
         self, request: PreparedRequest, read: Callable[[bytes, int], T | None], within: float
     ) -> T | Begun | None:

@@ -141,6 +141,7 @@ async def test_what_cannot_be_written_at_once_is_left_to_the_channel() -> None:
 
 async def test_nothing_is_sent_while_others_wait_or_no_time_is_left() -> None:
     async with aside() as (channel, there), trio.open_nursery() as nursery:
+        assert channel.at_once.is_likely
         assert channel.at_once.ask(request(), code_of, 0.0) is None
         nursery.start_soon(channel.request, RemotingCommand(code=1))
         await trio.testing.wait_all_tasks_blocked()

@@ -73,6 +73,7 @@ class PlainSends:
         self._checked: dict[str, Target] = {}
         self._read: Callable[[bytes, int], dict[str, str] | None] = _read_nothing
         self._learnt = 0
+        self._last: Channel | None = None
 
     def send(
         self, message: Message, within: float
@@ -91,6 +92,9 @@ class PlainSends:
         target = self._known.get(topic)
         if target is None or not body or len(body) >= self._end_of_bodies:
             return None
+        last = self._last
+        if last is not None and last.is_open and not last.at_once.is_likely:
+            return None
         if message.properties or message.system or self._checked.get(topic) is not target:
             self._check(target)
             return None
@@ -103,6 +107,7 @@ class PlainSends:
         if text is not None and way is not None and way.form is not None:
             channel = self._channel_to(way.broker_name)
             request = way.form.request((born, message.flag, 0), text, body)
+            self._last = channel
             if channel is not None and request is not None:
                 found = channel.at_once.ask(request, self._read, within)
                 if isinstance(found, dict):

@@ -198,7 +198,12 @@ class Publishing:
             now = trio.current_time()
         if self.is_plain:
             queue = target.rotation.next_queue()
-            return await self.go_on(topic, message, FirstTry(target, queue, now, deadline, None))
+            try:  # as ``go_on``, through which every turn of this task would have to pass
+                return await self.exchange(topic, target, queue, message, deadline, now)
+            except _FAILURES as error:
+                last = self._failed(queue, error, now)
+            asked = [queue.broker_name or ""]
+            return await self._tried(topic, target, message, deadline, asked, last)
         return await self._tried(topic, target, message, deadline, [], _Try(None, None, again=True))
 
     async def go_on(self, topic: str, message: Outgoing, first: FirstTry) -> SendResult:
