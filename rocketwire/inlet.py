@@ -212,3 +212,13 @@ def descriptor_of(stream: trio.abc.Stream) -> int | None:
     if isinstance(stream, trio.SocketStream) and sys.platform != "win32":
         return stream.socket.fileno()
     return None
+
+
+def _keep_what_is_freed() -> None:
+    """Free something larger than what is read at once: until then glibc may take the room for each read from the system anew, which
+    has to clear every page of it (mallopt(3), M_MMAP_THRESHOLD).  Nothing of it is ever touched."""
+    larger = bytes(2 * _READ)
+    del larger
+
+
+_keep_what_is_freed()

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import platform
 import socket
+import subprocess
+import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -363,3 +366,27 @@ async def test_who_reads_for_himself_and_who_waits_for_him_are_told_of_the_end(
         await (peer.close() if by_peer else channel.aclose())
 
     assert errors == [ChannelBrokenError if by_peer else ChannelClosedError] * 2
+
+
+_READS = """
+import os, resource, socket
+import rocketwire.inlet as inlet
+
+here, there = socket.socketpair()
+there.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
+piece = bytes(131_072)
+before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+for _ in range(100):
+    there.sendall(piece)
+    os.read(here.fileno(), inlet._READ)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+"""
+
+
+@pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="others keep what is freed, or not")
+def test_room_for_what_is_read_is_used_again_and_not_asked_of_the_system_for_each_read() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", _READS], check=True, capture_output=True, text=True, timeout=60
+    )
+
+    assert int(done.stdout) < 1000  # 32 pages for each of a hundred reads otherwise
