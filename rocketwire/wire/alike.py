@@ -165,7 +165,7 @@ class Known:
 def _row_reader(cls: type[Any], draft: type[Any]) -> Callable[..., int]:
     """A function that adds to a list the messages from a position on that have this size, until one differs from what they have in
     common; it returns where that one begins."""
-    new, head = object.__new__, _HEAD.size
+    head = _HEAD.size
 
     def read_rows(
         data: bytes, at: int, size: int, known: Known, found: list[Any], common: _Common
@@ -195,7 +195,7 @@ def _row_reader(cls: type[Any], draft: type[Any]) -> Callable[..., int]:
                 or its_store != store
             ):
                 break
-            one = new(draft)
+            one = draft()
             one.topic = topic
             one.body = body or None
             one.properties = properties or None
@@ -220,7 +220,7 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
     """
     draft: Any = type("Draft", (Unread,), {"__slots__": ()})
     read_rows = _row_reader(cls, draft)
-    new, unpack, head = object.__new__, _ASKED.unpack_from, _HEAD.size
+    unpack, head = _ASKED.unpack_from, _HEAD.size
 
     def read_alike(data: bytes, at: int, known: Known, found: list[Any]) -> int:
         host_of, ending_of, topic = known.hosts.get, known.endings.get, known.topic
@@ -252,7 +252,7 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
                 last = 0
                 continue
             last = size
-            one = new(draft)
+            one = draft()
             one.topic = topic
             one.body = data[body:behind] or None
             one.properties = data[behind + between : stop] or None
