@@ -1,7 +1,8 @@
 """pyarrow, the only place that imports it: it has no types, so what is used of it is written down here.
 
 Rules of this file: ``pyarrow.compute`` makes hundreds of functions when it is imported, which takes as long as the rest of pyarrow:
-only who needs one of them by name, for a filter say, asks for ``compute()``.
+only who needs one of them by name, for a filter say, asks for ``compute()``.  ``pyarrow.array`` of an array imports ``numpy.ma``,
+and whatever has to guess a type imports ``dateutil``, which take as long as 16 MiB of a capture: neither is called.
 """
 
 from __future__ import annotations
@@ -9,10 +10,13 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 pa: Any = importlib.import_module("pyarrow")
+_NOTHING: Any = pa.scalar("", pa.string())
 
 
 class DataType(Protocol):
@@ -96,7 +100,7 @@ def taken(values: Column, indices: Column) -> Column:
 
 def strung(*parts: Column) -> Column:
     """The texts of several columns, one behind the other in each row."""
-    made: Column = _call("binary_join_element_wise", [*parts, pa.scalar("")])
+    made: Column = _call("binary_join_element_wise", [*parts, _NOTHING])
     return made
 
 
@@ -107,8 +111,8 @@ def batch(columns: Sequence[Column], schema: Schema) -> Batch:
 
 
 def column(values: Any, kind: DataType | None = None) -> Column:
-    """Make a column of values."""
-    made: Column = pa.array(values, kind)
+    """Make a column of values; an array is not copied, and says itself of which type it is."""
+    made: Column = _of_array(values) if kind is None else pa.array(values, kind)
     return made
 
 
@@ -126,5 +130,15 @@ def unpacked(data: bytes, schema: Schema) -> Batch:
 
 def masked(values: Any, good: Any) -> Column:
     """A column of an array, null where it is not good."""
-    made: Column = pa.array(values) if good.all() else pa.array(values, mask=~good)
+    return _of_array(values, None if good.all() else _bits(good))
+
+
+def _of_array(values: Any, valid: Any = None) -> Column:
+    data = _bits(values) if values.dtype == np.bool_ else pa.py_buffer(np.ascontiguousarray(values))
+    kind = pa.from_numpy_dtype(values.dtype)
+    made: Column = pa.Array.from_buffers(kind, len(values), [valid, data])
     return made
+
+
+def _bits(truth: Any) -> Any:
+    return pa.py_buffer(np.packbits(truth, bitorder="little"))

@@ -17,7 +17,7 @@ from rocketwire_tools.pcap.arrow import column, masked, pa, taken
 from rocketwire_tools.pcap.headers import EVERYTHING, Columns, HeaderReader, ext_fields_text
 from rocketwire_tools.pcap.names import CONNECTION, SOURCE, TARGET, Names
 from rocketwire_tools.pcap.pairing import MOST_HELD
-from rocketwire_tools.pcap.rows import EVERY, schema
+from rocketwire_tools.pcap.rows import schema
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +34,7 @@ _KIND_NAMES: Final = column(list(KINDS), pa.string())
 _KIND_OF_FLAG: Final = np.array([0, 2, 1, 2], np.int8)
 """Which of them the last two bits say: 1 is an answer, 2 wants none."""
 _SERIALIZE_TYPES: Final = column(["JSON", "ROCKETMQ"], pa.string())
+_JSON: Final = pa.scalar("JSON", pa.string())
 
 
 _OF_PAIRS: Final = frozenset({"request_code", "request_topic", "latency_ns"})
@@ -149,7 +150,7 @@ class _Values:
             return masked(getattr(self._columns, name).astype(np.int32), self._columns.ok)
         if name in ("language", "remark", "topic", "group", "queue_id"):
             return _plain(getattr(self._columns, name))
-        return column(getattr(self._rows, name), EVERY[name])
+        return column(getattr(self._rows, name))
 
     # ---- who
 
@@ -198,7 +199,7 @@ class _Values:
         kinds = self._rows.header_type
         if kinds.any():
             return taken(_SERIALIZE_TYPES, column(kinds))
-        return _plain(pa.repeat(pa.scalar("JSON"), len(kinds)))
+        return _plain(pa.repeat(_JSON, len(kinds)))
 
     # ---- how much
 
