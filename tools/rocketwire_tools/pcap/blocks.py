@@ -17,6 +17,7 @@ from rocketwire_tools.pcap.errors import CaptureError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rocketwire_tools.pcap.buffers import Buffer
     from rocketwire_tools.pcap.capture import Integers
 
 SECTION: Final = 0x0A0D0D0A
@@ -117,7 +118,7 @@ class _Table:
         self.link, self.snaplen, self.resolution, self.offset = columns
 
 
-def records(found: Found, buffer: bytearray, base: int) -> tuple[Records, CaptureError | None]:
+def records(found: Found, buffer: Buffer, base: int) -> tuple[Records, CaptureError | None]:
     """Gather what is known of the packets, up to the first one that cannot be one.
 
     Args:
@@ -160,7 +161,7 @@ def records(found: Found, buffer: bytearray, base: int) -> tuple[Records, Captur
 Part = tuple["Integers", ...]
 
 
-def _together(found: Found, buffer: bytearray, table: _Table) -> Part:
+def _together(found: Found, buffer: Buffer, table: _Table) -> Part:
     """Columns of all packets, whatever the types of their blocks and the byte orders of their sections."""
     big = np.array([one.order == ">" for one in found.sections], np.bool_)[found.section]
     groups = np.unique(found.kind << 1 | big)
@@ -177,7 +178,7 @@ def _together(found: Found, buffer: bytearray, table: _Table) -> Part:
     return tuple(np.concatenate(columns)[order] for columns in zip(*parts, strict=True))
 
 
-def _of_kind(found: Found, buffer: bytearray, table: _Table, group: int, of: Integers) -> Part:
+def _of_kind(found: Found, buffer: Buffer, table: _Table, group: int, of: Integers) -> Part:
     kind, order = group >> 1, "<>"[group & 1]
     at = found.at[of]
     words = rows_at(buffer, at, 28).view(f"{order}u4").astype(np.int64)

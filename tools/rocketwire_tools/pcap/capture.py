@@ -17,11 +17,13 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 
 from rocketwire_tools.pcap import lanes
+from rocketwire_tools.pcap.buffers import buffer_of
 from rocketwire_tools.pcap.errors import CaptureError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rocketwire_tools.pcap.buffers import Buffer
     from rocketwire_tools.pcap.inputs import ByteSource
 
     Integers = np.ndarray[Any, Any]
@@ -51,7 +53,7 @@ class Records:
         link: link type of each packet, or of all of them.
     """
 
-    buffer: bytearray
+    buffer: Buffer
     size: int
     where: Integers
     data: Integers
@@ -79,16 +81,16 @@ class Format(Protocol):
 
     head_size: int
 
-    def walk(self, buffer: bytearray, start: int, end: int) -> tuple[Integers, int]:
+    def walk(self, buffer: Buffer, start: int, end: int) -> tuple[Integers, int]:
         """Find the records that are all there between two offsets, and the end of the last of them."""
         ...
 
-    def records(self, buffer: bytearray, at: Integers, base: int) -> Records:
+    def records(self, buffer: Buffer, at: Integers, base: int) -> Records:
         """Gather what is known of records; base is where in the file the buffer begins."""
         ...
 
 
-def rows_at(buffer: bytearray | Integers, offsets: Integers, size: int) -> np.ndarray[Any, Any]:
+def rows_at(buffer: Buffer | Integers, offsets: Integers, size: int) -> np.ndarray[Any, Any]:
     """Gather ``size`` bytes at each offset, one row each; they may reach into the padding."""
     width = np.dtype((np.void, size))
     windows = np.ndarray((len(buffer) - size + 1,), width, buffer, strides=(1,))
@@ -126,7 +128,7 @@ class PcapFormat:
         self._length = np.dtype(f"{order}u4")
         self._marks = (2, 11, 15) if order == "<" else (1, 8, 12)
 
-    def walk(self, buffer: bytearray, start: int, end: int) -> tuple[Integers, int]:
+    def walk(self, buffer: Buffer, start: int, end: int) -> tuple[Integers, int]:
         """See ``Format``; stops in front of a length that nothing has."""
         last = end - self.record_header
         found = self._found(buffer, start, last)
@@ -137,7 +139,7 @@ class PcapFormat:
         after: int = latest + self.record_header + captured
         return (found, after) if after <= end else (found[:-1], latest)
 
-    def _found(self, buffer: bytearray, start: int, last: int) -> Integers:
+    def _found(self, buffer: Buffer, start: int, last: int) -> Integers:
         """Where records begin up to an offset, if all lengths are right."""
         found = np.zeros(0, np.int64)
         if last - start >= lanes.FEWEST * lanes.LANE:
@@ -151,7 +153,7 @@ class PcapFormat:
         rest = np.fromiter(self._chain(buffer, start, last), np.int64)
         return np.concatenate([found, rest]) if len(rest) else found
 
-    def _are_plausible(self, buffer: bytearray, last: int, at: Integers) -> Integers:
+    def _are_plausible(self, buffer: Buffer, last: int, at: Integers) -> Integers:
         """At which offsets a record seems to begin, and another one behind it."""
         good, after = self._seem_good(buffer, at)
         some = np.flatnonzero(good)
@@ -159,7 +161,7 @@ class PcapFormat:
         good[some], _ = self._seem_good(buffer, after[some])
         return good
 
-    def _seem_good(self, buffer: bytearray, at: Integers) -> tuple[Integers, Integers]:
+    def _seem_good(self, buffer: Buffer, at: Integers) -> tuple[Integers, Integers]:
         """Whether records seem to begin at offsets, and where they would end."""
         seconds, fraction, captured, wire = (
             rows_at(buffer, at, 16).view(self._length).astype(np.int64).T
@@ -167,13 +169,13 @@ class PcapFormat:
         good = (fraction < self.fractions) & (captured <= MAX_RECORD) & (captured <= wire)
         return good & (seconds > 0), at + self.record_header + captured
 
-    def _chain(self, buffer: bytearray, at: int, last: int) -> Iterator[int]:
+    def _chain(self, buffer: Buffer, at: int, last: int) -> Iterator[int]:
         captured, header = self._captured, self.record_header
         while at <= last:
             yield at
             at += captured(buffer, at)[0] + header
 
-    def refusal(self, buffer: bytearray, at: int, end: int) -> str | None:
+    def refusal(self, buffer: Buffer, at: int, end: int) -> str | None:
         """Why the record that starts there cannot be one; None while it may be."""
         if end - at < self.record_header:
             return None
@@ -182,7 +184,7 @@ class PcapFormat:
             return f"a record claims {captured} bytes, {MAX_RECORD} is the limit"
         return None
 
-    def records(self, buffer: bytearray, at: Integers, base: int) -> Records:
+    def records(self, buffer: Buffer, at: Integers, base: int) -> Records:
         """See ``Format``."""
         words = rows_at(buffer, at, 16).view(f"{self.order}u4").astype(np.int64)
         return Records(
@@ -239,7 +241,7 @@ class CaptureReader:
         self.truncated = False
         self._source = source
         self._chunk = max(chunk_size, 2 * MAX_RECORD)
-        self._buffer = bytearray(self._chunk + PADDING)
+        self._buffer = buffer_of(self._chunk + PADDING)
         self._view = memoryview(self._buffer)[: self._chunk]
         self._size = 0
         self._base = 0
@@ -291,7 +293,7 @@ class CaptureReader:
 
     # ---- the buffer
 
-    def window(self) -> tuple[bytearray, int, int]:
+    def window(self) -> tuple[Buffer, int, int]:
         """The buffer, bytes of it in use, and where in the file it begins."""
         return self._buffer, self._size, self._base
 

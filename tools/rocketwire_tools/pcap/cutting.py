@@ -17,6 +17,8 @@ from rocketwire_tools.pcap.sync import LARGEST, MOST_HEADER
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rocketwire_tools.pcap.buffers import Buffer
+
 _unpack: Final[Any] = PREFIX_STRUCT.unpack_from
 _NO_PREFIX: Final = (-1, 0, 0, 0)
 
@@ -41,7 +43,7 @@ class Cutter:
 
     def __init__(
         self,
-        buffer: bytearray,
+        buffer: Buffer,
         data: list[int],
         starts: list[int],
         records: list[int],
@@ -81,7 +83,7 @@ class Cutter:
     def piece(self, start: int, end: int, number: int) -> bytes:
         """Bytes between two virtual positions, from segment ``number`` on."""
         starts, data = self._starts, self._data
-        parts: list[bytearray] = []
+        parts: list[bytes | bytearray] = []
         while start < end:
             stop = min(starts[number + 1], end)
             offset = data[number] + start - starts[number]

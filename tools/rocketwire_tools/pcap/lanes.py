@@ -14,6 +14,8 @@ import numpy as np
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from rocketwire_tools.pcap.buffers import Buffer
+
     Array = np.ndarray[Any, Any]
 
 LANE: Final = 40 << 10
@@ -30,7 +32,7 @@ _STEPS: Final = 16
 
 
 def guesses(
-    buffer: bytearray,
+    buffer: Buffer,
     start: int,
     last: int,
     marks: Sequence[int],
@@ -64,7 +66,7 @@ def guesses(
 
 
 def follow(
-    buffer: bytearray,
+    buffer: Buffer,
     begin: Array,
     last: int,
     length: np.dtype[Any],

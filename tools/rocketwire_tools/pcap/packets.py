@@ -21,6 +21,7 @@ from rocketwire_tools.pcap.capture import rows_at
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
+    from rocketwire_tools.pcap.buffers import Buffer
     from rocketwire_tools.pcap.capture import Integers, Records
 
     Array = np.ndarray[Any, Any]
@@ -234,7 +235,7 @@ def _network(records: Records, skipped: Skipped) -> tuple[Integers, Array]:
 
 
 def _of_link(
-    buffer: bytearray, link: int, data: Integers, captured: Integers, skipped: Skipped
+    buffer: Buffer, link: int, data: Integers, captured: Integers, skipped: Skipped
 ) -> tuple[Integers, Array]:
     if link == ETHERNET:
         return _tagged(buffer, data + 14, captured - 14, _big16(buffer, data + 12))
@@ -253,11 +254,11 @@ def _of_link(
     return data, np.full(len(data), _UNKNOWN)
 
 
-def _big16(buffer: bytearray, at: Integers) -> Array:
+def _big16(buffer: Buffer, at: Integers) -> Array:
     return rows_at(buffer, at, 2).view(">u2")[:, 0].astype(np.int64)
 
 
-def _tagged(buffer: bytearray, at: Integers, left: Integers, kind: Array) -> tuple[Integers, Array]:
+def _tagged(buffer: Buffer, at: Integers, left: Integers, kind: Array) -> tuple[Integers, Array]:
     for _ in range(usual.TAGS):
         tagged = np.flatnonzero(usual.is_tag(kind) & (left >= 4))
         if not len(tagged):
@@ -344,7 +345,7 @@ def _ipv6(
 
 
 def _past_extensions(
-    buffer: bytearray, at: Integers, protocol: Array, end: Integers
+    buffer: Buffer, at: Integers, protocol: Array, end: Integers
 ) -> tuple[Integers, Array]:
     for _ in range(_MOST_EXTENSIONS):
         extended = np.flatnonzero(_EXTENDS[protocol] & (at + 8 <= end))

@@ -20,6 +20,7 @@ from rocketwire_tools.pcap.errors import CaptureError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rocketwire_tools.pcap.buffers import Buffer
     from rocketwire_tools.pcap.capture import CaptureReader, Integers, Records
 
 __all__ = ["MAGIC", "PACKETS", "front", "read"]
@@ -119,7 +120,7 @@ class _Walk:
         self.error: CaptureError | None = None
         self.is_full = False
 
-    def through(self, buffer: bytearray, at: int, size: int, base: int) -> int:
+    def through(self, buffer: Buffer, at: int, size: int, base: int) -> int:
         """Find packets between two offsets; returns where to go on."""
         self._sections = self._sections[-1:]
         self._small_sections &= at > 0
@@ -133,7 +134,7 @@ class _Walk:
 
     # ---- many blocks of a section at once
 
-    def _at_once(self, buffer: bytearray, at: int, size: int, base: int) -> int:
+    def _at_once(self, buffer: Buffer, at: int, size: int, base: int) -> int:
         """Find what hangs together up to the next section, or to what cannot be a block."""
         last = size - 12
         for _ in range(_FEW):
@@ -161,7 +162,7 @@ class _Walk:
         self._put(found, small, base, buffer)
         return after
 
-    def _put(self, found: Integers, kind: Integers, base: int, buffer: bytearray) -> None:
+    def _put(self, found: Integers, kind: Integers, base: int, buffer: Buffer) -> None:
         self._flush()
         for each in found[kind == INTERFACE].tolist():
             self._declare(buffer, each, base)
@@ -169,7 +170,7 @@ class _Walk:
         of = np.full(len(at), len(self._sections) - 1)
         self._parts.append(Found(at, kind, of, self._sections))
 
-    def _is_packet(self, buffer: bytearray, last: int, at: int) -> bool:
+    def _is_packet(self, buffer: Buffer, last: int, at: int) -> bool:
         """Whether a packet's block seems to be there."""
         words = self._sections[-1].words
         kind, length = words(buffer, at)
@@ -178,13 +179,13 @@ class _Walk:
         end: int = at + length - 4
         return end > last + 8 or bool(words(buffer, end)[0] == length)
 
-    def _are_packets(self, buffer: bytearray, last: int, at: Integers) -> Integers:
+    def _are_packets(self, buffer: Buffer, last: int, at: Integers) -> Integers:
         """At which offsets a packet's block seems to be."""
         return np.array([self._is_packet(buffer, last, each) for each in at.tolist()], np.bool_)
 
     # ---- one block after the other
 
-    def _one_by_one(self, buffer: bytearray, at: int, size: int, base: int, most: int) -> int:
+    def _one_by_one(self, buffer: Buffer, at: int, size: int, base: int, most: int) -> int:
         """Find so many blocks at most; an error is kept until what is in front of it has been looked at."""
         self.is_full = False
         section = self._sections[-1]
@@ -213,7 +214,7 @@ class _Walk:
         self.is_full = most > 1
         return at
 
-    def _next_section(self, buffer: bytearray, at: int, base: int) -> tuple[Section, int]:
+    def _next_section(self, buffer: Buffer, at: int, base: int) -> tuple[Section, int]:
         self._refuse_midway(base + at)
         order = _ORDER.get(bytes(buffer[at + 8 : at + 12]))
         if order is None:
@@ -225,7 +226,7 @@ class _Walk:
         self._sections.append(Section(self._path, order))
         return self._sections[-1], length
 
-    def _declare(self, buffer: bytearray, at: int, base: int) -> None:
+    def _declare(self, buffer: Buffer, at: int, base: int) -> None:
         self._refuse_midway(base + at)
         section = self._sections[-1]
         _, length = section.words(buffer, at)
@@ -236,7 +237,7 @@ class _Walk:
             message = "a section or an interface that begins midway: this file cannot be split"
             raise CaptureError(self._path, where, message)
 
-    def oversized(self, buffer: bytearray, at: int, size: int) -> int:
+    def oversized(self, buffer: Buffer, at: int, size: int) -> int:
         """Bytes of the block there if it is too large to be looked at and need not be, otherwise 0."""
         if size - at < 12:
             return 0
@@ -260,7 +261,7 @@ class _Walk:
             self._parts.append(Found(at, kind, of, self._sections))
         self._at, self._kind, self._of = [], [], []
 
-    def found(self, buffer: bytearray, size: int, base: int) -> Iterator[Records]:
+    def found(self, buffer: Buffer, size: int, base: int) -> Iterator[Records]:
         """The packets, and no more is known of them afterwards."""
         self._flush()
         parts, self._parts = self._parts, []
