@@ -5,7 +5,8 @@ Rules of this file:
 * One task reads at a time.  As a rule that is a task of its own, which never ends; it stands *aside* while requests are made one
   after the other: then whoever waits for the only answer reads it himself, which saves a turn of the loop for each; and where no
   other task could run he waits for it without any (``rocketwire.shortcut``).
-* Who stands aside looks up every ``PAUSE`` seconds, so that what comes unasked for waits no longer than twice that.
+* Who stands aside looks up when nobody has read for ``PAUSE`` seconds or a little more, so that what comes unasked for waits no
+  longer than twice that.
 * Over TCP bytes are read with the descriptor itself: a stream's own methods cost two turns of the loop each.  All that is said of
   standing aside holds for TCP alone.
 """
@@ -23,6 +24,9 @@ from rocketwire.shortcut import shortcut_to
 
 PAUSE: Final = 0.05
 """Seconds after which the task that reads looks whether anybody else still does."""
+
+_SHORT: Final = PAUSE / 2
+"""Seconds before he looks from which on whoever reads in his place has him look later."""
 
 _READ: Final = 262_144
 """Bytes that are read at most at once: the answers to several pulls, which have to be put together where they come in two pieces."""
@@ -47,6 +51,7 @@ class Inlet:
 
     __slots__ = (
         "_aside",
+        "_break",
         "_descriptor",
         "_interrupted",
         "_low_water",
@@ -70,6 +75,7 @@ class Inlet:
         self._descriptor = descriptor_of(stream)
         self._shortcut = None if self._descriptor is None else shortcut_to(self._descriptor)
         self._aside: trio.lowlevel.Task | None = None
+        self._break = trio.CancelScope()  # of the one who stands aside, until he looks
         self._stands_aside = False
         self._taken = False
         self._used = False  # since the one who stands aside looked
@@ -130,12 +136,22 @@ class Inlet:
         except OSError:
             return None
 
-    def deadline(self) -> float | None:
-        """The time of trio's clock until which ``receive_within`` may wait; None where it may not be asked."""
+    def deadline(self, now: float) -> float | None:
+        """The time of trio's clock until which ``receive_within`` may wait; None where it may not be asked.
+
+        Whoever asks is about to read.  So who stands aside need not look up until later: that would cost a turn of the loop.
+
+        Args:
+            now: the time of that clock.
+        """
         shortcut = self._shortcut
         if shortcut is None or self._low_water != 1 or not self.is_free:
             return None
         self._used = True
+        deadline = shortcut.deadline()
+        if deadline is None or deadline - now > _SHORT or deadline != self._break.deadline:
+            return deadline
+        self._break.deadline = now + PAUSE
         return shortcut.deadline()
 
     def receive_within(self, seconds: float) -> bytes | None:
@@ -168,7 +184,8 @@ class Inlet:
         self._stands_aside = self.is_free = self._used = True
         while self._stands_aside and self._used:
             self._used = self._taken
-            with trio.move_on_after(PAUSE):
+            self._break = trio.CancelScope(deadline=trio.current_time() + PAUSE)
+            with self._break:
                 await self._recalled()
         self._stands_aside = self.is_free = False
         self.lone_reads = 0

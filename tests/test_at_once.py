@@ -13,7 +13,7 @@ import trio.testing
 from rocketwire.at_once import Begun
 from rocketwire.channel import Channel, over
 from rocketwire.errors import ChannelBrokenError, EncodeError, RequestTimeoutError
-from rocketwire.inlet import Inlet
+from rocketwire.inlet import PAUSE, Inlet
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from rocketwire.wire.prepared import PreparedRequest, form_of
 from tests.support.tcp import pair
@@ -70,6 +70,17 @@ async def test_an_answer_is_read_where_it_was_asked_for() -> None:
         decoder.feed(there.recv(65536))
         codes = [command.code for command in iter(decoder.next_command, None)]
         assert codes == [*range(8), 310, 310, 1]
+
+
+async def test_who_stands_aside_does_not_look_up_while_others_read() -> None:
+    async with aside() as (channel, there):
+        ends = trio.current_time() + 3 * PAUSE
+        opaque = 8
+        while trio.current_time() < ends:
+            there.sendall(answer_to(opaque))
+            assert channel.at_once.ask(request(), code_of, LONG) == opaque + 100
+            there.recv(65536)
+            opaque += 1
 
 
 @pytest.mark.parametrize("cut", [0, 1, 60])
@@ -190,5 +201,5 @@ async def test_without_a_shortcut_nothing_is_received_within_any_time(
     with pair() as (stream, _):
         async with stream:
             inlet = Inlet(stream)
-            assert inlet.deadline() is None
+            assert inlet.deadline(trio.current_time()) is None
             assert inlet.receive_within(1.0) is None

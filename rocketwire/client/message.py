@@ -20,6 +20,9 @@ from rocketwire.wire.frozen import dataclass
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+BARE: Final = (f"{const.UNIQ_KEY}\x01", f"\x02{const.WAIT}\x01true\x02")
+"""What stands before and behind the unique key in the properties' text of a message that has no others."""
+
 
 @dataclass(frozen=True, slots=True, init=False)
 class Message:
@@ -129,6 +132,20 @@ class Message:
             found[name] = value
         found.update(self.system)
         return found
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether it has no properties but a unique key between what ``BARE`` says."""
+        return not (
+            self.tags
+            or self.keys
+            or self.properties
+            or self.system
+            or self.delay_level
+            or self.sharding_key
+            or self.wait_store_msg_ok is not True
+            or not self.delay_seconds is self.delay_millis is self.deliver_millis is None
+        )
 
     def few_properties(self, unique_key: str) -> str | None:
         """The text of all properties where there are none but tags and keys; None where there are others.

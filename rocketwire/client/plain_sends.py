@@ -30,9 +30,10 @@ if TYPE_CHECKING:
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.client.publishing import Publishing
     from rocketwire.client.send_result import SendResult
-    from rocketwire.client.sending import Outgoing, Target
+    from rocketwire.client.sending import Outgoing, Target, Way
     from rocketwire.client.unique_keys import UniqueKeys
     from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.wire.prepared import PreparedRequest
 
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 
@@ -100,13 +101,12 @@ class PlainSends:
             return None
         born = now_millis()
         key = self._keys.next_key(born)
-        text = message.few_properties(key)
         queue = target.rotation.next_queue()
         way = target.ways.get((queue.broker_name, queue.queue_id))
         begun: Begun | None = None
-        if text is not None and way is not None and way.form is not None:
+        if way is not None:
             channel = self._channel_to(way.broker_name)
-            request = way.form.request((born, message.flag, 0), text, body)
+            request = _request(way, message, key, born)
             self._last = channel
             if channel is not None and request is not None:
                 found = channel.at_once.ask(request, self._read, within)
@@ -158,6 +158,17 @@ class PlainSends:
             self._learnt += 1
             form = answer_form_of(frame, answer)
             self._read = _read_nothing if form is None else form.fields
+
+
+def _request(way: Way, message: Message, key: str, born: int) -> PreparedRequest | None:
+    """The request that sends a message which is not compressed; None where it is not written with a form."""
+    numbers = (born, message.flag, 0)
+    if way.bare is not None and message.is_bare:
+        return way.bare.request_with(numbers, key.encode(), message.body)
+    text = message.few_properties(key)
+    if text is None or way.form is None:
+        return None
+    return way.form.request(numbers, text, message.body)
 
 
 def _read_nothing(_: bytes, __: int) -> None:

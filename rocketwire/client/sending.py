@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from rocketwire.client.message import BARE, Message
 from rocketwire.client.send_result import SendResult
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.errors import DecodeError, IllegalMessageError
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from rocketwire.client.config import ClientConfig
-    from rocketwire.client.message import Message
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo
     from rocketwire.wire.command import RemotingCommand
@@ -69,11 +69,13 @@ class Way(NamedTuple):
         broker_name: of the broker that has the queue.
         fields: ext fields; to be copied.
         form: of requests with one message each; None where they are not written with one.
+        bare: the same around the unique key of a message that is ``Message.is_bare``.
     """
 
     broker_name: str
     fields: dict[str, str]
     form: RequestForm | None
+    bare: RequestForm | None
 
 
 class Target:
@@ -135,7 +137,8 @@ class Target:
                 "n": name,
             }
             form = _form(fields, client) if formed and config.send_smart_msg else None
-            found = self.ways[key] = Way(name, fields, form)
+            bare = None if form is None else form.around(*BARE)
+            found = self.ways[key] = Way(name, fields, form, bare)
         return found
 
 

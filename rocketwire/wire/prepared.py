@@ -12,7 +12,6 @@ from rocketwire.codes import SerializeType
 from rocketwire.errors import EncodeError
 from rocketwire.wire.fastjson import strict_dumps
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
-from rocketwire.wire.grammar import build_envelope
 from rocketwire.wire.json_header import encode_json_header
 
 if TYPE_CHECKING:
@@ -24,7 +23,8 @@ _BLANK: Final = "\0?\0"
 _WRITTEN_BLANK: Final = strict_dumps(_BLANK)
 _NUMBER: Final = 1_234_567_891
 _WRITTEN_NUMBER: Final = b"%d" % _NUMBER
-_JSON: Final = int(SerializeType.JSON)
+_WORD: Final = 4
+_LONGEST: Final = MAX_FRAME_LENGTH - _WORD
 
 
 class PreparedRequest:
@@ -49,11 +49,13 @@ class PreparedRequest:
         Raises:
             EncodeError: it would exceed ``MAX_FRAME_LENGTH``.
         """
-        frame = build_envelope(_JSON, self._form % (*self._values, opaque), self._body)
-        if len(frame) > MAX_FRAME_LENGTH:
-            message = f"a frame of {len(frame)} bytes exceeds the limit of {MAX_FRAME_LENGTH}"
+        header, body = self._form % (*self._values, opaque), self._body
+        size = len(header)
+        length = size + len(body) + _WORD
+        if length > _LONGEST:
+            message = f"a frame of {length + _WORD} bytes exceeds the limit of {MAX_FRAME_LENGTH}"
             raise EncodeError(message, path="length")
-        return frame
+        return (length << 32 | size).to_bytes(8) + header + body  # JSON is header type 0
 
 
 class RequestForm:
@@ -78,6 +80,22 @@ class RequestForm:
         except TypeError:
             return None
         return PreparedRequest(self._code, self._form, (*numbers, written), body)
+
+    def around(self, before: str, after: str) -> RequestForm:
+        """The form of requests whose text begins and ends so, for ``request_with``."""
+        first, last = (strict_dumps(text).replace(b"%", b"%%") for text in (before, after))
+        word = b":" + first[:-1] + b"%b" + last[1:]
+        return RequestForm(self._code, self._form.replace(b":%b", word))
+
+    def request_with(self, numbers: tuple[int, ...], word: bytes, body: bytes) -> PreparedRequest:
+        """One request of a form that was made by ``around``.
+
+        Args:
+            numbers: as of ``request``.
+            word: what is left of the text, in UTF-8; nothing that JSON would write otherwise.
+            body: of the request.
+        """
+        return PreparedRequest(self._code, self._form, (*numbers, word), body)
 
 
 def form_of(command: RemotingCommand, numbers: Sequence[str], text: str) -> RequestForm | None:

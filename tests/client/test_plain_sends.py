@@ -107,6 +107,18 @@ async def test_every_message_is_sent_in_its_turn_and_acknowledged() -> None:
         assert (result.queue_offset, result.transaction_id, result.region) == (7, "TX", "R")
 
 
+async def test_a_message_with_nothing_but_a_body_is_written_as_ever() -> None:
+    async with producing() as (producer, broker):
+        bare = await producer.send(Message("T", b"x"))
+        other = await producer.send(Message("T", b"x", wait_store_msg_ok=False))
+
+    texts = [(one.ext_fields or {})["i"] for one in broker.sends[24:]]
+    assert texts == [
+        f"UNIQ_KEY\x01{bare.msg_id}\x02WAIT\x01true\x02",
+        f"UNIQ_KEY\x01{other.msg_id}\x02WAIT\x01false\x02",
+    ]
+
+
 async def test_what_is_not_plain_goes_the_long_way() -> None:
     async with producing() as (producer, broker):
         await producer.send(Message("T", b"x", properties={"p": "v"}))

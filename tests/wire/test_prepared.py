@@ -14,10 +14,11 @@ from rocketwire.wire.command import RemotingCommand, encode_as
 from rocketwire.wire.prepared import form_of
 
 SEND = RemotingCommand(code=310, ext_fields={"a": 'a "group" of 100%s', "b": "T"})
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
 INTS = st.integers(min_value=-(2**31), max_value=2**31 - 1)
 
 
-@given(st.tuples(INTS, INTS), st.text(st.characters(exclude_categories=["Cs"])), st.binary(), INTS)
+@given(st.tuples(INTS, INTS), TEXTS, st.binary(), INTS)
 def test_a_filled_form_is_what_the_command_is(
     numbers: tuple[int, int], text: str, body: bytes, opaque: int
 ) -> None:
@@ -30,6 +31,21 @@ def test_a_filled_form_is_what_the_command_is(
 
     assert request.code == 310
     assert request.frame(opaque) == encode_as(command, opaque, 0)
+
+
+@given(TEXTS, TEXTS, st.from_regex(r"[0-9A-F]{0,40}", fullmatch=True), INTS)
+def test_a_form_around_a_word_is_what_the_whole_text_is(
+    before: str, after: str, word: str, opaque: int
+) -> None:
+    command = replace(SEND, remark='":%b %d')
+    form = form_of(command, ("g",), "i")
+    assert form is not None
+    whole = form.request((1,), before + word + after, b"body")
+    assert whole is not None
+    request = form.around(before, after).request_with((1,), word.encode(), b"body")
+
+    assert request.code == 310
+    assert request.frame(opaque) == whole.frame(opaque)
 
 
 def test_a_form_may_begin_with_its_only_field() -> None:
