@@ -90,12 +90,10 @@ class AtOnce:
         Cancellation: nothing is sent by who is cancelled.
         """
         inlet, outbox = self._inlet, self._outbox
-        if outbox.unsent:
+        deadline = inlet.deadline()
+        if deadline is None or outbox.unsent:
             return None
         now = self._now()
-        deadline = inlet.deadline(now)
-        if deadline is None:
-            return None
         seconds = min(deadline - now, within, LONGEST)
         if seconds <= 0:
             return None

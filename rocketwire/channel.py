@@ -3,7 +3,7 @@
 Rules of this file:
 
 * Who reads never waits for anybody: answers go to their waiters, requests of the peer to tasks of their own.  That is one task,
-  or in its place the only one who waits for an answer (``rocketwire.inlet``).
+  or in its place the only one who waits for an answer, if nothing else can happen meanwhile (``rocketwire.inlet``).
 * One task writes, of whole frames all that were put meanwhile (``rocketwire.outbox``).  A send that is cancelled before its turn
   is as if it had not been made; later its frame goes out all the same.
 * Cancelling a caller leaves nothing behind: its number waits no longer, and an answer that still comes is dropped.
@@ -197,8 +197,6 @@ class Channel(trio.abc.AsyncResource):
             await self._room_by(trio.current_time() + patience, command.code)
         talk = Talk(follow, patience)
         self._outbox.put(self._said(talk, command), at_once=True)
-        if self._inlet.is_free:
-            self._inlet.recall()
         await self._wait_for(talk)
         if talk.response is None:
             raise talk.error or self._ended()
@@ -232,9 +230,9 @@ class Channel(trio.abc.AsyncResource):
     async def _answer_to(self, opaque: int, came: bytes | None) -> RemotingCommand:
         """Wait for the answer to a request that is pending; ``came`` is what is still to be read."""
         waiter = self._waiters[opaque] = Waiter(opaque)
-        if self._inlet.is_free:
-            await self._read_for(waiter, opaque, came)
-        else:
+        if came is not None:
+            self._received(came)
+        if opaque in self._waiters:
             await self._wait_for(waiter)
         if waiter.response is None:
             raise waiter.error or self._ended()
@@ -262,21 +260,6 @@ class Channel(trio.abc.AsyncResource):
 
         waiter.task = trio.lowlevel.current_task()
         await trio.lowlevel.wait_task_rescheduled(abort)
-
-    async def _read_for(self, waiter: Waiter, opaque: int, came: bytes | None) -> None:
-        """As ``_wait_for``, but reading until the answer is among what comes, for all others too; some may have come already."""
-        self._inlet.take()
-        try:
-            self._received(came)
-            while waiter.response is None and opaque in self._waiters:
-                try:
-                    self._received(await self._inlet.receive(self._connection.missing))
-                except _LOST as error:
-                    self._break("the connection was lost", error)
-        finally:
-            if opaque in self._waiters:
-                self._forget(opaque)
-            self._inlet.give_back(recall=bool(self._waiters))
 
     def _said(self, talk: Talk, command: RemotingCommand | PreparedRequest) -> bytes:
         """The bytes of the next request of a talk, which waits for its answer from now on."""
@@ -336,7 +319,7 @@ class Channel(trio.abc.AsyncResource):
         self.is_open = False
         self._connection.close()
         for waiter in self._waiters.values():
-            waiter.wake(self._inlet)
+            waiter.wake()
         self._waiters.clear()
         self._outbox.over()
         self._inlet.over()
@@ -346,7 +329,6 @@ class Channel(trio.abc.AsyncResource):
     async def read(self) -> None:
         """Receive until the connection ends; a task that ``over`` starts."""
         while self._error is None:
-            await self._inlet.my_turn()
             try:
                 self._received(await self._inlet.receive(self._connection.missing))
             except _LOST as error:
@@ -371,8 +353,8 @@ class Channel(trio.abc.AsyncResource):
                 await trio.sleep_forever()
             self._happened(self._connection.handle_deadline(trio.current_time()))
 
-    def _received(self, data: bytes | None) -> None:
-        if data is not None and self._error is None:
+    def _received(self, data: bytes) -> None:
+        if self._error is None:
             self.at_once.heard_at = now = self._now()
             self._happened(self._connection.receive(data, now=now))
 
@@ -385,11 +367,11 @@ class Channel(trio.abc.AsyncResource):
                 if isinstance(waiter, Talk) and self._goes_on(waiter, event.response, said):
                     continue
                 waiter.response = event.response
-                waiter.wake(self._inlet)
+                waiter.wake()
             elif isinstance(event, RequestTimedOut):
                 waiter = self._waiters.pop(event.opaque)
                 waiter.error = RequestTimeoutError(self.peer, event.request_code, event.elapsed)
-                waiter.wake(self._inlet)
+                waiter.wake()
             elif isinstance(event, RequestReceived):
                 asked = event.request
                 self._nursery.start_soon(self._serving.serve, asked, self._connection, self._send)
@@ -409,7 +391,7 @@ class Channel(trio.abc.AsyncResource):
         except RocketWireError as error:
             if self._connection.is_open:
                 talk.error = error
-                talk.wake(self._inlet)
+                talk.wake()
             else:  # the event that says why is behind this one, and wakes all who wait
                 self._waiters[talk.opaque] = talk
         return True

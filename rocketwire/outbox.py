@@ -127,16 +127,9 @@ class Outbox:
             try:
                 left = left[os.write(descriptor, left) :]
             except BlockingIOError:
-                await self._writable(descriptor)
+                await trio.lowlevel.wait_writable(descriptor)
             except OSError as error:
                 raise trio.BrokenResourceError(str(error)) from error
-
-    async def _writable(self, descriptor: int) -> None:
-        try:
-            await trio.lowlevel.wait_writable(descriptor)
-        except trio.ClosedResourceError:
-            if self._over:  # else who reads was interrupted, which trio does to both directions
-                raise
 
     async def _something(self) -> None:
         def abort(_: object) -> trio.lowlevel.Abort:

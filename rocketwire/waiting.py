@@ -12,7 +12,6 @@ from rocketwire.wire.prepared import PreparedRequest
 
 if TYPE_CHECKING:
     from rocketwire.errors import RocketWireError
-    from rocketwire.inlet import Inlet
 
 Follow: TypeAlias = Callable[[RemotingCommand], RemotingCommand | PreparedRequest | None]
 """Takes an answer; returns what is asked next, None for nothing.  It neither waits nor raises."""
@@ -23,7 +22,7 @@ class Waiter:
 
     Attributes:
         opaque: the number of the request that waits for it.
-        task: whose turn it is then; None for who reads himself.
+        task: whose turn it is then; None for who has not begun to wait.
         response: the answer.
         error: what came in its place.
     """
@@ -37,12 +36,10 @@ class Waiter:
         self.response: RemotingCommand | None = None
         self.error: RocketWireError | None = None
 
-    def wake(self, inlet: Inlet) -> None:
+    def wake(self) -> None:
         """Let the waiter go on; called once, by whoever took it out of those that wait."""
         if self.task is not None:
             trio.lowlevel.reschedule(self.task)
-        else:
-            inlet.interrupt()
 
 
 class Talk(Waiter):

@@ -71,24 +71,6 @@ async def test_the_writer_says_that_a_connection_is_broken_and_writes_nothing_af
     assert written == [b"lost"]
 
 
-async def test_a_writer_that_is_interrupted_goes_on_unless_the_connection_is_over() -> None:
-    data = bytes(range(256)) * 40_000
-    with pair() as (stream, there):
-        async with stream, trio.open_nursery() as nursery:
-            outbox = Outbox(stream)
-            nursery.start_soon(outbox.run)
-            outbox.put(data, at_once=False)
-            await trio.testing.wait_all_tasks_blocked()
-            trio.lowlevel.notify_closing(stream.socket)
-
-            received = bytearray()
-            while len(received) < len(data):
-                received += await trio.to_thread.run_sync(there.recv, 1 << 20)
-            nursery.cancel_scope.cancel()
-
-        assert bytes(received) == data
-
-
 async def test_a_writer_that_waits_when_the_connection_ends_says_so() -> None:
     with pair() as (stream, _):
         async with stream, trio.open_nursery() as nursery:
