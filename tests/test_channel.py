@@ -345,6 +345,35 @@ async def test_a_connection_that_is_lost_is_broken_with_its_cause(sending: bool,
     assert isinstance(caught.value.__cause__, trio.BrokenResourceError)
 
 
+class Late(Lost):
+    """A connection whose bytes come when it was closed here."""
+
+    def __init__(self) -> None:
+        super().__init__(sending=False)
+        self._closed = trio.Event()
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        with trio.CancelScope(shield=True):
+            await self._closed.wait()
+        return encode(RemotingCommand(code=7, opaque=7))
+
+    async def aclose(self) -> None:
+        self._closed.set()
+
+
+async def test_what_comes_when_the_channel_was_closed_is_dropped() -> None:
+    asked = list[int]()
+
+    async def handler(request: RemotingCommand) -> None:
+        asked.append(request.code)
+
+    async with over(Late(), peer="peer", handler=handler, idle_timeout=None) as channel:
+        await trio.testing.wait_all_tasks_blocked()
+        await channel.aclose()
+
+    assert not asked
+
+
 async def test_requests_of_the_peer_are_answered_by_the_handler() -> None:
     async def handler(request: RemotingCommand) -> RemotingCommand | None:
         return None if request.code == 7 else RemotingCommand(code=request.code + 1)
