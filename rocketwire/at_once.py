@@ -4,7 +4,7 @@ Where one task asks one thing after the other and nothing else is to be done, a 
 a turn of trio's loop; and what a task does not touch need not be fetched anew whenever it wakes.
 
 Rules of this file: nothing is sent unless the answer can be waited for; whatever happens afterwards but that answer, alone and
-whole, is left to ``Channel.request``, which goes on with what was ``Begun``.
+whole, is left to ``Channel.go_on``, which waits for the answer to what was ``Begun``.
 """
 
 from __future__ import annotations
