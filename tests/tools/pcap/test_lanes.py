@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from rocketwire_tools.pcap import lanes
-from rocketwire_tools.pcap.capture import PADDING, PcapFormat
+from rocketwire_tools.pcap.capture import MAX_RECORD, PADDING, PcapFormat
 
 SECOND = 1_700_000_000
 
@@ -76,6 +76,28 @@ def test_a_wrong_guess_is_not_believed() -> None:
     begun = [place for place in places if place < starts[2]]
     assert begun == found.tolist()
     assert after == next(place for place in places if place > starts[2])
+
+
+def test_what_is_larger_than_any_packet_is_not_taken_for_a_record(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = bytearray(records(random.Random(5), 1_500_000, "<", 16, lies=False))
+    places = chained(bytes(data), "<", 16)
+    large = [at for at in places if struct.unpack_from("<8xI", data, at)[0] == 9000]
+    for at in large:
+        struct.pack_into("<4I", data, at + 500, SECOND, 0, 84, MAX_RECORD + 1)
+        struct.pack_into("<4I", data, at + 600, SECOND, 0, 84, 84)
+    guesses: list[int] = []
+    follow = lanes.follow
+
+    def watched(buffer: Any, begin: np.ndarray[Any, Any], *rest: Any) -> Any:
+        guesses.extend(begin.tolist())
+        return follow(buffer, begin, *rest)
+
+    monkeypatch.setattr(lanes, "follow", watched)
+    assert walked(bytes(data), "<", 16) == places
+    assert not {at + 500 for at in large} & set(guesses)
+    assert set(guesses) & set(places)
 
 
 def test_bytes_that_look_like_nothing_but_records_cost_few_tries() -> None:

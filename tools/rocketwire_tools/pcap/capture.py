@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     Integers = np.ndarray[Any, Any]
 
+PCAPNG: Final = b"\x0a\x0d\x0d\x0a"
+"""What files of that format begin with."""
 CHUNK_SIZE: Final = 16 << 20
 """Bytes looked at together: small enough for the processor's caches, large enough for numpy."""
 MAX_RECORD: Final = 1 << 20
@@ -126,7 +128,7 @@ class PcapFormat:
         self.fractions = 10**9 if nanoseconds else 10**6
         self._captured = struct.Struct(f"{order}8xI").unpack_from
         self._length = np.dtype(f"{order}u4")
-        self._marks = (2, 11, 15) if order == "<" else (1, 8, 12)
+        self._marks = range(2, 4) if order == "<" else range(2)  # of seconds: the same for 18 hours
 
     def walk(self, buffer: Buffer, start: int, end: int) -> tuple[Integers, int]:
         """See ``Format``; stops in front of a length that nothing has."""
@@ -166,7 +168,7 @@ class PcapFormat:
         seconds, fraction, captured, wire = (
             rows_at(buffer, at, 16).view(self._length).astype(np.int64).T
         )
-        good = (fraction < self.fractions) & (captured <= MAX_RECORD) & (captured <= wire)
+        good = (fraction < self.fractions) & (captured <= wire) & (wire <= MAX_RECORD)
         return good & (seconds > 0), at + self.record_header + captured
 
     def _chain(self, buffer: Buffer, at: int, last: int) -> Iterator[int]:
@@ -261,15 +263,15 @@ class CaptureReader:
             raise self._failure from error  # what follows damage in a compressed file may be anything
 
     def _records(self) -> Iterator[Records]:
-        from rocketwire_tools.pcap import pcapng
-
         self._fill(24)
         if self._size < 24 and self._failure is not None:
             raise self._failure
         if self._size == 0:
             return
         head = bytes(self._view[:24])
-        if head.startswith(pcapng.MAGIC):
+        if head.startswith(PCAPNG):
+            from rocketwire_tools.pcap import pcapng
+
             yield from pcapng.read(self)
             return
         classic = pcap_format(self.path, head) if self._size >= 24 else None

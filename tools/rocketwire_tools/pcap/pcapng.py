@@ -23,9 +23,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.buffers import Buffer
     from rocketwire_tools.pcap.capture import CaptureReader, Integers, Records
 
-__all__ = ["MAGIC", "PACKETS", "front", "read"]
+__all__ = ["PACKETS", "front", "read"]
 
-MAGIC: Final = b"\x0a\x0d\x0d\x0a"
 _ORDER: Final = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
 _FEW: Final = 16
 """Blocks among which a packet is looked for before many are looked for."""

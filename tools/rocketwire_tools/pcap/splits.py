@@ -16,7 +16,13 @@ from typing import IO, TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire_tools.pcap import pcapng
-from rocketwire_tools.pcap.capture import CHUNK_SIZE, MAX_RECORD, CaptureReader, pcap_format
+from rocketwire_tools.pcap.capture import (
+    CHUNK_SIZE,
+    MAX_RECORD,
+    PCAPNG,
+    CaptureReader,
+    pcap_format,
+)
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.inputs import COMPRESSED
 
@@ -230,7 +236,7 @@ def read_head(path: str) -> Head | None:
         raise CaptureError(path, None, error.strerror or str(error)) from error
     if data.startswith(COMPRESSED):
         return None
-    if data.startswith(pcapng.MAGIC):
+    if data.startswith(PCAPNG):
         return PcapngHead(path, data)
     return PcapHead(path, data)
 
