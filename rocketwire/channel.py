@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.at_once import AtOnce
-from rocketwire.connecting import connect_stream
+from rocketwire.connecting import connect_stream, reason_of
 from rocketwire.connection import DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_IN_FLIGHT, Connection
 from rocketwire.errors import (
     ChannelBrokenError,
@@ -117,6 +117,7 @@ class Channel(trio.abc.AsyncResource):
             idle_timeout=idle_timeout,
         )
         self.at_once = AtOnce(self._connection, self._outbox, self._inlet, self._now)
+        self._opened_at = self.at_once.heard_at
 
     @property
     def heard_at(self) -> float:
@@ -332,7 +333,7 @@ class Channel(trio.abc.AsyncResource):
             try:
                 self._received(await self._inlet.receive(self._connection.missing))
             except _LOST as error:
-                self._break("the connection was lost", error)
+                self._break(f"the connection was lost{reason_of(error)}", error)
             lone = self._answered == 1 and not self._waiters
             self._inlet.lone_reads = self._inlet.lone_reads + 1 if lone else 0
 
@@ -341,7 +342,7 @@ class Channel(trio.abc.AsyncResource):
         try:
             await self._outbox.run()
         except _LOST as error:
-            self._break("could not send", error)
+            self._break(f"could not send{reason_of(error)}", error)
 
     async def watch(self) -> None:
         """Keep deadlines until the connection ends; a task that ``over`` starts."""
@@ -355,8 +356,9 @@ class Channel(trio.abc.AsyncResource):
 
     def _received(self, data: bytes) -> None:
         if self._error is None:
-            self.at_once.heard_at = now = self._now()
+            now = self._now()
             self._happened(self._connection.receive(data, now=now))
+            self.at_once.heard_at = now
 
     def _happened(self, events: tuple[Event, ...]) -> None:
         self._answered = len(events)
@@ -396,10 +398,17 @@ class Channel(trio.abc.AsyncResource):
                 self._waiters[talk.opaque] = talk
         return True
 
+    def _without_a_word(self) -> str:
+        """What to add where nothing ever came: servers that want TLS do so to whoever speaks plainly."""
+        if self.at_once.heard_at != self._opened_at:
+            return ""
+        asked = "" if isinstance(self._stream, trio.SSLStream) else "; does it want TLS?"
+        return f" before it said anything{asked}"
+
     def _may_end(self, event: Event) -> None:
         """What may end the channel."""
         if isinstance(event, PeerClosed):
-            self._break("the peer closed the connection")
+            self._break(f"the peer closed the connection{self._without_a_word()}")
         elif isinstance(event, ConnectionIdle):
             self._break(f"nothing moved for {event.silence:.0f} s")
         else:

@@ -25,25 +25,31 @@ async def connect_stream(
         server_hostname: the name that the certificate has to have, if not ``host``.
 
     Raises:
-        ConnectFailedError: nobody listens there, or the handshake failed.
+        ConnectFailedError: nobody listens there, that is no name of a host, or the handshake failed.
     """
+    where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
         socket = await trio.open_tcp_stream(host, port)
-    except OSError as error:
-        raise ConnectFailedError(f"{host}:{port}: {error}") from error
+    except (OSError, ValueError) as error:  # ValueError: no look-up can be made of that name
+        raise ConnectFailedError(f"{where}: {error}") from error
     if tls is None:
         return socket
-    stream = trio.SSLStream(
-        socket, tls, server_hostname=server_hostname or host, https_compatible=True
-    )
     shaken = False
     try:
+        stream = trio.SSLStream(
+            socket, tls, server_hostname=server_hostname or host, https_compatible=True
+        )
         await stream.do_handshake()
         shaken = True
-    except (trio.BrokenResourceError, ssl.SSLError) as error:
-        cause = error.__cause__ or error
-        raise ConnectFailedError(f"{host}:{port}: no TLS handshake: {cause}") from error
+        return stream
+    except (trio.BrokenResourceError, ssl.SSLError, ValueError) as error:
+        raise ConnectFailedError(f"{where}: no TLS handshake{reason_of(error)}") from error
     finally:
         if not shaken:
             await trio.aclose_forcefully(socket)
-    return stream
+
+
+def reason_of(error: BaseException) -> str:
+    """What the system or TLS says of a stream that can no longer be used, behind a colon; empty where they say nothing."""
+    text = str(error.__cause__ or error)
+    return f": {text}" if text else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import ssl
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from rocketwire.errors import (
 from rocketwire.flags import CommandFlag
 from rocketwire.outbox import MAX_UNSENT
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from rocketwire_namesrv.tls_stream import TlsStream
 from tests.support.certificates import authority
 
 if TYPE_CHECKING:
@@ -515,6 +517,24 @@ async def test_a_connection_over_tcp_and_a_handshake_that_fails() -> None:
         nursery.cancel_scope.cancel()
 
 
+@pytest.mark.parametrize("host", ["x" * 64, "x..y", "a\0b"])
+async def test_what_cannot_be_the_name_of_a_host_is_not_connected_to(host: str) -> None:
+    with pytest.raises(ConnectFailedError, match=f"^{re.escape(host)}:1: "):
+        async with open_channel(host, 1):
+            pass
+
+
+async def test_what_cannot_be_the_name_in_a_certificate_fails_the_handshake() -> None:
+    listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+    port = listeners[0].socket.getsockname()[1]
+    tls = ssl.create_default_context()
+    for name in (".example", "ü..y"):
+        with pytest.raises(ConnectFailedError, match="no TLS handshake"):
+            async with open_channel("127.0.0.1", port, tls=tls, server_hostname=name):
+                pass
+    await listeners[0].aclose()
+
+
 async def test_a_handshake_can_be_cancelled() -> None:
     async with trio.open_nursery() as nursery:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
@@ -550,6 +570,51 @@ async def test_a_channel_over_tls(tmp_path: Path) -> None:
         async with open_channel("127.0.0.1", port, tls=client) as channel:
             assert (await channel.request(ASK)).code == 0
         nursery.cancel_scope.cancel()
+
+
+async def test_a_server_that_wants_another_certificate_says_so(tmp_path: Path) -> None:
+    """It does when the handshake is over on our side: the alert is what comes in the place of the first answer."""
+    issuer = authority()
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(*issuer.issue("localhost").write(tmp_path, "server"))
+    server.verify_mode = ssl.CERT_REQUIRED
+    server.load_verify_locations(cadata=issuer.certificate_pem.decode())
+    client = ssl.create_default_context(cadata=issuer.certificate_pem.decode())
+
+    async def serve(stream: trio.SocketStream) -> None:
+        with pytest.raises(trio.BrokenResourceError):
+            await TlsStream(stream, server).do_handshake()  # trio's would not send the alert
+
+    async with trio.open_nursery() as nursery:
+        listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
+        port = listeners[0].socket.getsockname()[1]
+        nursery.start_soon(trio.serve_listeners, serve, listeners)
+        async with open_channel("127.0.0.1", port, tls=client) as channel:
+            await channel.wait_closed()
+            with pytest.raises(ChannelBrokenError, match="alert certificate required"):
+                await channel.request(ASK)
+        nursery.cancel_scope.cancel()
+
+
+async def test_who_closes_without_a_word_may_want_tls() -> None:
+    async with pair() as (channel, peer):
+        await peer.stream.aclose()
+        await channel.wait_closed()
+        with pytest.raises(ChannelBrokenError, match="does it want TLS"):
+            await channel.request(ASK)
+
+
+async def test_who_has_spoken_and_closes_is_not_asked_for_tls(
+    mock_clock: trio.testing.MockClock,
+) -> None:
+    async with pair() as (channel, peer):
+        mock_clock.jump(1)
+        await peer.say(RemotingCommand(code=1, flag=CommandFlag.ONEWAY))
+        await trio.testing.wait_all_tasks_blocked()
+        await peer.stream.aclose()
+        await channel.wait_closed()
+        with pytest.raises(ChannelBrokenError, match=r"the peer closed the connection$"):
+            await channel.request(ASK)
 
 
 async def test_an_answer_counts_although_rubbish_came_right_behind_it() -> None:

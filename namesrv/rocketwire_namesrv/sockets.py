@@ -70,7 +70,7 @@ async def listen(address: str, port: int) -> socket.socket:
         except BaseException:
             listener.close()
             raise
-    except OSError as error:
+    except (OSError, UnicodeError) as error:  # UnicodeError: nothing that can be a name
         raise BindError(f"Failed to bind to {address}:{port}: {error}") from error
     return listener
 

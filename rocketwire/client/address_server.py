@@ -22,7 +22,12 @@ FETCH_SECONDS: Final = 3.0
 MAX_ANSWER: Final = 65_536
 """Most bytes of an answer that are read."""
 
-_STREAM_ERRORS: Final = (OSError, trio.BrokenResourceError, trio.ClosedResourceError)
+_STREAM_ERRORS: Final = (
+    OSError,
+    UnicodeError,  # of a domain that cannot be one
+    trio.BrokenResourceError,
+    trio.ClosedResourceError,
+)
 
 
 def address_server_url(

@@ -197,7 +197,7 @@ class NameServers(NameServerCalls):
         host, port = split_address(address)
         try:
             records = await trio.socket.getaddrinfo(host, port, type=trio.socket.SOCK_STREAM)
-        except OSError as error:
+        except (OSError, UnicodeError) as error:  # no such name, or nothing that can be one
             _LOG.info("name server %s: %s", address, error)
             return (address,)
         found = tuple(dict.fromkeys(join_address(str(record[4][0]), port) for record in records))

@@ -19,7 +19,7 @@ import trio
 
 from rocketwire.client.queues import replica_of
 from rocketwire.codes import RequestCode
-from rocketwire.errors import BrokerError, DecodeError, RocketWireError
+from rocketwire.errors import BrokerError, DecodeError, LocalProtocolError, RocketWireError
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.offsets import OffsetSerializeWrapper
 
@@ -228,6 +228,13 @@ class RemoteBrokerOffsetStore(_Memory):
             self._stored[queue] = offset
 
 
+def _below_home() -> Path:
+    try:
+        return Path.home() / DEFAULT_DIRECTORY
+    except RuntimeError as error:  # as in a container with a user that it does not know
+        raise LocalProtocolError(f"no directory for offsets: {error}") from error
+
+
 class LocalFileOffsetStore(_Memory):
     """Offsets of a consumer that gets every message of its group: a file that Java's consumers read too.
 
@@ -244,9 +251,12 @@ class LocalFileOffsetStore(_Memory):
             client_id: part of the path; has to be the same next time.
             group: whose offsets, likewise.
             directory: None for ``~/.rocketmq_offsets``.
+
+        Raises:
+            LocalProtocolError: nobody knows a home of this user, and no directory is said.
         """
         super().__init__()
-        root = Path.home() / DEFAULT_DIRECTORY if directory is None else Path(directory)
+        root = _below_home() if directory is None else Path(directory)
         self.path = root / client_id / group / "offsets.json"
         self._read: dict[MessageQueue, int] | None = None
 

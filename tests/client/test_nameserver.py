@@ -168,6 +168,14 @@ async def test_a_name_with_several_records_is_several_servers(
         assert set(names.addresses) == {"127.0.0.1:9", "127.0.0.2:9", "one:9", "none:9"}
 
 
+async def test_a_name_that_cannot_be_one_is_kept_and_not_looked_up() -> None:
+    address = f"{'x' * 64}:9"
+    async with servers(address) as (names, _, _):
+        await names.refresh()
+
+        assert names.addresses == (address,)
+
+
 async def test_without_a_configured_server_the_address_server_is_asked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -10,9 +10,10 @@ import pytest
 import trio
 
 from rocketwire.client import ClientConfig, open_client
-from rocketwire.client.offset_store import RemoteBrokerOffsetStore
+from rocketwire.client.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
+from rocketwire.errors import LocalProtocolError
 from rocketwire.messages import decode_header
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import (
@@ -26,6 +27,7 @@ from tests.client.producing import NS, A, route
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from pathlib import Path
 
     from rocketwire.wire.command import RemotingCommand
 
@@ -182,3 +184,16 @@ async def test_a_zero_counts_where_nobody_may_see_all_offsets() -> None:
         async with open_client(config, environment={}, connect=network.connect) as client:
             store = RemoteBrokerOffsetStore(client, "g", never_zero=True)
             assert await store.fetch(ONE) == 0
+
+
+def test_offsets_in_files_need_a_home_or_a_directory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(
+        "pwd.getpwuid", dict[int, object]().__getitem__
+    )  # a user that the machine does not know
+
+    with pytest.raises(LocalProtocolError, match="home"):
+        LocalFileOffsetStore("client", "group", None)
+    assert LocalFileOffsetStore("client", "group", tmp_path).path.is_relative_to(tmp_path)
