@@ -273,6 +273,7 @@ def test_a_certificate_that_is_wrong_or_missing_is_told(secured: Secured) -> Non
     assert secured.ours("topicList", "--insecure").status == 0
     anonymous = secured.ours(status, *RIGHT, "--ca", f"{here}/ca.pem")
     assert (anonymous.status, anonymous.out) == (3, "")
+    assert "alert" in anonymous.complaint  # what the broker says of it
     missing = secured.ours("topicList", "--ca", f"{here}/nothing.pem")
     assert (missing.status, "nothing.pem" in missing.complaint) == (2, True)
     for words in (("produce", "--count", "1"), ("consume", "-g", "g", "--count", "1")):

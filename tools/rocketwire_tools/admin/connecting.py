@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -79,19 +80,72 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
     implied = insecure or any(_text(settings, name) for name in _TLS_FILES)
     if not settings.get("tls", implied):
         return None
-    ca, cert, key = (_text(settings, name) for name in ("ca", "cert", "key-file"))
-    for name, file in (("ca", ca), ("cert", cert), ("key-file", key)):
-        if file is not None and not Path(file).is_file():
-            raise UsageError(f"{name}: there is no file {file}")
-    if key is not None and cert is None:
-        raise UsageError("a key-file without a cert")
     try:
-        made = ssl.create_default_context(cafile=ca)
-        if cert is not None:
-            made.load_cert_chain(cert, key)
+        made = _trusting(_text(settings, "ca"))
+        _identify(made, settings)
     except (ssl.SSLError, OSError) as error:
         raise UsageError(f"certificates: {error}") from error
     if insecure:
         made.check_hostname = False
         made.verify_mode = ssl.CERT_NONE
     return made
+
+
+def _trusting(ca: str | None) -> ssl.SSLContext:
+    """A context that believes what this file vouches for; the system's certificates where there is none."""
+    return ssl.create_default_context(cafile=ca and _pem("ca", ca, "CERTIFICATE"))
+
+
+def _identify(made: ssl.SSLContext, settings: Settings) -> None:
+    """Have a certificate to show to servers that ask for one."""
+    cert, key = _text(settings, "cert"), _text(settings, "key-file")
+    if cert is None:
+        if key is not None:
+            raise UsageError("a key-file without a cert")
+        return
+    path = _pem("cert", cert, "CERTIFICATE")
+    if key is None:
+        key_path = _pem("cert, which no key-file goes with", cert, "PRIVATE KEY")
+    else:
+        key_path = _pem("key-file", key, "PRIVATE KEY")
+    password = _Password(_text(settings, "key-password"))
+    try:
+        made.load_cert_chain(path, key_path, password)
+    except ssl.SSLError as error:
+        if not password.was_asked:
+            raise
+        wrong = "wrong" if password.text else "missing: the private key is encrypted"
+        raise UsageError(f"the key-password is {wrong}") from error
+
+
+class _Password:
+    """Asked for an encrypted key's; without it OpenSSL would ask the terminal, or take a line of stdin.
+
+    Attributes:
+        text: what it is; empty for none.
+        was_asked: whether a key is encrypted.
+    """
+
+    def __init__(self, text: str | None) -> None:
+        self.text = text or ""
+        self.was_asked = False
+
+    def __call__(self) -> str:
+        self.was_asked = True
+        return self.text
+
+
+def _pem(name: str, file: str, kind: str) -> str:
+    """The path of a file that has something of that kind.
+
+    Raises:
+        UsageError: there is no such file, it cannot be read, or has nothing of that kind.
+    """
+    path = os.path.expanduser(file)  # no shell has done so with what a profile says
+    try:
+        text = Path(path).read_text("ascii", "replace")
+    except OSError as error:
+        raise UsageError(f"{name}: {path}: {error.strerror}") from error
+    if f"{kind}-----" not in text:
+        raise UsageError(f"{name}: there is no {kind.lower()} (PEM) in {path}")
+    return path

@@ -7,6 +7,7 @@ in a profile.  An empty variable is one that is not set.
 from __future__ import annotations
 
 import argparse
+import os
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -73,6 +74,7 @@ SETTINGS: Final = (
     Setting("ca", "certificates (PEM) that vouch for servers", "FILE"),
     Setting("cert", "own certificate (PEM), where servers ask for one", "FILE"),
     Setting("key-file", "its private key (PEM), unless it is in the same file", "FILE"),
+    Setting("key-password", "of an encrypted key; better in the environment or a profile", "TEXT"),
     Setting("insecure", "believe any certificate"),
     Setting("tls-server-name", "the name that certificates have to have", "NAME"),
     Setting("namespace", "written in front of topics and groups", "NAME"),
@@ -99,7 +101,7 @@ def add_settings(parser: argparse.ArgumentParser, taken: Collection[str] = ()) -
                 *names,
                 dest=one.attribute,
                 default=argparse.SUPPRESS,
-                action=argparse.BooleanOptionalAction if one.name == "tls" else "store_true",
+                action=argparse.BooleanOptionalAction,
                 help=one.help,
             )
         else:
@@ -179,8 +181,9 @@ def _checked(one: Setting, value: object, source: str) -> str | bool | float:
 
 def default_profile_file(environment: Mapping[str, str]) -> Path:
     """Where profiles are unless somebody says otherwise."""
+    home = os.path.expanduser("~")  # Path's raises where nobody has a home, as in some containers
     root = environment.get("XDG_CONFIG_HOME")
-    return (Path(root) if root else Path.home() / ".config") / "rocketwire" / "admin.toml"
+    return (Path(root) if root else Path(home, ".config")) / "rocketwire" / "admin.toml"
 
 
 def _profile(arguments: argparse.Namespace, environment: Mapping[str, str]) -> dict[str, Any]:
@@ -188,16 +191,21 @@ def _profile(arguments: argparse.Namespace, environment: Mapping[str, str]) -> d
     file: str | None = getattr(arguments, _PREFIX + "profile_file", None)
     file = file or environment.get(PROFILE_FILE_ENV)
     path = Path(file) if file else default_profile_file(environment)
-    if not path.exists() and not file and not name:
+    if not (file or name or os.path.exists(path)):  # Path's raises where one may not look
         return {}
     try:
         profiles = tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except OSError as error:
+        raise UsageError(f"profiles: {path}: {error.strerror}") from error
+    except ValueError as error:
         raise UsageError(f"profiles: {path}: {error}") from error
+    loose = [key for key, value in profiles.items() if not isinstance(value, dict)]
+    if loose:
+        raise UsageError(f"{path}: {loose[0]} is in no profile; [{DEFAULT_PROFILE}] goes above it")
     wanted: dict[str, Any] | None = profiles.get(name or DEFAULT_PROFILE)
-    if wanted is None and not name:
-        return {}
-    if not isinstance(wanted, dict):
+    if wanted is None:
+        if not name:
+            return {}
         raise UsageError(f"there is no profile {name} in {path}; there are: {', '.join(profiles)}")
     return _known(wanted, path)
 
