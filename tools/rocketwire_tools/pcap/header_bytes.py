@@ -141,7 +141,7 @@ def gathered(buffer: Any, at: Array, length: Array) -> HeaderBytes:
             begin, end = end, end + size * len(some)
             start[some] = np.arange(begin, end, size)
             rows = rows_of(buffer, at[some], size)
-            rows[:, -STEP // 8 :] &= _KEPT[length[some] - size + STEP]
+            rows[:, -STEP // 8 :] &= _KEPT.take(length[some] - size + STEP, axis=0)
             data[begin:end] = rows.view(np.uint8).ravel()
     whole = np.frombuffer(buffer, np.uint8)
     for number in np.flatnonzero(room >= _LONG).tolist():

@@ -96,17 +96,17 @@ class ShapePlaces:
             start: where each begins.
             shapes: the number of the shape of each.
         """
-        end = start[:, None] + self._ends[shapes]
-        values, good = _integers(data, end, self._kept[shapes])
-        more = self._more[shapes]
+        end = start[:, None] + self._ends.take(shapes, axis=0)
+        values, good = _integers(data, end, self._kept.take(shapes, axis=0))
+        more = self._more.take(shapes)
         some = np.flatnonzero(more)
         if len(some):
             high, fine = _integers(data, end[some, _OPAQUE] - MOST_DIGITS, _KEPT[more[some]])
             values[some, _OPAQUE] += high * 10**MOST_DIGITS
             good[some, _OPAQUE] &= fine
-        good &= values >= self._smallest[shapes]
+        good &= values >= self._smallest.take(shapes, axis=0)
         if self._has_negative:
-            values *= self._signs[shapes]
+            values *= self._signs.take(shapes, axis=0)
         if len(some):  # of fewer digits all have 32 bits
             opaque = values[some, _OPAQUE]
             good[some, _OPAQUE] &= (opaque >= _LEAST) & (opaque <= _MOST)

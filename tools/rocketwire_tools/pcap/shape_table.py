@@ -69,24 +69,26 @@ class ShapeTable:
         self._length = np.zeros(_FEW, np.int64)
         self._same = np.zeros((_FEW, room), np.uint8)
         self._text = np.zeros((_FEW, room), np.uint8)
-        self.number = np.zeros(_FEW, np.int32)
+        self.number = np.zeros(_FEW, np.int64)
         self.pause = 0
 
     def find(self, headers: HeaderRows) -> Array:
         """Which entry each header may be like; less than 0 for those that are like none."""
-        entries = self._slots[headers.mixture >> np.uint64(64 - _SLOTS)]
-        found: Array = np.where(self._mixture[entries] == headers.mixture, entries, NOWHERE)
+        slots = (headers.mixture >> np.uint64(64 - _SLOTS)).view(np.int64)
+        entries = self._slots.take(slots).astype(np.int64)
+        entries[self._mixture.take(entries) != headers.mixture] = NOWHERE
+        found: Array = entries
         return found
 
     def fitting(self, headers: HeaderRows, entries: Array) -> Array:
         """The numbers of the shapes of headers, ``NOWHERE`` for those that only may have had that of an entry."""
         rows = headers.rows ^ headers.plain
-        rows &= self._same[entries]
+        rows &= self._same.take(entries, axis=0)
         rows ^= headers.plain
-        rows ^= self._text[entries]
+        rows ^= self._text.take(entries, axis=0)
         differs = rows.view(np.uint64).any(axis=1)
-        differs |= (entries < 0) | (self._length[entries] != headers.length)
-        return np.where(differs, np.int32(NOWHERE), self.number[entries])
+        differs |= (entries < 0) | (self._length.take(entries) != headers.length)
+        return np.where(differs, NOWHERE, self.number.take(entries))
 
     def seen(self, headers: HeaderRows, unknown: Array) -> Array:
         """Those of unknown headers of whose shape this is not the first one, one of each."""

@@ -154,7 +154,7 @@ class Shapes:
 
     def _shapes(self, data: Array, start: Array, length: Array, among: Array) -> Array:
         """The number of the shape of each header of a piece, ``NOWHERE`` for one that has none."""
-        shapes = np.full(len(start), NOWHERE, np.int32)
+        shapes = np.full(len(start), NOWHERE)
         for room, every in rooms(np.where(among, room_of(length), 0)):
             if not 0 < room <= _LARGEST:
                 continue

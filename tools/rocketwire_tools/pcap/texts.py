@@ -68,7 +68,7 @@ def kept(data: Array, at: Array, length: Array) -> Array:
     """
     words = max(-(-int(length.max()) // _WORD), 1)
     rows = rows_of(data, at, words * _WORD)
-    rows &= _KEPT[:, :words][length]
+    rows &= _KEPT[:, :words].take(length, axis=0)
     return rows
 
 
@@ -127,16 +127,36 @@ class Texts:
             return found
         at, length = at[some], length[some]
         rows = kept(data, at, length)
-        slots = mixed(rows) >> np.uint64(64 - _SLOTS)
-        numbers = self._slots[slots]
-        differs = (self._words[:, : rows.shape[1]][numbers] != rows).any(axis=1)
-        differs |= (self._length[numbers] != length) | (numbers < 0)
-        for each in np.flatnonzero(differs).tolist():
-            text = rows[each].tobytes()[: length[each]].decode()
-            numbers[each] = number = self.number(text)
-            self._slots[slots[each]] = number
-            self._words[number] = 0
-            self._words[number, : rows.shape[1]] = rows[each]
-            self._length[number] = length[each]
+        slots = (mixed(rows) >> np.uint64(64 - _SLOTS)).view(np.int64)
+        numbers = self._of(rows, length, slots)
+        while len(unknown := np.flatnonzero(numbers < 0)):
+            for each in unknown[_firsts(slots[unknown])].tolist():
+                self._learn(rows[each], int(length[each]), int(slots[each]))
+            numbers[unknown] = self._of(rows[unknown], length[unknown], slots[unknown])
         found[some] = numbers
         return found
+
+    def _of(self, rows: Array, length: Array, slots: Array) -> Array:
+        """The numbers of texts that their slots have, ``NONE`` where they have another's."""
+        numbers = self._slots.take(slots).astype(np.int64)
+        differs = (self._words[:, : rows.shape[1]].take(numbers, axis=0) != rows).any(axis=1)
+        differs |= self._length.take(numbers) != length
+        return np.where(differs | (numbers < 0), NONE, numbers)
+
+    def _learn(self, words: Array, length: int, slot: int) -> None:
+        """Let a slot have a text."""
+        number = self.number(words.tobytes()[:length].decode())
+        self._slots[slot] = number
+        self._words[number] = 0
+        self._words[number, : len(words)] = words
+        self._length[number] = length
+
+
+def _firsts(values: Array) -> Array:
+    """Where each distinct value can be found."""
+    order = np.argsort(values, kind="stable")
+    ordered = values[order]
+    new = np.ones(len(order), np.bool_)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    firsts: Array = order[new]
+    return firsts
