@@ -116,9 +116,18 @@ def rows_of(data: Any, at: Array, size: int) -> Array:
 
 def rooms(room: Array) -> Iterator[tuple[int, Array]]:
     """The sizes of room that there are, but for those of long headers, and which headers have each."""
-    counts = np.bincount(np.minimum(room, _LONG) // STEP)[: _LONG // STEP]
-    for number in np.flatnonzero(counts).tolist():
-        yield number * STEP, np.flatnonzero(room == number * STEP)
+    order, spans = _by_room(room)
+    for size, first, last in spans:
+        yield size, order[first:last]
+
+
+def _by_room(room: Array) -> tuple[Array, list[tuple[int, int, int]]]:
+    """Headers in the order of their room; and each size of it, where in that order it begins, and where it ends, but for long ones."""
+    steps = (np.minimum(room, _LONG) // STEP).astype(np.uint8)
+    order = np.argsort(steps, kind="stable")  # of so few bits faster than any other sort
+    ends = np.cumsum(np.bincount(steps)[: _LONG // STEP]).tolist()
+    spans = zip(range(0, _LONG, STEP), [0, *ends], ends, strict=False)
+    return order, [(size, first, last) for size, first, last in spans if first < last]
 
 
 def gathered(buffer: Any, at: Array, length: Array) -> HeaderBytes:
@@ -130,32 +139,43 @@ def gathered(buffer: Any, at: Array, length: Array) -> HeaderBytes:
         length: bytes of each.
     """
     room = room_of(length)
+    order, spans = _by_room(room)
+    start = _starts(room, order)
     data = np.empty(FRONT + int(room.sum()) + BEHIND, np.uint8)
-    start = np.empty(len(at), np.int64)
     data[:FRONT] = data[-BEHIND:] = 0
-    end = FRONT
-    for size, every in rooms(room):
+    sources, left = at[order], (length - room)[order] + STEP
+    end, done = FRONT, 0
+    for size, first, done in spans:
         each = _TOGETHER // size
-        for first in range(0, len(every), each):
-            some = every[first : first + each]
-            begin, end = end, end + size * len(some)
-            start[some] = np.arange(begin, end, size)
-            rows = rows_of(buffer, at[some], size)
-            rows[:, -STEP // 8 :] &= _KEPT.take(length[some] - size + STEP, axis=0)
+        for one in range(first, done, each):
+            some = slice(one, min(one + each, done))
+            rows = rows_of(buffer, sources[some], size)
+            rows[:, -STEP // 8 :] &= _KEPT.take(left[some], axis=0)
+            begin, end = end, end + size * len(rows)
             data[begin:end] = rows.view(np.uint8).ravel()
     whole = np.frombuffer(buffer, np.uint8)
-    for number in np.flatnonzero(room >= _LONG).tolist():
-        begin, end = end, end + int(room[number])
-        start[number], stop = begin, begin + int(length[number])
+    for number in order[done:].tolist():
+        begin = int(start[number])
+        stop = begin + int(length[number])
         data[begin:stop] = whole[at[number] : at[number] + length[number]]
-        data[stop:end] = 0
+        data[stop : begin + int(room[number])] = 0
     return HeaderBytes((data,), start, length)
+
+
+def _starts(room: Array, order: Array) -> Array:
+    """Where each of some headers begins that lie in an order one behind the other."""
+    start, rooms_in_order = np.empty(len(room), np.int64), room[order]
+    start[order] = np.cumsum(rooms_in_order) - rooms_in_order + FRONT
+    return start
 
 
 def header_bytes(headers: Sequence[bytes | bytearray]) -> HeaderBytes:
     """Headers that are objects."""
     length = np.array([len(one) for one in headers], np.int64)
-    return gathered(b"".join([*headers, bytes(STEP)]), np.cumsum(length) - length, length)
+    room = room_of(length)
+    rows = [one.ljust(size, b"\0") for one, size in zip(headers, room.tolist(), strict=True)]
+    data = np.frombuffer(b"".join([bytes(FRONT), *rows, bytes(BEHIND)]), np.uint8)
+    return HeaderBytes((data,), np.cumsum(room) - room + FRONT, length)
 
 
 def joined(parts: Sequence[HeaderBytes]) -> HeaderBytes:

@@ -225,7 +225,8 @@ def _read_some(headers: list[bytes], types: Array, wanted: AbstractSet[str]) -> 
 
 def _ext_columns(columns: Columns, exts: Sequence[Ext], wanted: AbstractSet[str]) -> None:
     """Make the columns of extension fields; what has a name of one letter in some of the rows is taken there."""
-    short = np.flatnonzero(np.isin(columns.code, SHORT_NAMED) & (columns.flag & 1 == 0)).tolist()
+    named = np.logical_or.reduce([columns.code == code for code in SHORT_NAMED])
+    short = np.flatnonzero(named & (columns.flag & 1 == 0)).tolist()
     short_exts = [exts[i] for i in short]
     if "topic" in wanted:
         topic = [ext.topic for ext in exts]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.pcap.binary_headers import ABSENT
+from rocketwire_tools.pcap.binary_headers import ABSENT, Span
 from rocketwire_tools.pcap.binary_headers import read as read_binary
 from rocketwire_tools.pcap.header_bytes import room_of, rooms, rows_of
 from rocketwire_tools.pcap.shape import NUMBERS, shape_of
@@ -20,7 +20,7 @@ from rocketwire_tools.pcap.shape_table import NOWHERE, HeaderRows, ShapeTable
 from rocketwire_tools.pcap.texts import NONE, Texts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
     from collections.abc import Set as AbstractSet
 
     from rocketwire_tools.pcap.binary_headers import Some
@@ -226,10 +226,25 @@ class Shapes:
         found.has_queue[some] = places.has_queue[shapes]
         found.language[some] = places.language[shapes]
         found.remark[some] = places.remark[shapes]
-        for name in _TEXTS & self._wanted:
-            at = start + getattr(places, f"{name}_start")[shapes]
-            texts = self.texts.numbers(data, at, getattr(places, f"{name}_length")[shapes])
+        names = _TEXTS & self._wanted
+        spans = {
+            name: Span(
+                start + getattr(places, f"{name}_start")[shapes],
+                getattr(places, f"{name}_length")[shapes],
+            )
+            for name in names
+        }
+        for name, texts in self._numbered(data, spans):
             getattr(found, name)[some] = texts
+
+    def _numbered(self, data: Array, spans: Mapping[str, Span]) -> Iterator[tuple[str, Array]]:
+        """The numbers of several texts of each header, which are found together."""
+        if not spans:
+            return
+        at, length = (np.concatenate(each) for each in zip(*spans.values(), strict=True))
+        yield from zip(
+            spans, np.split(self.texts.numbers(data, at, length), len(spans)), strict=True
+        )
 
     # ---- what ROCKETMQ headers say
 
@@ -249,9 +264,12 @@ class Shapes:
         for each in set(language.tolist()):
             found.language[of[language == each]] = self.texts.number(self._language(each))
         spans = {"remark": some.remark, "topic": topic, "group": group, "queue_id": queue}
-        for name in self._wanted & spans.keys():
-            span = spans[name]
-            texts = self.texts.numbers(data, span.at, np.where(good, span.length, ABSENT))
+        wanted = {
+            name: Span(span.at, np.where(good, span.length, ABSENT))
+            for name, span in spans.items()
+            if name in self._wanted
+        }
+        for name, texts in self._numbered(data, wanted):
             if name == "queue_id":
                 found.numbers[-1, of], found.has_queue[of] = self.texts.integers(texts)
             else:
