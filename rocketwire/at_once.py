@@ -9,6 +9,7 @@ whole, is left to ``Channel.go_on``, which waits for the answer to what was ``Be
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
 
 if TYPE_CHECKING:
@@ -17,10 +18,13 @@ if TYPE_CHECKING:
     from rocketwire.connection import Connection
     from rocketwire.inlet import Inlet
     from rocketwire.outbox import Outbox
-    from rocketwire.wire.prepared import PreparedRequest
+    from rocketwire.wire.prepared import RequestForm
 
 LONGEST: Final = 0.05
 """Seconds that an answer is waited for at once: later ones are not worth it, and tell when they came."""
+
+_READ: Final = 65_536
+"""Bytes that are read at most: it is one answer that is waited for."""
 
 T = TypeVar("T")
 
@@ -44,9 +48,10 @@ class AtOnce:
 
     Attributes:
         heard_at: when something last came over the channel, time of trio's clock, less ``LONGEST`` at most.
+        inlet: where the channel reads; only while it ``is_free`` is ``ask`` worth a try.
     """
 
-    __slots__ = ("_connection", "_inlet", "_now", "_outbox", "heard_at")
+    __slots__ = ("_connection", "_now", "_outbox", "heard_at", "inlet")
 
     def __init__(
         self, connection: Connection, outbox: Outbox, inlet: Inlet, clock: Callable[[], float]
@@ -60,23 +65,25 @@ class AtOnce:
             clock: trio's.
         """
         self.heard_at = clock()
+        self.inlet = inlet
         self._connection = connection
         self._outbox = outbox
-        self._inlet = inlet
         self._now = clock
 
-    @property
-    def is_likely(self) -> bool:
-        """Whether ``ask`` is worth a try: nobody else reads, or is about to."""
-        return self._inlet.is_free
-
     def ask(
-        self, request: PreparedRequest, read: Callable[[bytes, int], T | None], within: float
+        self,
+        form: RequestForm,
+        values: tuple[object, ...],
+        body: bytes,
+        read: Callable[[bytes, int], T | None],
+        within: float,
     ) -> T | Begun | None:
         """Send a request and wait for its answer if nothing else can happen meanwhile.
 
         Args:
-            request: what to ask.
+            form: of the request.
+            values: what it is filled with.
+            body: of the request.
             read: makes of bytes that are the answer, whole and alone, to the request of a number what is returned; None of others.
             within: seconds for all of it.
 
@@ -89,21 +96,35 @@ class AtOnce:
 
         Cancellation: nothing is sent by who is cancelled.
         """
-        inlet, outbox = self._inlet, self._outbox
-        deadline = inlet.deadline()
-        if deadline is None or outbox.unsent:
+        inlet, outbox = self.inlet, self._outbox
+        shortcut, descriptor = inlet.shortcut, inlet.descriptor
+        if not inlet.is_free or outbox.unsent or shortcut is None or descriptor is None:
+            return None
+        deadline = shortcut.deadline()
+        if deadline is None:
             return None
         now = self._now()
         seconds = min(deadline - now, within, LONGEST)
         if seconds <= 0:
             return None
-        sent = self._connection.send_alone(request, now=now)
+        sent = self._connection.send_alone(form, values, body, now)
         if sent is None:
             return None
         opaque, data = sent
-        came = inlet.receive_within(seconds) if outbox.put(data, at_once=True) else None
-        answer = None if came is None else read(came, opaque)
+        came = None
+        try:  # as ``Outbox.put`` and ``Inlet.receive_soon``, each of which is something more to touch
+            written = os.write(descriptor, data)
+        except OSError:
+            written = 0
+        if written != len(data):
+            outbox.put(data[written:], at_once=False)
+        elif shortcut.is_ready_within(seconds):
+            try:
+                came = os.read(descriptor, _READ)
+            except OSError:
+                came = None
+        answer = read(came, opaque) if came else None
         if answer is None:
-            return Begun(opaque, now, came)
+            return Begun(opaque, now, came or None)
         self.heard_at = now
         return answer

@@ -45,6 +45,8 @@ from rocketwire.wire.prepared import PreparedRequest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rocketwire.wire.prepared import RequestForm
+
 DEFAULT_MAX_IN_FLIGHT: Final = 65_535
 """Requests that may wait at once; Java's default for asynchronous ones (``NettySystemConfig``)."""
 
@@ -134,6 +136,7 @@ class Connection:
         self._pending: dict[int, _Pending] = {}
         self._deadlines: list[tuple[float, int]] = []
         self._last_active = now
+        self._in_frame = False  # whether what came ended inside a frame
 
     @property
     def state(self) -> ConnectionState:
@@ -192,22 +195,31 @@ class Connection:
         sent: SentRequest = _new(SentRequest, (opaque, data))
         return sent
 
-    def send_alone(self, request: PreparedRequest, *, now: float) -> SentRequest | None:
+    def send_alone(
+        self, form: RequestForm, values: tuple[object, ...], body: bytes, now: float
+    ) -> tuple[int, bytes] | None:
         """Makes a request whose answer is read where it was made, if that is the next that comes; else ``expect`` has to follow.
 
-        Arguments, errors: as of ``send_request``.
+        Args:
+            form: of the request.
+            values: what it is filled with.
+            body: of the request.
+            now: the time now.
+
+        Raises:
+            EncodeError: it is too long.
 
         Returns:
-            None where another request waits, something has come that is not whole, or the connection is not open.
+            Its number and what to send; None where another request waits, something has come that is not whole, or the connection
+            is not open.
         """
-        if self._pending or self._state is not _OPEN or self._decoder.frame_started:
+        if self._pending or self._in_frame or self._state is not _OPEN:
             return None
         opaque = self._next_opaque
-        data = request.frame(opaque)
+        data = form.frame(values, body, opaque)
         self._sends(data, now)
-        self._next_opaque = _following(opaque)
-        sent: SentRequest = _new(SentRequest, (opaque, data))
-        return sent
+        self._next_opaque = opaque + 1 if opaque != _MAX_OPAQUE else _MIN_OPAQUE
+        return opaque, data
 
     def expect(
         self, opaque: int, request_code: int, *, now: float, deadline: float | None = None
@@ -293,6 +305,7 @@ class Connection:
             self._error = error
             events.append(ConnectionBroken(error=error))
             events += self._end(ConnectionState.BROKEN)
+        self._in_frame = self._decoder.frame_started
         return tuple(events)
 
     def receive_answer(self, data: bytes, opaque: int, *, now: float) -> RemotingCommand | None:

@@ -39,32 +39,31 @@ class Inlet:
 
     Attributes:
         lone_reads: how many reads in a row brought the only answer that was waited for; counted by whoever takes them.
+        is_free: whether whoever waits for the only answer may read it himself, if nothing else can happen meanwhile.
+        is_over: whether the connection has ended.
+        descriptor: of a plain TCP stream; None for every other one.
+        shortcut: to the descriptor; None where there is none.
     """
 
     __slots__ = (
-        "_descriptor",
         "_low_water",
-        "_over",
-        "_shortcut",
         "_stream",
-        "_waits",
+        "descriptor",
+        "is_free",
+        "is_over",
         "lone_reads",
+        "shortcut",
     )
 
     def __init__(self, stream: trio.abc.Stream) -> None:
         """Args: stream: where to read; nobody else may."""
         self.lone_reads = 0
         self._stream = stream
-        self._low_water = 1
-        self._descriptor = descriptor_of(stream)
-        self._shortcut = None if self._descriptor is None else shortcut_to(self._descriptor)
-        self._waits = False
-        self._over = False
-
-    @property
-    def is_free(self) -> bool:
-        """Whether whoever waits for the only answer may read it himself, if nothing else can happen meanwhile."""
-        return self.lone_reads >= _LONE_READS and self._waits and self._low_water == 1
+        self._low_water: int = 1
+        self.descriptor = descriptor_of(stream)
+        self.shortcut = None if self.descriptor is None else shortcut_to(self.descriptor)
+        self.is_free = False
+        self.is_over = False
 
     async def receive(self, missing: int = 1) -> bytes:
         """The next bytes; empty at the end.
@@ -76,20 +75,21 @@ class Inlet:
         Raises:
             trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError: as of the stream's ``receive_some``.
         """
-        descriptor = self._descriptor
+        descriptor = self.descriptor
         if descriptor is None:
             return bytes(await self._stream.receive_some(_READ))
         low_water = min(missing, _READ) if missing >= _WORTH_WAITING else 1
         if low_water != self._low_water and isinstance(self._stream, trio.SocketStream):
             self._low_water = low_water
             self._stream.setsockopt(socket.SOL_SOCKET, socket.SO_RCVLOWAT, low_water)
+        lone = self.lone_reads >= _LONE_READS and self.shortcut is not None
         while True:
-            self._waits = True
+            self.is_free = lone and low_water == 1
             try:
                 await trio.lowlevel.wait_readable(descriptor)
             finally:
-                self._waits = False
-            if self._over:  # the number may be another one's by now
+                self.is_free = False
+            if self.is_over:  # the number may be another one's by now
                 raise trio.ClosedResourceError("the channel was closed")
             try:
                 return os.read(descriptor, _READ)
@@ -103,25 +103,8 @@ class Inlet:
 
         Only while ``is_free``; whatever is wrong with the connection is told by ``receive``.
         """
-        shortcut, descriptor = self._shortcut, self._descriptor
+        shortcut, descriptor = self.shortcut, self.descriptor
         if shortcut is None or descriptor is None or not shortcut.is_ready():
-            return None
-        try:
-            return os.read(descriptor, _READ_SOON) or None
-        except OSError:
-            return None
-
-    def deadline(self) -> float | None:
-        """The time of trio's clock until which ``receive_within`` may wait; None where it may not be asked."""
-        shortcut = self._shortcut
-        if shortcut is None or self.lone_reads < _LONE_READS or not self._waits:
-            return None
-        return shortcut.deadline() if self._low_water == 1 else None
-
-    def receive_within(self, seconds: float) -> bytes | None:
-        """As ``receive_soon``, for no longer than that, and not beyond what ``deadline`` has just said."""
-        shortcut, descriptor = self._shortcut, self._descriptor
-        if shortcut is None or descriptor is None or not shortcut.is_ready_within(seconds):
             return None
         try:
             return os.read(descriptor, _READ_SOON) or None
@@ -130,7 +113,7 @@ class Inlet:
 
     def over(self) -> None:
         """The connection has ended: nothing more is read, whoever waits for it is cancelled."""
-        self._over = True
+        self.is_over = True
 
 
 def descriptor_of(stream: trio.abc.Stream) -> int | None:

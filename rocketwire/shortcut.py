@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 import select
+import sys
 from typing import Any, Final
 
 import trio
@@ -37,24 +38,27 @@ LONGEST: Final = 1.0
 class Shortcut:
     """The shortcut for one descriptor; made by ``shortcut_to``."""
 
-    __slots__ = ("_descriptor", "_loop", "_poll", "_runner", "_turn", "_waits")
+    __slots__ = ("_context", "_descriptor", "_loop", "_poll", "_runner", "_task", "_turn", "_waits")
 
-    def __init__(self, descriptor: int, runner: Any, loop: int) -> None:
+    def __init__(self, descriptor: int, runner: Any, context: dict[str, Any], loop: int) -> None:
         """The shortcut of one run of trio.
 
         Args:
             descriptor: what is waited for.
             runner: what trio keeps of the run.
+            context: what trio keeps of its thread.
             loop: descriptor of the loop's ``epoll``.
         """
         self._descriptor = descriptor
         self._runner = runner
-        self._turn = (-1, -1)  # number of a task, and of its turns, in which nobody else is to run
-        self._poll = select.poll()
-        self._poll.register(descriptor, select.POLLIN)
-        self._poll.register(loop, select.POLLIN)
-        self._loop = select.poll()
-        self._loop.register(loop, select.POLLIN)
+        self._context = context
+        self._task: int = -1  # number of a task ...
+        self._turn: int = -1  # ... and of its turn in which nobody else is to run
+        both, one = select.poll(), select.poll()
+        both.register(descriptor, select.POLLIN)
+        both.register(loop, select.POLLIN)
+        one.register(loop, select.POLLIN)
+        self._poll, self._loop = both.poll, one.poll
         self._waits = 0
 
     def is_ready(self) -> bool:
@@ -72,23 +76,26 @@ class Shortcut:
         That holds until this task waits, starts or wakes another one.
         """
         runner = self._runner
-        task: Any = trio.lowlevel.current_task()
+        task = self._context["task"]
         if runner.runq or task._cancel_status.effectively_cancelled or runner.ki_pending:
             return None
         # whoever is to run in this turn of the loop was chosen before it began
-        if (task._counter, task._schedule_points) != self._turn:
+        if task._schedule_points != self._turn or task._counter != self._task:
             if not self._is_quiet():
                 return None
-            self._turn = (task._counter, task._schedule_points)
+            self._task, self._turn = task._counter, task._schedule_points
         self._waits += 1
-        if self._waits % LOOKS == 0 and self._loop.poll(0):
+        if self._waits % LOOKS == 0 and self._loop(0):
             return None
-        deadline: float = runner.deadlines.next_deadline()
+        deadlines = (
+            runner.deadlines._heap
+        )  # one that holds no more is too early at worst, and taken away in the next turn
+        deadline: float = deadlines[0][0] if deadlines else math.inf
         return deadline
 
     def is_ready_within(self, seconds: float) -> bool:
         """As ``is_ready``, for no longer than that, and not beyond what ``deadline`` has just said."""
-        ready = self._poll.poll(1000 * seconds)  # they come as they were registered
+        ready = self._poll(1000 * seconds)  # they come as they were registered
         return bool(ready) and ready[0][0] == self._descriptor
 
     def _is_quiet(self) -> bool:
@@ -111,11 +118,13 @@ def shortcut_to(descriptor: int) -> Shortcut | None:
     task: Any = trio.lowlevel.current_task()
     try:
         runner = task._runner
-        shortcut = Shortcut(descriptor, runner, runner.io_manager._epoll.fileno())
+        inside = vars(sys.modules["trio._core._run"])
+        of_thread = inside["GLOBAL_RUN_CONTEXT"].__dict__  # in which all of the run is
+        shortcut = Shortcut(descriptor, runner, of_thread, runner.io_manager._epoll.fileno())
         _ = runner.runq, runner.ki_pending, runner.waiting_for_idle, runner.clock_autojump_threshold
-        _ = runner.instruments["_all"], runner.deadlines.next_deadline
-        runs = task in runner.tasks and task._next_send_fn is None
+        _ = runner.instruments["_all"], [one[0] for one in runner.deadlines._heap]
+        runs = task in runner.tasks and task._next_send_fn is None and of_thread["task"] is task
         _ = task._counter, task._schedule_points, task._cancel_status.effectively_cancelled
         return shortcut if runs and not runner.is_guest else None
-    except (AttributeError, LookupError):
+    except (AttributeError, LookupError, TypeError):
         return None

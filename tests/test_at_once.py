@@ -13,9 +13,8 @@ import trio.testing
 from rocketwire.at_once import Begun
 from rocketwire.channel import Channel, over
 from rocketwire.errors import ChannelBrokenError, EncodeError, RequestTimeoutError
-from rocketwire.inlet import Inlet
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
-from rocketwire.wire.prepared import PreparedRequest, form_of
+from rocketwire.wire.prepared import form_of
 from tests.support.tcp import pair
 
 if TYPE_CHECKING:
@@ -24,12 +23,13 @@ if TYPE_CHECKING:
 LONG = 60.0
 
 
-def request(body: bytes = b"body") -> PreparedRequest:
+def ask(channel: Channel, body: bytes = b"body", within: float = LONG) -> int | Begun | None:
+    """The code of the answer to a request, or what else came of it."""
     form = form_of(RemotingCommand(code=310), (), "i")
     assert form is not None
-    made = form.request((), "text", body)
-    assert made is not None
-    return made
+    values = form.values((), "text")
+    assert values is not None
+    return channel.at_once.ask(form, values, body, code_of, within)
 
 
 def answer_to(opaque: int) -> bytes:
@@ -59,10 +59,10 @@ async def test_an_answer_is_read_where_it_was_asked_for() -> None:
     async with one_by_one() as (channel, there):
         started = trio.current_time()
         there.sendall(answer_to(8))
-        assert channel.at_once.ask(request(), code_of, LONG) == 108
+        assert ask(channel) == 108
         assert started <= channel.heard_at <= trio.current_time()
         there.sendall(answer_to(9))
-        assert channel.at_once.ask(request(), code_of, LONG) == 109
+        assert ask(channel) == 109
         there.sendall(answer_to(10))
         assert (await channel.request(RemotingCommand(code=1))).code == 110
         assert channel.in_flight == 0
@@ -78,7 +78,7 @@ async def test_what_else_comes_is_left_to_the_channel(cut: int) -> None:
 
     async with one_by_one() as (channel, there):
         there.sendall(both[: len(both) - cut])
-        begun = channel.at_once.ask(request(), code_of, LONG)
+        begun = ask(channel)
         assert isinstance(begun, Begun)
         assert begun.came == both[: len(both) - cut]
         there.sendall(both[len(both) - cut :])
@@ -89,7 +89,7 @@ async def test_what_else_comes_is_left_to_the_channel(cut: int) -> None:
 
 async def test_an_answer_that_is_late_is_waited_for_by_the_channel() -> None:
     async with one_by_one() as (channel, there):
-        begun = channel.at_once.ask(request(), code_of, 0.001)
+        begun = ask(channel, within=0.001)
         assert isinstance(begun, Begun)
         assert begun.came is None
         with pytest.raises(RequestTimeoutError):
@@ -107,11 +107,11 @@ async def test_an_end_is_told_by_the_channel() -> None:
         assert (await channel.request(RemotingCommand(code=1), deadline=sooner)).code == 108
         await trio.testing.wait_all_tasks_blocked()
         there.shutdown(socket.SHUT_WR)
-        begun = channel.at_once.ask(request(), code_of, LONG)
+        begun = ask(channel)
         assert isinstance(begun, Begun)
         with pytest.raises(ChannelBrokenError, match="the peer closed the connection"):
             await channel.go_on(begun, 310, trio.current_time() + LONG)
-        assert channel.at_once.ask(request(), code_of, LONG) is None
+        assert ask(channel) is None
 
 
 async def test_a_socket_that_cannot_be_read_is_left_to_the_channel(
@@ -123,8 +123,8 @@ async def test_a_socket_that_cannot_be_read_is_left_to_the_channel(
     async with one_by_one() as (channel, there):
         there.sendall(answer_to(8))
         with monkeypatch.context() as context:
-            context.setattr("rocketwire.inlet.os.read", refuse)
-            begun = channel.at_once.ask(request(), code_of, LONG)
+            context.setattr("rocketwire.at_once.os.read", refuse)
+            begun = ask(channel)
         assert isinstance(begun, Begun)
         assert begun.came is None
 
@@ -133,19 +133,39 @@ async def test_a_socket_that_cannot_be_read_is_left_to_the_channel(
 
 async def test_what_cannot_be_written_at_once_is_left_to_the_channel() -> None:
     async with one_by_one() as (channel, _):
-        begun = channel.at_once.ask(request(bytes(8_000_000)), code_of, LONG)
+        begun = ask(channel, bytes(8_000_000))
         assert isinstance(begun, Begun)
         assert begun.came is None
-        assert channel.at_once.ask(request(), code_of, LONG) is None
+        assert ask(channel) is None
+
+
+async def test_what_the_system_does_not_take_is_left_to_the_channel(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def refuse(descriptor: int, data: bytes) -> int:
+        raise BlockingIOError(descriptor, len(data))
+
+    async with one_by_one() as (channel, there):
+        with monkeypatch.context() as context:
+            context.setattr("rocketwire.at_once.os.write", refuse)
+            begun = ask(channel)
+        assert isinstance(begun, Begun)
+        assert begun.came is None
+        there.sendall(answer_to(8))
+
+        assert (await channel.go_on(begun, 310, trio.current_time() + LONG)).code == 108
+        decoder = CommandDecoder()
+        decoder.feed(there.recv(65536))
+        assert [command.code for command in iter(decoder.next_command, None)][-1] == 310
 
 
 async def test_nothing_is_sent_while_others_wait_or_no_time_is_left() -> None:
     async with one_by_one() as (channel, there), trio.open_nursery() as nursery:
-        assert channel.at_once.is_likely
-        assert channel.at_once.ask(request(), code_of, 0.0) is None
+        assert channel.at_once.inlet.is_free
+        assert ask(channel, within=0.0) is None
         nursery.start_soon(channel.request, RemotingCommand(code=1))
         await trio.testing.wait_all_tasks_blocked()
-        assert channel.at_once.ask(request(), code_of, LONG) is None
+        assert ask(channel) is None
         there.sendall(answer_to(8))
 
 
@@ -153,20 +173,20 @@ async def test_nothing_is_sent_behind_half_a_command_or_a_request_that_is_forgot
     None
 ):
     async with one_by_one() as (channel, there):
-        begun = channel.at_once.ask(request(), code_of, 0.001)
+        begun = ask(channel, within=0.001)
         assert isinstance(begun, Begun)
         there.sendall(answer_to(8) + answer_to(9)[:30])
         assert (await channel.go_on(begun, 310, trio.current_time() + LONG)).code == 108
         await trio.testing.wait_all_tasks_blocked()
 
-        assert channel.at_once.ask(request(), code_of, LONG) is None
+        assert ask(channel) is None
 
 
 async def test_nothing_is_sent_by_who_is_cancelled() -> None:
     async with one_by_one() as (channel, _):
         with trio.CancelScope() as scope:
             scope.cancel()
-            assert channel.at_once.ask(request(), code_of, LONG) is None
+            assert ask(channel) is None
             await trio.lowlevel.checkpoint()
         assert scope.cancelled_caught
 
@@ -174,21 +194,18 @@ async def test_nothing_is_sent_by_who_is_cancelled() -> None:
 async def test_a_request_without_a_form_on_the_wire_leaves_nothing_behind() -> None:
     async with one_by_one() as (channel, there):
         with pytest.raises(EncodeError):
-            channel.at_once.ask(request(bytes(17_000_000)), code_of, LONG)
+            ask(channel, bytes(17_000_000))
         there.sendall(answer_to(8))
 
-        assert channel.at_once.ask(request(), code_of, LONG) == 108
+        assert ask(channel) == 108
 
 
-async def test_without_a_shortcut_nothing_is_received_within_any_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_without_a_shortcut_nothing_is_sent(monkeypatch: pytest.MonkeyPatch) -> None:
     def never(_: int) -> None:
         return None
 
     monkeypatch.setattr("rocketwire.inlet.shortcut_to", never)
-    with pair() as (stream, _):
-        async with stream:
-            inlet = Inlet(stream)
-            assert inlet.deadline() is None
-            assert inlet.receive_within(1.0) is None
+    async with one_by_one() as (channel, there):
+        assert ask(channel) is None
+        there.sendall(answer_to(8))
+        assert (await channel.request(RemotingCommand(code=1))).code == 108

@@ -133,7 +133,6 @@ class Message:
         found.update(self.system)
         return found
 
-    @property
     def is_bare(self) -> bool:
         """Whether it has no properties but a unique key between what ``BARE`` says."""
         return not (

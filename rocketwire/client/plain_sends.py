@@ -6,15 +6,19 @@ that: before anything is sent, or with what was begun (``rocketwire.at_once``).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+import time
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
-from rocketwire.client.clock import now_millis
+from rocketwire.at_once import Begun
 from rocketwire.client.publishing import FirstTry
-from rocketwire.client.sending import outgoing, stored_at
+from rocketwire.client.send_result import SendResult
+from rocketwire.client.sending import Lane, outgoing, stored_at
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import DecodeError
+from rocketwire.messages import message_const as const
 from rocketwire.policy.names import SEND_FORBIDDEN_TOPICS, is_retry_topic
 from rocketwire.policy.retry import SendStatus
 from rocketwire.policy.validation import check_topic
@@ -23,19 +27,23 @@ from rocketwire.wire.command import decode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire.at_once import Begun
-    from rocketwire.channel import Channel
+    from rocketwire.at_once import AtOnce
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.message import Message
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.client.publishing import Publishing
-    from rocketwire.client.send_result import SendResult
     from rocketwire.client.sending import Outgoing, Target, Way
     from rocketwire.client.unique_keys import UniqueKeys
+    from rocketwire.inlet import Inlet
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.wire.prepared import PreparedRequest
+    from rocketwire.wire.answer_form import AnswerForm
 
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
+_OK: Final = SendStatus.SEND_OK
+_USUAL: Final = ("queueId", "queueOffset", "msgId", "transactionId", const.MSG_REGION, const.TRACE_ON)  # fmt: skip
+"""What brokers tell of a message that was stored, in one order or another."""
+_new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
+"""What the constructor of a named tuple calls, at a third of its price."""
 
 LONGEST_BODY: Final = 4096
 """Bytes of a body; with larger ones it is these that cost."""
@@ -63,18 +71,19 @@ class PlainSends:
             config: of the producer.
         """
         client = instance.config
-        self._instance = instance
         self._publishing = publishing
         self._keys = keys
         self._config = config
         most = min(config.max_message_size + 1, config.compress_msg_body_over_howmuch)
         usual = publishing.is_plain and not client.namespace and not client.vip_channel_enabled
         self._end_of_bodies = min(most, LONGEST_BODY + 1) if usual else 0
+        self._pool, self._routes = instance.pool, instance.routes
         self._known = publishing.targets
-        self._checked: dict[str, Target] = {}
-        self._read: Callable[[bytes, int], dict[str, str] | None] = _read_nothing
+        self._inlet: Inlet | None = None
+        self._form: AnswerForm | None = None
+        self._read: Callable[[bytes, int], tuple[str, ...] | None] = _read_nothing
+        self._usual: Callable[[tuple[str, ...]], tuple[str, ...]] | None = None
         self._learnt = 0
-        self._last: Channel | None = None
 
     def send(
         self, message: Message, within: float
@@ -89,43 +98,70 @@ class PlainSends:
 
         Cancellation: nothing is sent by who is cancelled.
         """
-        topic, body = message.topic, message.body
-        target = self._known.get(topic)
-        if target is None or not body or len(body) >= self._end_of_bodies:
+        target, body = self._known.get(message.topic), message.body
+        if target is None or not 0 < len(body) < self._end_of_bodies:
             return None
-        last = self._last
-        if last is not None and last.is_open and not last.at_once.is_likely:
+        inlet = self._inlet
+        if inlet is not None and not inlet.is_free and not inlet.is_over:
             return None
-        if message.properties or message.system or self._checked.get(topic) is not target:
+        bare = message.is_bare()
+        lanes = target.lanes
+        if lanes is None or (not bare and (message.properties or message.system)):
             self._check(target)
             return None
-        born = now_millis()
-        key = self._keys.next_key(born)
-        queue = target.rotation.next_queue()
-        way = target.ways.get((queue.broker_name, queue.queue_id))
-        begun: Begun | None = None
-        if way is not None:
-            channel = self._channel_to(way.broker_name)
-            request = _request(way, message, key, born)
-            self._last = channel
-            if channel is not None and request is not None:
-                found = channel.at_once.ask(request, self._read, within)
-                if isinstance(found, dict):
-                    return stored_at(SendStatus.SEND_OK, found, key, queue)
-                begun = found
-        return self._left(message, key, born, target, queue, within, begun)
+        born = time.time_ns() // 1_000_000
+        keys = self._keys
+        key = keys.sequence.next_key(born) if born < keys.month_end else keys.next_key(born)
+        lane = lanes[target.rotation.next_index()]
+        at_once, way = lane.at_once, lane.way
+        if at_once is None or lane.changes != self._pool.changes + self._routes.changes:
+            at_once, way = self._looked_up(target, lane)
+        found: tuple[str, ...] | Begun | None = None
+        if at_once is not None and way is not None:
+            form = way.bare if bare else way.form
+            values: tuple[object, ...] | None
+            values = (born, message.flag, 0, key.encode()) if bare else _values(way, message, key, born)  # fmt: skip
+            if form is not None and values is not None:
+                found = at_once.ask(form, values, body, self._read, within)
+        if found is None or isinstance(found, Begun):
+            return self._left(message, key, born, target, lane.queue, within, found)
+        return self._stored(found, key, lane)
 
-    def _channel_to(self, broker_name: str) -> Channel | None:
-        instance = self._instance
-        address = instance.routes.master(broker_name)
-        return None if address is None else instance.pool.channel_to(address)
+    def _looked_up(self, target: Target, lane: Lane) -> tuple[AtOnce | None, Way | None]:
+        """Look for a queue's way and channel, as they are now."""
+        queue = lane.queue
+        lane.way = way = target.ways.get((queue.broker_name, queue.queue_id))
+        lane.changes = self._pool.changes + self._routes.changes
+        address = None if way is None else self._routes.master(way.broker_name)
+        channel = None if address is None else self._pool.channel_to(address)
+        lane.at_once = at_once = None if channel is None else channel.at_once
+        if at_once is not None:
+            self._inlet = at_once.inlet
+        return at_once, way
+
+    def _stored(self, values: tuple[str, ...], key: str, lane: Lane) -> SendResult:
+        """The result that an answer tells which was read by its form."""
+        if self._usual is not None:
+            queue_id, offset, *rest = self._usual(values)
+            if queue_id == lane.queue_id and offset.isdecimal():
+                msg_id, transaction_id, region, trace_on = rest
+                on = trace_on != "false"
+                stored = (_OK, key, msg_id, lane.queue, int(offset), transaction_id, region, on, None)  # fmt: skip
+                result: SendResult = _new(SendResult, stored)
+                return result
+        names = () if self._form is None else self._form.names
+        return stored_at(_OK, dict(zip(names, values, strict=False)), key, lane.queue)
 
     def _check(self, target: Target) -> None:
         """Look once whether a topic may be sent to in plain messages."""
         topic = target.topic
-        if topic not in SEND_FORBIDDEN_TOPICS and not is_retry_topic(topic):
+        if (
+            target.lanes is None
+            and topic not in SEND_FORBIDDEN_TOPICS
+            and not is_retry_topic(topic)
+        ):
             check_topic(topic)
-            self._checked[topic] = target
+            target.lanes = [Lane(queue) for queue in target.rotation.queues]
 
     def _left(
         self,
@@ -156,19 +192,19 @@ class PlainSends:
             return
         if answer.code == _SUCCESS and answer.is_response:
             self._learnt += 1
-            form = answer_form_of(frame, answer)
-            self._read = _read_nothing if form is None else form.fields
+            self._form = form = answer_form_of(frame, answer)
+            self._read = _read_nothing if form is None else form.values
+            self._usual = None
+            if form is not None and set(form.names) == set(_USUAL):
+                self._usual = itemgetter(*map(form.names.index, _USUAL))
 
 
-def _request(way: Way, message: Message, key: str, born: int) -> PreparedRequest | None:
-    """The request that sends a message which is not compressed; None where it is not written with a form."""
-    numbers = (born, message.flag, 0)
-    if way.bare is not None and message.is_bare:
-        return way.bare.request_with(numbers, key.encode(), message.body)
+def _values(way: Way, message: Message, key: str, born: int) -> tuple[object, ...] | None:
+    """What the form of a way is filled with for a message that is not compressed; None where it is not written with a form."""
     text = message.few_properties(key)
     if text is None or way.form is None:
         return None
-    return way.form.request(numbers, text, message.body)
+    return way.form.values((born, message.flag, 0), text)
 
 
 def _read_nothing(_: bytes, __: int) -> None:

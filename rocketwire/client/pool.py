@@ -108,6 +108,7 @@ class ChannelPool:
 
     Attributes:
         changes_requests: whether requests get fields or a signature here (``prepared``).
+        changes: how often what ``channel_to`` has said of an address may have ceased to hold, but for the ends of connections.
     """
 
     def __init__(
@@ -133,6 +134,7 @@ class ChannelPool:
         self._listeners: list[Callable[[str], None]] = []
         self._common = config.common_fields(environment)
         self.changes_requests = bool(self._common) or config.credentials is not None
+        self.changes = 0
         self._hostnames: dict[str, str] = {}
         self._closed = False
 
@@ -341,6 +343,7 @@ class ChannelPool:
             raise LocalProtocolError(f"connected to {MAX_CHANNELS} addresses already")
         host, port = split_address(address)
         link = self._links[address] = _Link(address)
+        self.changes += 1
         self._nursery.start_soon(self._run, link, host, port)
         return link
 
@@ -381,6 +384,7 @@ class ChannelPool:
     def _forget(self, link: _Link) -> None:
         if self._links.get(link.address) is link:
             del self._links[link.address]
+            self.changes += 1
 
     def _retire(self, link: _Link) -> None:
         self._forget(link)
@@ -395,6 +399,7 @@ class ChannelPool:
     def close(self) -> None:
         """Take no more requests; ``open_pool`` closes the channels."""
         self._closed = True
+        self.changes += 1
 
 
 class _Use:

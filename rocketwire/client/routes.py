@@ -36,10 +36,15 @@ class FoundBroker(NamedTuple):
 
 
 class Routes:
-    """Routes by topic, and addresses by broker group and broker id."""
+    """Routes by topic, and addresses by broker group and broker id.
+
+    Attributes:
+        changes: how often addresses may have changed.
+    """
 
     def __init__(self) -> None:
         """Nothing is known yet."""
+        self.changes = 0
         self._routes: dict[str, TopicRouteData] = {}
         self._brokers: dict[str, dict[int, str]] = {}
 
@@ -63,6 +68,7 @@ class Routes:
         if known is not None and not has_changed(known, route):
             return False
         self._routes[topic] = route
+        self.changes += 1
         for broker in route.broker_datas or ():
             if broker.broker_name is not None:
                 self._brokers[broker.broker_name] = dict(broker.broker_addrs or {})
@@ -81,6 +87,7 @@ class Routes:
             for address in (broker.broker_addrs or {}).values()
         }
         dropped: list[str] = []
+        self.changes += 1
         for name, addresses in list(self._brokers.items()):
             kept = {number: one for number, one in addresses.items() if one in routed}
             dropped += (one for one in addresses.values() if one not in routed)

@@ -28,6 +28,7 @@ from rocketwire.wire.properties import MAX_PROPERTIES_BYTES, encode_properties
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from rocketwire.at_once import AtOnce
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo
@@ -78,6 +79,28 @@ class Way(NamedTuple):
     bare: RequestForm | None
 
 
+class Lane:
+    """One queue, and how plain messages get there.
+
+    Attributes:
+        queue: the queue.
+        queue_id: its number, as it is written.
+        way: what its messages have in common; None before the first of them was sent.
+        at_once: where to; None where that is not known.
+        changes: of routes and channels, when that was looked up.
+    """
+
+    __slots__ = ("at_once", "changes", "queue", "queue_id", "way")
+
+    def __init__(self, queue: MessageQueue) -> None:
+        """Args: queue: the queue."""
+        self.queue = queue
+        self.queue_id = str(queue.queue_id)
+        self.way: Way | None = None
+        self.at_once: AtOnce | None = None
+        self.changes = -1
+
+
 class Target:
     """One topic that is published to.
 
@@ -86,9 +109,10 @@ class Target:
         info: its queues.
         rotation: the same in turn.
         ways: those that ``way`` has made, by broker name and number of the queue.
+        lanes: one for each queue, by its turn, where plain messages may be sent to the topic (``rocketwire.client.plain_sends``).
     """
 
-    __slots__ = ("info", "rotation", "topic", "ways")
+    __slots__ = ("info", "lanes", "rotation", "topic", "ways")
 
     def __init__(self, topic: str, info: PublishInfo, *, start: int) -> None:
         """A topic with at least one queue.
@@ -102,6 +126,7 @@ class Target:
         self.info = info
         self.rotation = QueueRotation(info.queues, start=start)
         self.ways: dict[tuple[str | None, int], Way] = {}
+        self.lanes: list[Lane] | None = None
 
     def way(
         self,

@@ -17,9 +17,14 @@ if TYPE_CHECKING:
 
 
 class UniqueKeys:
-    """One key after the other; the month is that of the local time zone."""
+    """One key after the other; the month is that of the local time zone.
 
-    __slots__ = ("_millis", "_month_end", "_sequence")
+    Attributes:
+        sequence: gives the keys until the month ends.
+        month_end: when that is, milliseconds since 1970; 0 before the first key.
+    """
+
+    __slots__ = ("_millis", "month_end", "sequence")
 
     def __init__(
         self,
@@ -37,8 +42,8 @@ class UniqueKeys:
             millis: the time, milliseconds since 1970; None for the system's clock.
         """
         self._millis = millis or now_millis
-        self._month_end = 0
-        self._sequence = UniqueKeySequence(
+        self.month_end = 0
+        self.sequence = UniqueKeySequence(
             address=address, process_id=process_id, constant=constant, month_start=0
         )
 
@@ -50,9 +55,9 @@ class UniqueKeys:
         """
         if now is None:
             now = self._millis()
-        if now >= self._month_end:
-            self._sequence.month_start, self._month_end = month_of(now)
-        return self._sequence.next_key(now)
+        if now >= self.month_end:
+            self.sequence.month_start, self.month_end = month_of(now)
+        return self.sequence.next_key(now)
 
 
 def month_of(millis: int) -> tuple[int, int]:

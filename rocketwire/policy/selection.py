@@ -54,8 +54,12 @@ class QueueRotation:
 
     def next_queue(self) -> MessageQueue:
         """The next one."""
-        self._index = (self._index + 1) & _POSITIVE
-        return self.queues[self._index % len(self.queues)]
+        return self.queues[self.next_index()]
+
+    def next_index(self) -> int:
+        """Where the next one stands among ``queues``."""
+        self._index = index = (self._index + 1) & _POSITIVE
+        return index % len(self.queues)
 
     def next_queue_where(self, good: Callable[[MessageQueue], bool]) -> MessageQueue | None:
         """The next one that is good; None when a whole lap has none."""

@@ -32,18 +32,23 @@ _WRITTEN: Final = {
 
 
 class AnswerForm:
-    """What answers of one kind have in common; made by ``answer_form_of``."""
+    """What answers of one kind have in common; made by ``answer_form_of``.
 
-    __slots__ = ("_match", "_names")
+    Attributes:
+        names: of their ext fields.
+    """
+
+    __slots__ = ("_match", "names")
 
     def __init__(
         self, names: tuple[str, ...], match: Callable[[str, int], re.Match[str] | None]
     ) -> None:
-        self._names = names
+        self.names = names
         self._match = match
 
-    def fields(self, frame: bytes, opaque: int) -> dict[str, str] | None:
-        """The ext fields of an answer; None where it is of another form, not alone, or not whole.
+    def values(self, frame: bytes, opaque: int) -> tuple[str, ...] | None:
+        """The values of the ext fields of an answer, and behind them its number; None where it is of another form, not alone, or
+        not whole.
 
         Args:
             frame: what came.
@@ -57,8 +62,8 @@ class AnswerForm:
         found = self._match(frame.decode("latin-1"), _PREFIX)
         if found is None:
             return None
-        *values, number = found.groups()
-        return dict(zip(self._names, values, strict=True)) if number == str(opaque) else None
+        values = found.groups()
+        return values if values[-1] == str(opaque) else None
 
 
 def answer_form_of(frame: bytes, answer: RemotingCommand) -> AnswerForm | None:
@@ -87,4 +92,5 @@ def answer_form_of(frame: bytes, answer: RemotingCommand) -> AnswerForm | None:
     if match.groups != len(fields) + 1:
         return None
     form = AnswerForm(tuple(fields), match.fullmatch)
-    return form if form.fields(frame, answer.opaque) == fields else None
+    told = (*fields.values(), str(answer.opaque))
+    return form if form.values(frame, answer.opaque) == told else None

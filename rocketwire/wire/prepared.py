@@ -36,9 +36,9 @@ class PreparedRequest:
 
     __slots__ = ("_body", "_form", "_values", "code")
 
-    def __init__(self, code: int, form: bytes, values: tuple[object, ...], body: bytes) -> None:
+    def __init__(self, form: RequestForm, values: tuple[object, ...], body: bytes) -> None:
         """Made by ``RequestForm.request``."""
-        self.code = code
+        self.code = form.code
         self._form = form
         self._values = values
         self._body = body
@@ -49,7 +49,35 @@ class PreparedRequest:
         Raises:
             EncodeError: it would exceed ``MAX_FRAME_LENGTH``.
         """
-        header, body = self._form % (*self._values, opaque), self._body
+        return self._form.frame(self._values, self._body, opaque)
+
+
+class RequestForm:
+    """What requests of one kind have in common; made by ``form_of``.
+
+    Attributes:
+        code: request code.
+    """
+
+    __slots__ = ("_form", "code")
+
+    def __init__(self, code: int, form: bytes) -> None:
+        self.code = code
+        self._form = form
+
+    def frame(self, values: tuple[object, ...], body: bytes, opaque: int) -> bytes:
+        """A whole frame, with this number.
+
+        Args:
+            values: what the form is filled with, as ``values`` gives them; of one that was made by ``around`` the numbers, and what
+                is left of the text, in UTF-8: nothing that JSON would write otherwise.
+            body: of the request.
+            opaque: the number.
+
+        Raises:
+            EncodeError: it would exceed ``MAX_FRAME_LENGTH``.
+        """
+        header = self._form % (*values, opaque)
         size = len(header)
         length = size + len(body) + _WORD
         if length > _LONGEST:
@@ -57,45 +85,34 @@ class PreparedRequest:
             raise EncodeError(message, path="length")
         return (length << 32 | size).to_bytes(8) + header + body  # JSON is header type 0
 
-
-class RequestForm:
-    """What requests of one kind have in common; made by ``form_of``."""
-
-    __slots__ = ("_code", "_form")
-
-    def __init__(self, code: int, form: bytes) -> None:
-        self._code = code
-        self._form = form
-
-    def request(self, numbers: tuple[int, ...], text: str, body: bytes) -> PreparedRequest | None:
-        """One request; None where the text has no strict form: half of a surrogate pair.
+    def values(self, numbers: tuple[int, ...], text: str) -> tuple[object, ...] | None:
+        """What the form is filled with; None where the text has no strict form: half of a surrogate pair.
 
         Args:
             numbers: values of the ext fields that are numbers.
             text: value of the last ext field.
-            body: of the request.
         """
         try:
-            written = strict_dumps(text)
+            return (*numbers, strict_dumps(text))
         except TypeError:
             return None
-        return PreparedRequest(self._code, self._form, (*numbers, written), body)
 
-    def around(self, before: str, after: str) -> RequestForm:
-        """The form of requests whose text begins and ends so, for ``request_with``."""
-        first, last = (strict_dumps(text).replace(b"%", b"%%") for text in (before, after))
-        word = b":" + first[:-1] + b"%b" + last[1:]
-        return RequestForm(self._code, self._form.replace(b":%b", word))
-
-    def request_with(self, numbers: tuple[int, ...], word: bytes, body: bytes) -> PreparedRequest:
-        """One request of a form that was made by ``around``.
+    def request(self, numbers: tuple[int, ...], text: str, body: bytes) -> PreparedRequest | None:
+        """One request; None where ``values`` gives none.
 
         Args:
-            numbers: as of ``request``.
-            word: what is left of the text, in UTF-8; nothing that JSON would write otherwise.
+            numbers: as of ``values``.
+            text: likewise.
             body: of the request.
         """
-        return PreparedRequest(self._code, self._form, (*numbers, word), body)
+        values = self.values(numbers, text)
+        return None if values is None else PreparedRequest(self, values, body)
+
+    def around(self, before: str, after: str) -> RequestForm:
+        """The form of requests whose text begins and ends so; ``frame`` fills it with the rest."""
+        first, last = (strict_dumps(text).replace(b"%", b"%%") for text in (before, after))
+        word = b":" + first[:-1] + b"%b" + last[1:]
+        return RequestForm(self.code, self._form.replace(b":%b", word))
 
 
 def form_of(command: RemotingCommand, numbers: Sequence[str], text: str) -> RequestForm | None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,10 +13,11 @@ import trio
 from rocketwire.client import ClientConfig, Message, open_client
 from rocketwire.client.producer import Producer, open_producer
 from rocketwire.codes import RequestCode as Code
-from rocketwire.errors import BrokerError, IllegalMessageError, RequestTimeoutError
+from rocketwire.errors import BrokerError, DecodeError, IllegalMessageError, RequestTimeoutError
+from rocketwire.messages.route import BrokerData
 from rocketwire.testing import open_network, reply
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
-from tests.client.producing import NS, A, route, stored
+from tests.client.producing import NS, A, B, route, stored
 from tests.support.tcp import pair
 
 if TYPE_CHECKING:
@@ -24,31 +26,48 @@ if TYPE_CHECKING:
 
 
 class Broker:
-    """Answers in a thread of its own: it stores what it gets, but refuses and ignores what says so."""
+    """Answers in threads of its own: it stores what it gets, but refuses and ignores what says so.
 
-    def __init__(self, there: socket.socket) -> None:
+    Attributes:
+        sends: what it got.
+        over: through which of its connections.
+        asked: to which addresses these were made.
+        changed: ext fields that its answers have beside or in the place of what is true.
+    """
+
+    def __init__(self) -> None:
         self.sends: list[RemotingCommand] = []
-        self._there = there
-        self._thread = threading.Thread(target=self._run, daemon=True)
-        self._thread.start()
+        self.over: list[int] = []
+        self.asked: list[str] = []
+        self.changed: dict[str, str] = {}
+        self._threads: list[threading.Thread] = []
+
+    def serve(self, there: socket.socket) -> None:
+        """Answer over a further connection."""
+        thread = threading.Thread(target=self._run, args=(there, len(self._threads)), daemon=True)
+        self._threads.append(thread)
+        thread.start()
 
     def end(self) -> None:
-        """Wait until it has seen the end of the connection."""
-        self._thread.join(10)
+        """Wait until it has seen the ends of the connections."""
+        for thread in self._threads:
+            thread.join(10)
 
-    def _run(self) -> None:
+    def _run(self, there: socket.socket, number: int) -> None:
         decoder = CommandDecoder()
-        self._there.settimeout(10)
-        while data := self._there.recv(65536):
+        there.settimeout(10)
+        while data := there.recv(65536):
             decoder.feed(data)
             for request in iter(decoder.next_command, None):
-                self._answer(request)
+                self._answer(there, number, request)
 
-    def _answer(self, request: RemotingCommand) -> None:
+    def _answer(self, there: socket.socket, number: int, request: RemotingCommand) -> None:
         answer = RemotingCommand(code=0)
         if request.code == Code.SEND_MESSAGE_V2:
             self.sends.append(request)
+            self.over.append(number)
             answer = stored(request)
+            answer = replace(answer, ext_fields={**(answer.ext_fields or {}), **self.changed})
             if request.body == b"refuse":
                 answer = RemotingCommand(code=13, remark="no")
         if request.body != b"ignore":
@@ -60,19 +79,24 @@ class Broker:
                 opaque=request.opaque,
                 flag=1,
             )
-            self._there.sendall(encode(made))
+            there.sendall(encode(made))
 
 
 @asynccontextmanager
 async def producing() -> AsyncGenerator[tuple[Producer, Broker]]:
     """A producer that has sent often enough for the short way, and its broker."""
-    with pair() as (stream, there):
-        broker = Broker(there)
+    broker = Broker()
+    with ExitStack() as pairs:
         async with open_network() as network:
             network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
 
             async def connect(host: str, port: int) -> trio.abc.Stream:
-                return stream if f"{host}:{port}" == A else await network.connect(host, port)
+                if f"{host}:{port}" == NS:
+                    return await network.connect(host, port)
+                broker.asked.append(f"{host}:{port}")
+                stream, there = pairs.enter_context(pair())
+                broker.serve(there)
+                return stream
 
             config = ClientConfig(namesrv_addr=NS, client_ip="1.1.1.1", instance_name="i")
             async with (
@@ -144,6 +168,43 @@ async def test_a_refusal_and_no_answer_are_told_as_ever() -> None:
         with pytest.raises(RequestTimeoutError):
             await producer.send(Message("T", b"ignore"), within=0.1)
         assert (await producer.send(Message("T", b"x"))).is_ok
+
+
+async def test_what_a_broker_tells_otherwise_is_taken_as_it_is_told() -> None:
+    async with producing() as (producer, broker):
+        broker.changed = {"queueId": "9", "TRACE_ON": "false", "MSG_REGION": "Q"}
+        other = await producer.send(Message("T", b"x"))
+        broker.changed = {"queueOffset": "many"}
+        with pytest.raises(DecodeError, match="not the answer to a send"):
+            await producer.send(Message("T", b"x"))
+        broker.changed = {"recallHandle": "h"}
+        handles = [(await producer.send(Message("T", b"x"))).recall_handle for _ in range(8)]
+        broker.changed = {}
+        assert [(await producer.send(Message("T", b"x"))).recall_handle for _ in range(8)] == [None] * 8  # fmt: skip
+
+    assert (other.message_queue.queue_id, other.trace_on, other.region) == (9, False, "Q")
+    assert other.message_queue.broker_name == "a"
+    assert handles == ["h"] * 8
+
+
+async def test_a_channel_that_is_given_up_gets_no_more_messages() -> None:
+    async with producing() as (producer, broker):
+        producer.instance.pool.invalidate(A)
+        for _ in range(24):
+            assert (await producer.send(Message("T", b"x"))).is_ok
+
+    assert broker.over == [0] * 24 + [1] * 24
+
+
+async def test_messages_go_where_a_broker_is_now() -> None:
+    async with producing() as (producer, broker):
+        there = BrokerData(broker_name="a", cluster="c", broker_addrs={0: B})
+        assert producer.instance.take_route("U", replace(route("a"), broker_datas=(there,)))
+        for _ in range(24):
+            assert (await producer.send(Message("T", b"x"))).is_ok
+
+    assert broker.over == [0] * 24 + [1] * 24
+    assert broker.asked == [A, B]
 
 
 async def test_who_is_cancelled_sends_nothing() -> None:

@@ -25,11 +25,12 @@ def test_what_a_form_reads_was_written(values: list[str], opaque: int) -> None:
     fields = dict(zip(STORED.ext_fields or (), values, strict=True))
     frame = encode(replace(STORED, ext_fields=fields, opaque=opaque))
 
-    read = form.fields(frame, opaque)
+    read = form.values(frame, opaque)
 
     plain = all(" " <= c <= "~" and c not in '"\\' for value in values for c in value)
-    assert read == (fields if plain else None)
-    assert form.fields(frame, opaque ^ 1) is None
+    assert form.names == tuple(fields)
+    assert read == ((*values, str(opaque)) if plain else None)
+    assert form.values(frame, opaque ^ 1) is None
 
 
 @pytest.mark.parametrize(
@@ -48,8 +49,8 @@ def test_other_answers_are_not_read(other: RemotingCommand) -> None:
     form = answer_form_of(encode(STORED), STORED)
     assert form is not None
 
-    assert form.fields(encode(STORED), 7) == STORED.ext_fields
-    assert form.fields(encode(other), 7) is None
+    assert form.values(encode(STORED), 7) == ("1", "7F", "", "7")
+    assert form.values(encode(other), 7) is None
 
 
 def test_neither_parts_nor_more_than_one_are_read() -> None:
@@ -58,8 +59,8 @@ def test_neither_parts_nor_more_than_one_are_read() -> None:
     assert form is not None
 
     for end in range(len(frame)):
-        assert form.fields(frame[:end], 7) is None
-    assert form.fields(frame * 2, 7) is None
+        assert form.values(frame[:end], 7) is None
+    assert form.values(frame * 2, 7) is None
 
 
 @pytest.mark.parametrize(

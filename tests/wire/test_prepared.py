@@ -42,10 +42,10 @@ def test_a_form_around_a_word_is_what_the_whole_text_is(
     assert form is not None
     whole = form.request((1,), before + word + after, b"body")
     assert whole is not None
-    request = form.around(before, after).request_with((1,), word.encode(), b"body")
+    around = form.around(before, after)
 
-    assert request.code == 310
-    assert request.frame(opaque) == whole.frame(opaque)
+    assert around.code == 310
+    assert around.frame((1, word.encode()), b"body", opaque) == whole.frame(opaque)
 
 
 def test_a_form_may_begin_with_its_only_field() -> None:
