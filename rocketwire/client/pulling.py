@@ -184,7 +184,8 @@ def read_messages(
     if not body:
         return []
     messages = decode_stored_messages(body, known=known)
-    if any(flags & _INNER_BATCH for flags in {message.sys_flag for message in messages}):
+    was_usual = known is not None and known.was_usual
+    if not was_usual and any(each.sys_flag & _INNER_BATCH for each in messages):
         messages = tuple(inner for each in messages for inner in unwrap_inner_batch(each))
     if offset_delta:
         messages = tuple(replace(m, queue_offset=m.queue_offset + offset_delta) for m in messages)

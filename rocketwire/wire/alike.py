@@ -1,37 +1,41 @@
 """Stored messages behind one that is like them, read at half the price: nearly all messages of an answer.
 
-Rules of this file: a message is read here only if it is of the same topic as the one before, of hosts that were seen, in the first
-layout, and neither compressed nor with addresses of IPv6; every length of it is checked.  Whatever else it is, it is left to the
+Rules of this file: a message is read here only if it is of the same topic as the one before, in the first layout, and neither
+compressed, nor an inner batch, nor with addresses of IPv6; every length of it is checked.  Whatever else it is, it is left to the
 parser, which says what is wrong with it.  So the one is as good as the other; a test holds that for bytes with damage anywhere.
-Numbers that few ask for stay in their bytes until somebody does (``Unread``): nothing about them can be wrong.
-Messages of one size behind each other, as most programs send them, are taken apart by one call, as rows of a table.
+What few ask for stays in its bytes until somebody does (``Unread``): nothing about it can be wrong.
+Messages of one size behind each other, as most programs send them, are held against the first and taken apart by a few calls for
+all of them, as rows of a table.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.grammar import MAGIC_V1
+from rocketwire.wire.host import Host
 from rocketwire.wire.properties import MAX_PROPERTIES_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import TypeAlias
-
-    from rocketwire.wire.host import Host
-
-    _Common: TypeAlias = tuple[int, bytes, bytes, int, bytes]
 
 _HEAD: Final = Struct(">lLlllqqlq8sq8slql")
 """From the size to the length of the body, as ``declarations`` has it; address and port of each host are in one."""
 
-_ASKED: Final = Struct(">lL12xq8xl8x8s8x8s12xl")
-"""The same, without what is read later."""
+_ASKED: Final = Struct(">lL12xq8xl12xH14xH14xl")
+"""The same, without what is read later; of ports the half that is zero."""
 
-_ROW: Final = ">Q12xq8xl8x8s8x8s12xl%ds%ds%ds"
-"""The same, size and layout in one, with what follows: a body, an ending and properties of these lengths."""
+_CHECKED: Final = "Q28xl12xH14xH14xl%dx%ds%dx"
+"""The same of a row: what is as in the others, size and layout in one; around its body, its ending and its properties."""
+
+_KEPT: Final = "%ds%ds%dx%ds"
+"""A row: what is read later, body, ending, properties."""
+
+_OFFSET: Final = "20xq%dx"
+"""A row: its offset in the queue, and what is behind that."""
 
 _LATER: Final = (
     "store_size",
@@ -40,11 +44,15 @@ _LATER: Final = (
     "flag",
     "commit_log_offset",
     "born_timestamp",
+    "born_host",
     "store_timestamp",
+    "store_host",
     "reconsume_times",
     "prepared_transaction_offset",
 )
-_LATER_STRUCT: Final = Struct(">l4xlll8xq4xq8xq8xlq4x")
+_LATER_STRUCT: Final = Struct(">l4xlll8xq4xq8sq8slq4x")
+_HOSTS: Final = (_LATER.index("born_host"), _LATER.index("store_host"))
+_ADDRESS: Final = 4
 
 _SAME: Final = 8
 """Bytes of size and layout."""
@@ -53,11 +61,15 @@ _LENGTH: Final = 2
 SMALLEST: Final = _HEAD.size + 1 + _LENGTH
 """Bytes of a message without topic, body and properties."""
 
-_MOST_HOSTS: Final = 256
-"""Hosts that are kept; endings are never more than there are lengths of properties."""
+_MOST_ROWS: Final = 32
+"""Rows that are read at once: as many messages as brokers hand out at once."""
 
 _UNUSUAL: Final = int(
-    MessageSysFlag.COMPRESSED | MessageSysFlag.BORNHOST_V6 | MessageSysFlag.STOREHOSTADDRESS_V6
+    MessageSysFlag.COMPRESSED
+    | MessageSysFlag.INNER_BATCH
+    | MessageSysFlag.NEED_UNWRAP
+    | MessageSysFlag.BORNHOST_V6
+    | MessageSysFlag.STOREHOSTADDRESS_V6
 )
 
 
@@ -68,21 +80,22 @@ class Unread:
         *_LATER,
         "_head",
         "body",
-        "born_host",
         "properties",
         "queue_offset",
-        "store_host",
         "sys_flag",
         "topic",
     )
 
 
 def read_late(cls: type[Unread]) -> None:
-    """Have the numbers that were left unread be read when the first of them is asked for."""
+    """Have what was left unread be read when the first of it is asked for."""
     slots = [vars(Unread)[name] for name in _LATER]
 
     def read(one: object) -> None:
-        for slot, value in zip(slots, _LATER_STRUCT.unpack(head(one)), strict=True):
+        values: list[object] = [*_LATER_STRUCT.unpack(head(one))]
+        for at in _HOSTS:
+            values[at] = _host(values[at])
+        for slot, value in zip(slots, values, strict=True):
             slot.__set__(one, value)
 
     def late(get: Callable[[object], object]) -> Callable[[object], object]:
@@ -100,48 +113,48 @@ def read_late(cls: type[Unread]) -> None:
         setattr(cls, name, property(late(slot.__get__), slot.__set__))
 
 
+def _host(raw: Any) -> Host:
+    return Host(raw[:_ADDRESS], int.from_bytes(raw[_ADDRESS:]))
+
+
 class Known:
     """What messages that lie together have in common, as far as it was seen; for those of the next answer, too.
 
     Attributes:
         endings: the topic behind its length and the length of the properties, by how much longer than its body a message is.
-        hosts: of senders and brokers, by how they are written.
         raw_topic: the topic behind its length.
         size: of those that were last read as rows.
         topic: the topic.
+        was_usual: whether all that was last read is neither compressed, nor an inner batch, nor with addresses of IPv6.
     """
 
-    __slots__ = ("_row", "_row_lengths", "endings", "hosts", "raw_topic", "size", "topic")
+    __slots__ = ("endings", "raw_topic", "size", "topic", "was_usual")
 
     def __init__(self) -> None:
         """Nothing was seen."""
         self.endings: dict[int, bytes] = {}
-        self.hosts: dict[bytes, Host] = {}
         self.raw_topic = b""
         self.size = 0
         self.topic = ""
-        self._row_lengths = (0, 0, 0)
-        self._row = Struct(_ROW % self._row_lengths)
+        self.was_usual = False
 
-    def learn(self, data: bytes, at: int, shared: tuple[str, Host, Host]) -> bool:
+    def learn(self, data: bytes, at: int, topic: str) -> bool:
         """Takes note of the message at a position, which was read; returns whether those behind it may be like it.
 
         Args:
             data: messages.
             at: where that one begins.
-            shared: its topic, and the hosts of sender and broker.
+            topic: its topic.
         """
-        if len(self.hosts) > _MOST_HOSTS:
-            self.hosts.clear()
-        _, magic, _, _, _, _, _, sys_flag, _, born, _, store, _, _, size = _HEAD.unpack_from(data, at)  # fmt: skip
+        _, magic, _, _, _, _, _, sys_flag, _, _, _, _, _, _, size = _HEAD.unpack_from(data, at)
         if magic != MAGIC_V1 or sys_flag & _UNUSUAL:
             return False
-        topic = at + _HEAD.size + size
-        raw_topic = data[topic : topic + 1 + data[topic]]
+        begin = at + _HEAD.size + size
+        raw_topic = data[begin : begin + 1 + data[begin]]
         if raw_topic != self.raw_topic:
             self.raw_topic = raw_topic
             self.endings.clear()
-        self.topic, self.hosts[born], self.hosts[store] = shared
+        self.topic = topic
         return True
 
     def ending(self, longer: int) -> bytes:
@@ -152,64 +165,71 @@ class Known:
         ending = self.endings[longer] = self.raw_topic + properties.to_bytes(_LENGTH)
         return ending
 
-    def row(self, size: int, length: int) -> Struct:
-        """What takes messages of one size apart, with bodies of one length."""
-        self.size = size
-        between = len(self.raw_topic) + _LENGTH
-        lengths = (length, between, size - _HEAD.size - length - between)
-        if lengths != self._row_lengths:
-            self._row_lengths, self._row = lengths, Struct(_ROW % lengths)
-        return self._row
+
+class _Rows(NamedTuple):
+    """What takes so many messages of one size apart, with bodies and endings of one length.
+
+    Attributes:
+        checked: what has to be as in the first of them.
+        kept: what is read later, body and properties of each.
+        offsets: of each in the queue.
+    """
+
+    checked: Struct
+    kept: Struct
+    offsets: Struct
+
+
+@lru_cache(maxsize=256)
+def _rows(number: int, size: int, length: int, between: int) -> _Rows:
+    head = _HEAD.size
+    properties = size - head - length - between
+    checked = _CHECKED % (length, between, properties)
+    kept = _KEPT % (head, length, between, properties)
+    offset = _OFFSET % (size - 28)
+    return _Rows(*(Struct(">" + number * row) for row in (checked, kept, offset)))
 
 
 def _row_reader(cls: type[Any], draft: type[Any]) -> Callable[..., int]:
-    """A function that adds to a list the messages from a position on that have this size, until one differs from what they have in
-    common; it returns where that one begins."""
-    head = _HEAD.size
+    """A function that adds to a list the messages from a position on that have this size and begin as the first of them, so many at
+    most, unless one of them differs from what they have in common; it returns how many."""
 
     def read_rows(
-        data: bytes, at: int, size: int, known: Known, found: list[Any], common: _Common
-    ) -> int:
-        sys_flag, born, store, length, ending = common
-        start = size << 32 | MAGIC_V1
-        born_host, store_host, topic = known.hosts[born], known.hosts[store], known.topic
-        add, most = found.append, (len(data) - at) // size
-        whole = memoryview(data)[at : at + most * size]
-        for (
-            its_start,
-            queue_offset,
-            its_sys_flag,
-            its_born,
-            its_store,
-            its_length,
-            body,
-            its_ending,
-            properties,
-        ) in known.row(size, length).iter_unpack(whole):
-            if (
-                its_start != start
-                or its_length != length
-                or its_sys_flag != sys_flag
-                or its_ending != ending
-                or its_born != born
-                or its_store != store
-            ):
-                break
+        data: bytes, at: int, most: int, size: int, topic: str, found: list[Any],
+        sys_flag: int, length: int, ending: bytes,
+    ) -> int:  # fmt: skip
+        row = (size << 32 | MAGIC_V1, sys_flag, 0, 0, length, ending)
+        rows = _rows(most, size, length, len(ending))
+        if rows.checked.unpack_from(data, at) != row * most:
+            fewer = _alike(data, at, size, most)
+            if not 1 < fewer < most:
+                return 0
+            return read_rows(data, at, fewer, size, topic, found, sys_flag, length, ending)
+        add = found.append
+        parts = iter(rows.kept.unpack_from(data, at))
+        for queue_offset, head, body, properties in zip(
+            rows.offsets.unpack_from(data, at), parts, parts, parts, strict=True
+        ):
             one = draft()
             one.topic = topic
             one.body = body or None
             one.properties = properties or None
             one.queue_offset = queue_offset
             one.sys_flag = sys_flag
-            one.born_host = born_host
-            one.store_host = store_host
-            one._head = data[at : at + head]
+            one._head = head
             one.__class__ = cls
             add(one)
-            at += size
-        return at
+        return most
 
     return read_rows
+
+
+def _alike(data: bytes, at: int, size: int, most: int) -> int:
+    """How many messages of a size behind each other begin as the first one does."""
+    same, number = data[at : at + _SAME], 1
+    while number < most and data.startswith(same, at + number * size):
+        number += 1
+    return number
 
 
 def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int]:
@@ -223,16 +243,16 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
     unpack, head = _ASKED.unpack_from, _HEAD.size
 
     def read_alike(data: bytes, at: int, known: Known, found: list[Any]) -> int:
-        host_of, ending_of, topic = known.hosts.get, known.endings.get, known.topic
+        ending_of, topic = known.endings.get, known.topic
         add, starts, end = found.append, data.startswith, len(data)
         between = len(known.raw_topic) + _LENGTH
-        born, store, longer, ending, last = b"", b"", 0, b"", known.size
-        born_host: Host | None = None
-        store_host: Host | None = None
+        longer, ending, last, in_rows = 0, b"", known.size, True
         while at + SMALLEST <= end:
-            size, magic, queue_offset, sys_flag, raw_born, raw_store, length = unpack(data, at)
+            size, magic, queue_offset, sys_flag, born, store, length = unpack(data, at)
             stop = at + size
-            if magic != MAGIC_V1 or sys_flag & _UNUSUAL or length < 0 or stop > end:
+            if magic != MAGIC_V1 or sys_flag & _UNUSUAL or born or store:
+                break
+            if length < 0 or stop > end:
                 break
             if size - length != longer:
                 longer = size - length
@@ -242,15 +262,14 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
             behind = body + length
             if not starts(ending, behind):
                 break
-            if raw_born != born and (born_host := host_of(born := raw_born)) is None:
-                break
-            if raw_store != store and (store_host := host_of(store := raw_store)) is None:
-                break
-            if size == last and starts(data[at : at + _SAME], stop):
-                common = (sys_flag, born, store, length, ending)
-                at = read_rows(data, at, size, known, found, common)
-                last = 0
-                continue
+            if size == last and in_rows and starts(data[at : at + _SAME], stop):
+                most = min((end - at) // size, _MOST_ROWS)
+                rows = read_rows(data, at, most, size, topic, found, sys_flag, length, ending)
+                if rows:
+                    known.size = size
+                    at += rows * size
+                    continue
+                in_rows = False
             last = size
             one = draft()
             one.topic = topic
@@ -258,8 +277,6 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
             one.properties = data[behind + between : stop] or None
             one.queue_offset = queue_offset
             one.sys_flag = sys_flag
-            one.born_host = born_host
-            one.store_host = store_host
             one._head = data[at:body]
             one.__class__ = cls
             add(one)

@@ -154,8 +154,17 @@ def decode_stored_messages(
         DecodeError: a message cannot be read, its checksum is wrong, or its compression needs a
             package that is not installed.
     """
-    reader = _Reader(data, limits, known or Known(), decompress=decompress, check_crc=check_crc)
-    return reader.messages(strict=strict)
+    found: list[StoredMessage] = []
+    at, end = 0, len(data)
+    if known is None:
+        known = Known()
+    elif known.raw_topic and not check_crc and _are_few(end, limits):
+        at = _read_alike(data, 0, known, found)
+    known.was_usual = at == end
+    if at < end:
+        reader = _Reader(data, limits, known, decompress=decompress, check_crc=check_crc)
+        reader.read(at, found, strict=strict)
+    return tuple(found)
 
 
 def encode_stored_message(message: StoredMessage, *, compress: bool = False) -> bytes:
@@ -265,17 +274,14 @@ class _Reader:
         self._properties_left = limits.max_properties
         # bytes that cannot hold too many are looked into when somebody asks
         self._counts = len(data) // _SMALLEST_PROPERTY > limits.max_properties
-        self._one_by_one = self._counts or check_crc or len(data) // SMALLEST > limits.max_messages
+        self._one_by_one = check_crc or not _are_few(len(data), limits)
         self._known = known
         self._last: tuple[object, ...] = (None,) * 5
         self._shared = ("", _NO_HOST, _NO_HOST)
 
-    def messages(self, *, strict: bool) -> tuple[StoredMessage, ...]:
-        data, limit = self._data, self._limits.max_messages
-        found: list[StoredMessage] = []
-        at, end = 0, len(data)
-        if self._known.raw_topic and not self._one_by_one:
-            at = _read_alike(data, at, self._known, found)
+    def read(self, at: int, found: list[StoredMessage], *, strict: bool) -> None:
+        """Adds the messages from a position on."""
+        data, limit, end = self._data, self._limits.max_messages, len(self._data)
         while at < end:
             if len(found) >= limit:
                 require(False, "messages", limit, at)
@@ -289,9 +295,8 @@ class _Reader:
                 raise
             if at < end and not self._one_by_one:
                 known = self._known
-                if known.learn(data, begin, self._shared):
+                if known.learn(data, begin, self._shared[0]):
                     at = _read_alike(data, at, known, found)
-        return tuple(found)
 
     def _next(self, at: int, found: list[StoredMessage]) -> int:
         """Adds the message at a position; returns where it ends."""
@@ -380,6 +385,12 @@ class _Reader:
             raise
         self._inflated_left -= len(body)
         return body
+
+
+def _are_few(size: int, limits: StoredLimits) -> bool:
+    """Whether so many bytes cannot hold more messages or properties than allowed."""
+    properties = size // _SMALLEST_PROPERTY <= limits.max_properties
+    return properties and size // SMALLEST <= limits.max_messages
 
 
 def _host(address: bytes, port: int, path: str) -> Host:
