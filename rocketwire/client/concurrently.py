@@ -62,6 +62,9 @@ _LATER: Final = ConsumeConcurrentlyStatus.RECONSUME_LATER
 TURN: Final = 64
 """Batches that are handled one after the other before others have a turn."""
 
+SHORT: Final = 0.001
+"""Seconds within which others need no turn: a turn of the loop costs as much as some ten calls of a handler that does little."""
+
 
 def with_real_topic(message: StoredMessage, group: str) -> StoredMessage:
     """A message as the application expects it: one to be retried has the topic that it was sent to."""
@@ -165,11 +168,12 @@ class ConcurrentConsumption:
             trio.lowlevel.reschedule(self._idle.pop())
 
     async def _worker(self, number: int) -> None:
-        turn = 0
+        turn, began = 0, 0.0
         while True:
             while not self._work:
                 await self._rest()
                 self._waking = False
+                began = trio.current_time()
             run = self._work[0]
             hand = Hand(run, trio.current_time())
             self._active[number] = run.process
@@ -182,7 +186,9 @@ class ConcurrentConsumption:
                     self._settling.unpark_all()
             if turn >= TURN:
                 turn = 0
-                await trio.lowlevel.checkpoint()
+                if hand.since - began >= SHORT:
+                    await trio.lowlevel.checkpoint()
+                    began = trio.current_time()
 
     async def _rest(self) -> None:
         """Wait until there is work."""

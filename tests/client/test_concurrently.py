@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+import pytest
 import trio
 
-from rocketwire.client.concurrently import ConcurrentConsumption
+from rocketwire.client.concurrently import SHORT, TURN, ConcurrentConsumption
 from rocketwire.client.consumer_stats import ConsumerStats
 from rocketwire.client.consuming import (
     ConsumeConcurrentlyContext,
@@ -21,8 +22,6 @@ from rocketwire.wire.stored import StoredMessage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-
-    import pytest
 
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.offset_store import OffsetStore
@@ -89,6 +88,27 @@ async def test_messages_of_handlers_that_never_wait_leave_the_window_together(
         assert consumption.offsets.told[-1] == 100
         assert len(consumption.offsets.told) < 10
         assert consumption.stats.status("T", trio.current_time()).consume_oktps == 100 / 60
+
+
+@pytest.mark.parametrize(("each", "turns"), [(0.0, 1), (SHORT / TURN, 3)])
+async def test_others_have_a_turn_between_handlers_that_take_their_time(
+    mock_clock: trio.testing.MockClock, each: float, turns: int
+) -> None:
+    seen: list[str] = []
+
+    async def listener(messages: Sequence[StoredMessage], _: ConsumeConcurrentlyContext) -> None:
+        mock_clock.jump(each)
+        seen.append("handler")
+
+    async with background() as nursery:
+        consumption = Consumption(nursery, listener, consume_thread_max=1)
+        await trio.testing.wait_all_tasks_blocked()
+        consumption.bring(*range(3 * TURN))
+        while consumption.window.count:
+            await trio.lowlevel.checkpoint()
+            seen.append("other")
+        handled = "".join("." if who == "handler" else " " for who in seen).split()
+        assert [len(run) for run in handled] == [3 * TURN // turns] * turns
 
 
 async def test_whoever_looks_while_a_handler_waits_sees_what_was_handled_before(
