@@ -5,6 +5,9 @@ the body.  Names, code, opaque, remark and flags are not, so nothing may be adde
 after signing.  A field with an empty value is signed as empty here and as ``null`` by a server that
 got it in a binary header: send it in a JSON header or leave it out.
 
+One field is an exception, ``_UNIQUE_KEY_QUERY``: brokers of 4.9.4 never count it (and so refuse Java's own queries of that release),
+later ones count it if the sender's version is above ``V4_9_3``.  So who sends it says to be of that version, and does not sign it.
+
 Java: ``AclClientRPCHook``, ``AclUtils.combineRequestContent``, ``AclSigner``.
 """
 
@@ -54,7 +57,7 @@ def sign(
     *,
     algorithm: SigningAlgorithm = SigningAlgorithm.HMAC_SHA1,
 ) -> RemotingCommand:
-    """``command`` with access key, token if there is one, and signature among its ext fields.
+    """``command`` with access key, token if there is one, and signature among its ext fields; of another version if need be.
 
     Args:
         command: as it will be sent; all of its ext fields are there.
@@ -70,9 +73,13 @@ def sign(
     fields[ACCESS_KEY] = access_key
     if security_token is not None:
         fields[SECURITY_TOKEN] = security_token
-    content = signed_content(fields, command.body)
+    version, signed = command.version, fields
+    if UNIQUE_KEY_QUERY in fields:
+        version = min(version, LAST_VERSION_THAT_LEAVES_OUT_UNIQUE_KEY_QUERY)
+        signed = {name: value for name, value in fields.items() if name != UNIQUE_KEY_QUERY}
+    content = signed_content(signed, command.body)
     fields[SIGNATURE] = signature_of(content, secret_key, algorithm=algorithm)
-    return replace(command, ext_fields=fields)
+    return replace(command, version=version, ext_fields=fields)
 
 
 def verify(

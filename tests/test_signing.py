@@ -120,6 +120,20 @@ def test_old_senders_may_add_the_unique_key_query_after_signing(
     assert verify(later, "SK") is verified
 
 
+@pytest.mark.parametrize("counted", [True, False], ids=["later brokers", "brokers of 4.9.4"])
+def test_a_unique_key_query_is_signed_for_every_broker(counted: bool) -> None:
+    """4.9.4 leaves the field out whoever sent it, later ones do if its sender is old."""
+    query = replace(PULL, ext_fields={"topic": "T", "_UNIQUE_KEY_QUERY": "false"})
+    signed = sign(query, "AK", "SK")
+    fields = dict(signed.ext_fields or {})
+    if not counted:
+        del fields["_UNIQUE_KEY_QUERY"]
+
+    assert signed.version == 399
+    assert fields.items() >= ({"_UNIQUE_KEY_QUERY": "false"} if counted else {}).items()
+    assert verify(replace(signed, ext_fields=fields), "SK")
+
+
 def test_an_empty_secret_key_is_refused() -> None:
     with pytest.raises(LocalProtocolError, match="empty secret key"):
         sign(PULL, "AK", "")

@@ -209,6 +209,23 @@ class LitePullConsumer:
             raise LocalProtocolError(f"offset {offset} is not between {lowest} and {highest}")
         self._restart(queue, held, offset)
 
+    def go_back(self, queue: MessageQueue, offset: int) -> None:
+        """Count what ``poll`` has returned last as handled up to an offset only: what is from there on comes again.
+
+        Unlike ``seek`` it asks nobody, which not every user may.
+
+        Args:
+            queue: of those messages.
+            offset: of the first that was not handled.
+
+        Raises:
+            LocalProtocolError: the queue is not this consumer's any more.
+        """
+        held = self._queues.get(queue)
+        if held is None:
+            raise LocalProtocolError(f"{queue} is not assigned to this consumer")
+        self._restart(queue, held, offset)
+
     async def seek_to_begin(self, queue: MessageQueue) -> None:
         """Go on at the oldest message; errors as of ``seek``."""
         await self.seek(queue, (await self.offset_range(queue))[0])

@@ -152,3 +152,30 @@ def test_a_server_that_is_not_there_is_unreachable() -> None:
     assert (3, 3) == (sent.status, consumed.status)
     assert sent.complaint.startswith("rocketwire-admin: message 1: ")
     assert 1 == sent.complaint.count("\n") == consumed.complaint.count("\n")
+
+
+DENIED = BrokerError(16, "no matched policies", 10, "h:1")
+
+
+def test_what_a_user_may_not_ask_for_is_left_out_and_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    denied = statuses.Denied()
+    for error in (BrokerError(17, "no such topic", 10, "h:1"), DENIED, DENIED):
+        denied.note(error)
+
+    denied.tell(is_empty=False)
+
+    assert "2 left out" in caplog.text
+    assert "no matched policies" in caplog.text
+    with pytest.raises(BrokerError, match="no matched policies"):
+        denied.tell(is_empty=True)
+
+
+def test_what_is_empty_for_another_reason_is_no_refusal(caplog: pytest.LogCaptureFixture) -> None:
+    denied = statuses.Denied()
+    denied.note(BrokerError(17, "no such topic", 10, "h:1"))
+
+    denied.tell(is_empty=True)
+
+    assert not caplog.text

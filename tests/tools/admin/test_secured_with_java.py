@@ -192,12 +192,16 @@ def test_what_a_user_may_is_what_the_policies_say(secured: Secured) -> None:
     )
     words = ("-n", secured.server, *LONG, "--access-key", name, "--secret-key", "secret1")
 
-    sent = run("produce", *words, "-t", topic, given=b"hello\n")
+    sent = run("produce", *words, "-t", topic, "--order-key", "k", given=b"hello\nagain\n")
     assert (sent.status, sent.lines[0]["status"]) == (0, "SEND_OK"), sent.complaint
     group = unique("g")
     options = ("-g", group, "--from", "first", "--count", "1", "--timeout", "200")
-    got = run("consume", *words, "-t", topic, *options)
-    assert (got.status, [one["body"] for one in got.lines]) == (0, ["hello"]), got.complaint
+    for text in ("hello", "again"):  # what of a poll was not printed needs no further permission
+        got = run("consume", *words, "-t", topic, "--pull", *options)
+        assert (got.status, [one["body"] for one in got.lines]) == (0, [text]), got.complaint
+    blind = run("consume", *words, "-t", topic, "-g", unique("g"), "--from", "last")
+    assert (blind.status, blind.out) == (1, b"")
+    assert "GET_MAX_OFFSET: NO_PERMISSION" in blind.complaint
     refused = run("produce", *words, "-t", other, given=b"hello\n")
     assert (refused.status, refused.out) == (1, b"")
     assert "NO_PERMISSION" in refused.complaint

@@ -30,12 +30,12 @@ from rocketwire.client.popping import InitMode
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, LocalProtocolError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
-from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.names import with_namespace
 from rocketwire.policy.popping import handle_of
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_tools.admin.command import RefusedError, UsageError
 from rocketwire_tools.admin.printing import Printing
+from rocketwire_tools.admin.reaching import check_permissions, reach_any
 from rocketwire_tools.admin.signals import stopping
 from rocketwire_tools.admin.streams import JsonLines
 
@@ -50,7 +50,6 @@ if TYPE_CHECKING:
     )
     from rocketwire.client.consuming import Wanted
     from rocketwire.client.lite_queue import Polled
-    from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.stored import StoredMessage
     from rocketwire_tools.admin.command import Context
     from rocketwire_tools.admin.signals import Stop
@@ -84,9 +83,9 @@ async def consume(context: Context) -> None:
         open_client(context.config, own_instance=not wanted.broadcast) as client,
     ):
         route = await client.route(with_namespace(context.config.namespace, wanted.topic))
-        reached = await _reach_any(client, route)
+        reached = await reach_any(client, route)
         if reached is not None:
-            await _may_consume(client, wanted, *reached)
+            await check_permissions(client, wanted, *reached)
         output = JsonLines(sys.stdout.fileno())
         printing = Printing(output, wanted.topic, wanted.count, stop)
         consuming = _Consuming(client, wanted, printing, stop)
@@ -98,48 +97,6 @@ async def consume(context: Context) -> None:
         raise RefusedError(
             f"{printing.printed} of {wanted.count} messages came, and none for {wanted.timeout:g} s"
         )
-
-
-async def _reach_any(client: ClientInstance, route: TopicRouteData) -> tuple[str, str] | None:
-    """Name and address of a broker of a topic that can be connected to; None where the topic has no broker.
-
-    Consumers try for ever; who has just typed the command wants to know that there is nobody.
-
-    Raises:
-        ChannelError: none of the topic's brokers can be connected to.
-    """
-    failure: ChannelError | None = None
-    for broker in route.broker_datas or ():
-        for address in (broker.broker_addrs or {}).values():
-            try:
-                await client.pool.connect(address)
-            except ChannelError as error:
-                failure = error
-            else:
-                return broker.broker_name or "", address
-    if failure is not None:
-        raise failure
-    return None
-
-
-async def _may_consume(
-    client: ClientInstance, wanted: argparse.Namespace, broker: str, address: str
-) -> None:
-    """Likewise of brokers that do not take the credentials, or do not let them read the topic.
-
-    Raises:
-        BrokerError: 16, or 1 from plain ACL of 4.x.
-    """
-    namespace = client.config.namespace
-    topic, group = (with_namespace(namespace, one) for one in (wanted.topic, wanted.group))
-    queue = MessageQueue(topic=topic, broker_name=broker, queue_id=0)
-    try:
-        await client.brokers.consumer_offset(address, group, queue)
-    except BrokerError as error:
-        if error.code == ResponseCode.NO_PERMISSION or "AclException" in error.remark:
-            raise
-    except ChannelError:
-        return  # the consumer will try again
 
 
 def _check(wanted: argparse.Namespace) -> None:
@@ -342,5 +299,5 @@ class _Consuming:
         for message in polled.messages:
             if not await self._printing.show(message, queue.broker_name or ""):
                 with suppress(LocalProtocolError):  # the queue may be somebody else's by now
-                    await consumer.seek(queue, message.queue_offset)
+                    consumer.go_back(queue, message.queue_offset)
                 return

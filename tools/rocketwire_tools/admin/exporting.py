@@ -11,6 +11,7 @@ from rocketwire.errors import BrokerError, TopicRouteNotFoundError
 from rocketwire.messages import to_json
 from rocketwire.versions import MQVersion
 from rocketwire_tools.admin.operating import language_name
+from rocketwire_tools.admin.statuses import raise_if_denied
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -137,8 +138,10 @@ async def _rates(
         return int(morning) - int(table.get(f"msg{way}TotalYesterdayMorning", "0"))
 
     tps = {
-        "normalInTps": float((table.get("putTps") or "0").split()[0]),
-        "normalOutTps": float((table.get("getTransferredTps") or "0").split()[0]),
+        "normalInTps": rate_of(table.get("putTps")),
+        "normalOutTps": rate_of(
+            table.get("getTransferredTps") or table.get("getTransferedTps")  # until 4.9
+        ),
         "transInTps": _per_second(half),
         "scheduleInTps": _per_second(delayed),
     }
@@ -151,10 +154,17 @@ async def _rates(
     return tps, number
 
 
+def rate_of(text: str | None) -> float:
+    """The newest of a broker's rates; one that has just started tells blanks."""
+    rates = (text or "").split()
+    return float(rates[0]) if rates else 0.0
+
+
 async def _counted(admin: Admin, address: str, topic: str) -> BrokerStatsData | None:
     try:
         return await admin.brokers.stats(address, "TOPIC_PUT_NUMS", topic)
-    except BrokerError:
+    except BrokerError as error:
+        raise_if_denied(error)
         return None  # nothing was counted yet
 
 

@@ -5,10 +5,13 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 from typing import Final
 
+from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
+    BrokerError,
     ChannelError,
     LocalProtocolError,
     NoNameServerError,
@@ -16,6 +19,8 @@ from rocketwire.errors import (
     SendFailedError,
 )
 from rocketwire_tools.admin.command import LineError, RefusedError, StoppedError, UsageError
+
+_LOG: Final = logging.getLogger("rocketwire.admin")
 
 DONE: Final = 0
 REFUSED: Final = 1
@@ -56,6 +61,44 @@ def line_of(error: BaseException) -> str:
     if isinstance(error, SendFailedError) and error.__cause__ is not None:
         return f"{text}: {line_of(error.__cause__)}"
     return text
+
+
+def is_denied(error: RocketWireError) -> bool:
+    """Whether a broker does not know the credentials or does not let their user do this: 16, or 1 from plain ACL of 4.x."""
+    if not isinstance(error, BrokerError):
+        return False
+    return error.code == ResponseCode.NO_PERMISSION or "AclException" in error.remark
+
+
+def raise_if_denied(error: RocketWireError) -> None:
+    """For who goes on where a broker has nothing to tell: whoever may not ask is told so."""
+    if is_denied(error):
+        raise error
+
+
+class Denied:
+    """What of a list this user may not ask for: it is left out, and told of."""
+
+    def __init__(self) -> None:
+        """Nothing yet."""
+        self._errors: list[RocketWireError] = []
+
+    def note(self, error: RocketWireError) -> None:
+        """Remember why something is left out, if that is why."""
+        if is_denied(error):
+            self._errors.append(error)
+
+    def tell(self, *, is_empty: bool) -> None:
+        """Say so on stderr.
+
+        Raises:
+            BrokerError: nothing is left.
+        """
+        if self._errors and is_empty:
+            raise self._errors[0]
+        if self._errors:
+            many, first = len(self._errors), line_of(self._errors[0])
+            _LOG.warning("%d left out, for this user may not ask for all: %s", many, first)
 
 
 def errors_of(group: BaseExceptionGroup[BaseException]) -> list[BaseException]:

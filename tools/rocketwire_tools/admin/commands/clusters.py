@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import ChannelError, RocketWireError
 from rocketwire_tools.admin.command import Column, Kind, Table, Value
 from rocketwire_tools.admin.exporting import of_a_day
 from rocketwire_tools.admin.operating import CLUSTER, admin_command, option
+from rocketwire_tools.admin.statuses import Denied, line_of, raise_if_denied
 
 if TYPE_CHECKING:
     from argparse import Namespace
     from collections.abc import Mapping
 
     from rocketwire.client.admin import Admin
+
+_LOG: Final = logging.getLogger("rocketwire.admin")
 
 _GROUP: Final = "clusters and brokers"
 _NUMBER: Final = Kind.NUMBER
@@ -61,7 +65,8 @@ async def _cluster_list(admin: Admin, wanted: Namespace) -> Table:
                 table: Mapping[str, str] = {}
                 try:
                     table = await admin.brokers.runtime_info(address)
-                except RocketWireError:
+                except RocketWireError as error:
+                    _LOG.warning("nothing of %s: %s", address, line_of(error))
                     failed = True
                 told = _totals(table) if wanted.more_stats else _rates(table)
                 rows.append((cluster, name, broker_id, address, *told))
@@ -118,7 +123,8 @@ async def _counted(
             data = await admin.brokers.stats(address, name, key)
         except ChannelError:
             raise
-        except RocketWireError:
+        except RocketWireError as error:
+            raise_if_denied(error)
             continue  # nothing was counted there
         tps += data.stats_minute.tps if data.stats_minute else 0.0
         number += of_a_day(data)
@@ -128,26 +134,17 @@ async def _counted(
 async def _stats_all(admin: Admin, wanted: Namespace) -> Table:
     names = [wanted.topic] if wanted.topic is not None else sorted(await admin.topics.names())
     rows: list[tuple[Value, ...]] = []
+    denied = Denied()
     for topic in names:
         if topic.startswith(("%RETRY%", "%DLQ%")) and wanted.topic is None:
             continue
         try:
-            places = await admin.clusters.of_topic(topic)
-            groups = await admin.topics.consumer_groups(topic)
+            rows += await _stats_of(admin, topic, only_active=wanted.active_topic)
         except ChannelError:
             raise
-        except RocketWireError:
-            continue  # names of clusters and brokers are topics too
-        in_tps, in_number = await _counted(admin, places, "TOPIC_PUT_NUMS", topic)
-        for group in groups or ("",):
-            out_tps, out_number, lag = None, None, 0
-            if group:
-                out_tps, out_number = await _counted(
-                    admin, places, "GROUP_GET_NUMS", f"{topic}@{group}"
-                )
-                lag = await _lag(admin, group, topic)
-            if not wanted.active_topic or in_number or out_number:
-                rows.append((topic, group or None, lag, in_tps, out_tps, in_number, out_number))
+        except RocketWireError as error:  # names of clusters and brokers are topics too
+            denied.note(error)
+    denied.tell(is_empty=not rows)
     columns = (
         "topic", "consumerGroup", Column("accumulation", _NUMBER), Column("inTps", _NUMBER), Column("outTps", _NUMBER),
         Column("inMsg24Hour", _NUMBER), Column("outMsg24Hour", _NUMBER),
@@ -155,12 +152,31 @@ async def _stats_all(admin: Admin, wanted: Namespace) -> Table:
     return Table(columns, rows)
 
 
+async def _stats_of(admin: Admin, topic: str, *, only_active: bool) -> list[tuple[Value, ...]]:
+    """A row for each group of a topic."""
+    rows: list[tuple[Value, ...]] = []
+    places = await admin.clusters.of_topic(topic)
+    groups = await admin.topics.consumer_groups(topic)
+    in_tps, in_number = await _counted(admin, places, "TOPIC_PUT_NUMS", topic)
+    for group in groups or ("",):
+        out_tps, out_number, lag = None, None, 0
+        if group:
+            out_tps, out_number = await _counted(
+                admin, places, "GROUP_GET_NUMS", f"{topic}@{group}"
+            )
+            lag = await _lag(admin, group, topic)
+        if not only_active or in_number or out_number:
+            rows.append((topic, group or None, lag, in_tps, out_tps, in_number, out_number))
+    return rows
+
+
 async def _lag(admin: Admin, group: str, topic: str) -> int:
     try:
         table = (await admin.consumers.stats(group, topic)).offset_table or {}
     except ChannelError:
         raise
-    except RocketWireError:
+    except RocketWireError as error:
+        raise_if_denied(error)
         return 0
     return max(sum(one.broker_offset - one.consumer_offset for one in table.values()), 0)
 

@@ -20,6 +20,7 @@ from rocketwire_tools.admin.operating import (
     list_command,
     option,
 )
+from rocketwire_tools.admin.statuses import raise_if_denied
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -74,7 +75,8 @@ async def _config(admin: Admin, wanted: Namespace) -> Table:
             continue
         try:
             found = (await admin.groups.configs(address)).get(wanted.group_name)
-        except BrokerError:
+        except BrokerError as error:
+            raise_if_denied(error)
             continue
         if found is not None:
             rows.append((name, to_json(found)))

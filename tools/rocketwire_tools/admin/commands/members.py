@@ -19,6 +19,7 @@ from rocketwire_tools.admin.operating import (
     language_name,
     option,
 )
+from rocketwire_tools.admin.statuses import Denied, raise_if_denied
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -66,15 +67,17 @@ async def _all_progress(admin: Admin) -> Table:
         Column("diffTotal", _NUMBER),
     )  # fmt: skip
     rows: list[tuple[Value, ...]] = []
+    denied = Denied()
     for name in sorted(await admin.topics.names()):
         if not name.startswith(RETRY_PREFIX):
             continue
         group = name.removeprefix(RETRY_PREFIX)
         try:
             stats = await admin.consumers.stats(group)
-        except (BrokerError, TopicRouteNotFoundError):
+            members = await _connection(admin, group)
+        except (BrokerError, TopicRouteNotFoundError) as error:
+            denied.note(error)
             continue
-        members = await _connection(admin, group)
         found = (members.connection_set if members else None) or ()
         version = MQVersion(min(one.version for one in found)).name if found else None
         kind = members.consume_type if members else None
@@ -82,13 +85,15 @@ async def _all_progress(admin: Admin) -> Table:
         rows.append(
             (group, len(found), version, kind, model, round(stats.consume_tps, 2), _lag(stats))
         )
+    denied.tell(is_empty=not rows)
     return Table(columns, rows)
 
 
 async def _connection(admin: Admin, group: str) -> ConsumerConnection | None:
     try:
         return await admin.consumers.connection(group)
-    except BrokerError:
+    except BrokerError as error:
+        raise_if_denied(error)
         return None
 
 
