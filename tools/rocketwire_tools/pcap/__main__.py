@@ -32,9 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status.
     """
     arguments = parser().parse_args(argv)
-    if argv is None:  # a process of its own
-        spare_collections()
     try:
+        if argv is None and hasattr(arguments, "captures"):  # a process of its own, that decodes
+            spare_collections()
         status: int = arguments.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:
