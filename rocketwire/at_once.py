@@ -104,7 +104,9 @@ class AtOnce:
         if deadline is None:
             return None
         now = self._now()
-        seconds = min(deadline - now, within, LONGEST)
+        left = deadline - now
+        most = within if within < LONGEST else LONGEST
+        seconds = left if left < most else most
         if seconds <= 0:
             return None
         sent = self._connection.send_alone(form, values, body, now)
@@ -118,7 +120,7 @@ class AtOnce:
             written = 0
         if written != len(data):
             outbox.put(data[written:], at_once=False)
-        elif shortcut.is_ready_within(seconds):
+        elif (ready := shortcut.poll(1000 * seconds)) and ready[0][0] == descriptor:
             try:
                 came = os.read(descriptor, _READ)
             except OSError:

@@ -217,7 +217,9 @@ class Connection:
             return None
         opaque = self._next_opaque
         data = form.frame(values, body, opaque)
-        self._sends(data, now)
+        if len(data) > self._max_frame_length:
+            self._sends(data, now)  # raises
+        self._last_active = now
         self._next_opaque = opaque + 1 if opaque != _MAX_OPAQUE else _MIN_OPAQUE
         return opaque, data
 

@@ -36,9 +36,14 @@ LONGEST: Final = 1.0
 
 
 class Shortcut:
-    """The shortcut for one descriptor; made by ``shortcut_to``."""
+    """The shortcut for one descriptor; made by ``shortcut_to``.
 
-    __slots__ = ("_context", "_descriptor", "_loop", "_poll", "_runner", "_task", "_turn", "_waits")
+    Attributes:
+        poll: waits for so many milliseconds at most, and not beyond what ``deadline`` has just said; gives the descriptor first if it
+            can be read, then the loop's if that has anything to do (``select.poll``).
+    """
+
+    __slots__ = ("_context", "_descriptor", "_loop", "_runner", "_task", "_turn", "_waits", "poll")
 
     def __init__(self, descriptor: int, runner: Any, context: dict[str, Any], loop: int) -> None:
         """The shortcut of one run of trio.
@@ -55,10 +60,10 @@ class Shortcut:
         self._task: int = -1  # number of a task ...
         self._turn: int = -1  # ... and of its turn in which nobody else is to run
         both, one = select.poll(), select.poll()
-        both.register(descriptor, select.POLLIN)
+        both.register(descriptor, select.POLLIN)  # what is ready comes as it was registered
         both.register(loop, select.POLLIN)
         one.register(loop, select.POLLIN)
-        self._poll, self._loop = both.poll, one.poll
+        self.poll, self._loop = both.poll, one.poll
         self._waits = 0
 
     def is_ready(self) -> bool:
@@ -67,7 +72,8 @@ class Shortcut:
         if deadline is None:
             return False
         seconds = self._runner.clock.deadline_to_sleep_time(deadline)
-        return seconds > 0 and self.is_ready_within(min(seconds, LONGEST))
+        ready = seconds > 0 and self.poll(1000 * min(seconds, LONGEST))
+        return bool(ready) and ready[0][0] == self._descriptor
 
     def deadline(self) -> float | None:
         """The time of trio's clock until which nothing but the descriptor need be waited for; None where the loop has to have a turn
@@ -92,11 +98,6 @@ class Shortcut:
         )  # one that holds no more is too early at worst, and taken away in the next turn
         deadline: float = deadlines[0][0] if deadlines else math.inf
         return deadline
-
-    def is_ready_within(self, seconds: float) -> bool:
-        """As ``is_ready``, for no longer than that, and not beyond what ``deadline`` has just said."""
-        ready = self._poll(1000 * seconds)  # they come as they were registered
-        return bool(ready) and ready[0][0] == self._descriptor
 
     def _is_quiet(self) -> bool:
         """Whether no other task is to run, and nobody looks on."""

@@ -271,6 +271,19 @@ def test_what_wants_no_answer_cannot_be_answered(flag: CommandFlag) -> None:
 # ------------------------------------------------------------------ limits
 
 
+def test_a_request_that_is_sent_alone_is_no_longer_than_others_may_be() -> None:
+    form = form_of(RemotingCommand(code=310), (), "i")
+    assert form is not None
+    client = Connection(now=0.0, max_frame_length=200)
+    with pytest.raises(EncodeError, match="longer than 200"):
+        client.send_alone(form, (b"text",), bytes(200), 1.0)
+    sent = client.send_alone(form, (b'"text"',), b"", 1.0)
+
+    assert sent is not None
+    assert sent[0] == 0
+    assert decode(sent[1]).ext_fields == {"i": "text"}
+
+
 def test_no_more_requests_than_allowed_wait_at_once() -> None:
     client = Connection(now=0.0, max_in_flight=2)
     first = client.send_request(ROUTE, now=0.0)

@@ -7,7 +7,6 @@ that: before anything is sent, or with what was begun (``rocketwire.at_once``).
 from __future__ import annotations
 
 import time
-from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
@@ -21,6 +20,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const as const
 from rocketwire.policy.names import SEND_FORBIDDEN_TOPICS, is_retry_topic
 from rocketwire.policy.retry import SendStatus
+from rocketwire.policy.selection import POSITIVE
 from rocketwire.policy.validation import check_topic
 from rocketwire.wire.command import decode
 
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     from rocketwire.client.unique_keys import UniqueKeys
     from rocketwire.inlet import Inlet
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.wire.answer_form import AnswerForm
 
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _OK: Final = SendStatus.SEND_OK
-_USUAL: Final = ("queueId", "queueOffset", "msgId", "transactionId", const.MSG_REGION, const.TRACE_ON)  # fmt: skip
-"""What brokers tell of a message that was stored, in one order or another."""
+_TOLD: Final = ("queueId", "queueOffset", "msgId", "transactionId", const.MSG_REGION, const.TRACE_ON)  # fmt: skip
+"""What brokers tell of a plain message that was stored, in one order or another."""
+
 _new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
 """What the constructor of a named tuple calls, at a third of its price."""
 
@@ -80,9 +80,7 @@ class PlainSends:
         self._pool, self._routes = instance.pool, instance.routes
         self._known = publishing.targets
         self._inlet: Inlet | None = None
-        self._form: AnswerForm | None = None
         self._read: Callable[[bytes, int], tuple[str, ...] | None] = _read_nothing
-        self._usual: Callable[[tuple[str, ...]], tuple[str, ...]] | None = None
         self._learnt = 0
 
     def send(
@@ -99,7 +97,7 @@ class PlainSends:
         Cancellation: nothing is sent by who is cancelled.
         """
         target, body = self._known.get(message.topic), message.body
-        if target is None or not 0 < len(body) < self._end_of_bodies:
+        if target is None or not body or len(body) >= self._end_of_bodies:
             return None
         inlet = self._inlet
         if inlet is not None and not inlet.is_free and not inlet.is_over:
@@ -112,7 +110,9 @@ class PlainSends:
         born = time.time_ns() // 1_000_000
         keys = self._keys
         key = keys.sequence.next_key(born) if born < keys.month_end else keys.next_key(born)
-        lane = lanes[target.rotation.next_index()]
+        rotation = target.rotation
+        rotation.turn = turn = (rotation.turn + 1) & POSITIVE
+        lane = lanes[turn % len(lanes)]
         at_once, way = lane.at_once, lane.way
         if at_once is None or lane.changes != self._pool.changes + self._routes.changes:
             at_once, way = self._looked_up(target, lane)
@@ -125,7 +125,13 @@ class PlainSends:
                 found = at_once.ask(form, values, body, self._read, within)
         if found is None or isinstance(found, Begun):
             return self._left(message, key, born, target, lane.queue, within, found)
-        return self._stored(found, key, lane)
+        queue_id, offset, msg_id, transaction_id, region, trace_on, _ = found
+        if queue_id != lane.queue_id or not offset.isdecimal():
+            return stored_at(_OK, dict(zip(_TOLD, found, strict=False)), key, lane.queue)
+        on = trace_on != "false"
+        stored = (_OK, key, msg_id, lane.queue, int(offset), transaction_id, region, on, None)
+        result: SendResult = _new(SendResult, stored)
+        return result
 
     def _looked_up(self, target: Target, lane: Lane) -> tuple[AtOnce | None, Way | None]:
         """Look for a queue's way and channel, as they are now."""
@@ -138,19 +144,6 @@ class PlainSends:
         if at_once is not None:
             self._inlet = at_once.inlet
         return at_once, way
-
-    def _stored(self, values: tuple[str, ...], key: str, lane: Lane) -> SendResult:
-        """The result that an answer tells which was read by its form."""
-        if self._usual is not None:
-            queue_id, offset, *rest = self._usual(values)
-            if queue_id == lane.queue_id and offset.isdecimal():
-                msg_id, transaction_id, region, trace_on = rest
-                on = trace_on != "false"
-                stored = (_OK, key, msg_id, lane.queue, int(offset), transaction_id, region, on, None)  # fmt: skip
-                result: SendResult = _new(SendResult, stored)
-                return result
-        names = () if self._form is None else self._form.names
-        return stored_at(_OK, dict(zip(names, values, strict=False)), key, lane.queue)
 
     def _check(self, target: Target) -> None:
         """Look once whether a topic may be sent to in plain messages."""
@@ -192,11 +185,8 @@ class PlainSends:
             return
         if answer.code == _SUCCESS and answer.is_response:
             self._learnt += 1
-            self._form = form = answer_form_of(frame, answer)
+            form = answer_form_of(frame, answer, _TOLD)
             self._read = _read_nothing if form is None else form.values
-            self._usual = None
-            if form is not None and set(form.names) == set(_USUAL):
-                self._usual = itemgetter(*map(form.names.index, _USUAL))
 
 
 def _values(way: Way, message: Message, key: str, born: int) -> tuple[object, ...] | None:

@@ -26,7 +26,8 @@ ISOLATION_LATENCY: Final = 10.0
 DETECT_INTERVAL: Final = 2.0
 """Seconds between two looks at one broker (``detectInterval``)."""
 
-_POSITIVE: Final = 0x7FFFFFFF
+POSITIVE: Final = 0x7FFFFFFF
+"""What turns are counted to, before 0 follows."""
 
 
 class QueueRotation:
@@ -34,9 +35,10 @@ class QueueRotation:
 
     Attributes:
         queues: what takes turns.
+        turn: a number of 31 bits, one more with each turn; where the last queue stands, but for whole laps.
     """
 
-    __slots__ = ("_index", "queues")
+    __slots__ = ("queues", "turn")
 
     def __init__(self, queues: Sequence[MessageQueue], *, start: int) -> None:
         """A rotation.
@@ -46,20 +48,16 @@ class QueueRotation:
             start: any number; the first queue is the one behind it.
         """
         self.queues = queues
-        self._index = start
+        self.turn = start
 
     def restart(self, start: int) -> None:
         """Goes on somewhere else, so that clients that failed together part."""
-        self._index = start
+        self.turn = start
 
     def next_queue(self) -> MessageQueue:
         """The next one."""
-        return self.queues[self.next_index()]
-
-    def next_index(self) -> int:
-        """Where the next one stands among ``queues``."""
-        self._index = index = (self._index + 1) & _POSITIVE
-        return index % len(self.queues)
+        self.turn = (self.turn + 1) & POSITIVE
+        return self.queues[self.turn % len(self.queues)]
 
     def next_queue_where(self, good: Callable[[MessageQueue], bool]) -> MessageQueue | None:
         """The next one that is good; None when a whole lap has none."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.wire.json_header import encode_json_header
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from rocketwire.wire.command import RemotingCommand
 
@@ -32,23 +32,19 @@ _WRITTEN: Final = {
 
 
 class AnswerForm:
-    """What answers of one kind have in common; made by ``answer_form_of``.
+    """What answers of one kind have in common; made by ``answer_form_of``."""
 
-    Attributes:
-        names: of their ext fields.
-    """
-
-    __slots__ = ("_match", "names")
+    __slots__ = ("_groups", "_match")
 
     def __init__(
-        self, names: tuple[str, ...], match: Callable[[str, int], re.Match[str] | None]
+        self, groups: tuple[int, ...], match: Callable[[str, int], re.Match[str] | None]
     ) -> None:
-        self.names = names
+        self._groups = groups
         self._match = match
 
     def values(self, frame: bytes, opaque: int) -> tuple[str, ...] | None:
-        """The values of the ext fields of an answer, and behind them its number; None where it is of another form, not alone, or
-        not whole.
+        """The values of the ext fields of an answer, in the order of their names, and behind them its number; None where it is of
+        another form, not alone, or not whole.
 
         Args:
             frame: what came.
@@ -62,19 +58,22 @@ class AnswerForm:
         found = self._match(frame.decode("latin-1"), _PREFIX)
         if found is None:
             return None
-        values = found.groups()
+        values = found.group(*self._groups)
         return values if values[-1] == str(opaque) else None
 
 
-def answer_form_of(frame: bytes, answer: RemotingCommand) -> AnswerForm | None:
+def answer_form_of(
+    frame: bytes, answer: RemotingCommand, names: Sequence[str]
+) -> AnswerForm | None:
     """The form of answers that are like one; None where it has none.
 
     Args:
         frame: the answer, as it came.
         answer: what was read of it.
+        names: of its ext fields, at least one and all that it has to have.
     """
     fields = answer.ext_fields
-    if not fields or not _PREFIX < len(frame) <= LONGEST:
+    if not fields or set(fields) != set(names) or not _PREFIX < len(frame) <= LONGEST:
         return None
     header = encode_json_header(
         code=answer.code,
@@ -91,6 +90,8 @@ def answer_form_of(frame: bytes, answer: RemotingCommand) -> AnswerForm | None:
     match = re.compile(pattern)
     if match.groups != len(fields) + 1:
         return None
-    form = AnswerForm(tuple(fields), match.fullmatch)
-    told = (*fields.values(), str(answer.opaque))
+    places = [*fields]
+    groups = (*(places.index(name) + 1 for name in names), len(places) + 1)
+    form = AnswerForm(groups, match.fullmatch)
+    told = (*(fields[name] for name in names), str(answer.opaque))
     return form if form.values(frame, answer.opaque) == told else None
