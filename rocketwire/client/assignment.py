@@ -198,6 +198,7 @@ class Assignment:
             queue,
             self._config.consume_from_where,
             self._config.consume_timestamp_millis,
+            exact_for=self._group if self._config.begin_as_told else None,
         )
 
     # ------------------------------------------------------------------ giving up

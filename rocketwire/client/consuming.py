@@ -112,7 +112,7 @@ class PushConsumerConfig:
         consume_from_where: where to begin in a queue of which no offset is known.
         consume_timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``; None for half an hour before the consumer starts.
         begin_as_told: whether ``consume_from_where`` holds for young topics too, from whose start Java's brokers have groups without
-            offsets begin (clients.md 4.5); those before 5.0 are asked for all their offsets then.
+            offsets begin (clients.md 4.5), and to the millisecond; those before 5.0 are asked for all their offsets then.
         allocate_message_queue_strategy: how queues are shared; the same for all members of a group.
         consume_thread_max: most handlers at once (concurrent).
         consume_message_batch_max_size: most messages that a handler gets at once.

@@ -452,7 +452,11 @@ class LitePullConsumer:
             return stored
         config = self.config
         return await first_offset(
-            self._instance, queue, config.consume_from_where, config.consume_timestamp_millis
+            self._instance,
+            queue,
+            config.consume_from_where,
+            config.consume_timestamp_millis,
+            exact_for=self.group if config.begin_as_told else None,
         )
 
     async def close(self) -> None:

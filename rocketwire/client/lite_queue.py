@@ -35,7 +35,7 @@ class LitePullConsumerConfig:
         consume_from_where: where to begin in a queue of which the group has no offset.
         consume_timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``.
         begin_as_told: whether ``consume_from_where`` holds for young topics too, from whose start Java's brokers have groups without
-            offsets begin (clients.md 4.5); those before 5.0 are asked for all their offsets then.
+            offsets begin (clients.md 4.5), and to the millisecond; those before 5.0 are asked for all their offsets then.
         allocate_message_queue_strategy: how the group's queues are shared; the same for all members.
         rebalance_interval: between two looks at who has which queue.
     """

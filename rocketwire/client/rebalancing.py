@@ -125,6 +125,8 @@ async def first_offset(
     queue: MessageQueue,
     where: ConsumeFromWhere,
     timestamp_millis: int | None = None,
+    *,
+    exact_for: str | None = None,
 ) -> int:
     """Where to begin in a queue of which the group has no offset.
 
@@ -133,6 +135,7 @@ async def first_offset(
         queue: which.
         where: of the settings; the three obsolete values are ``CONSUME_FROM_LAST_OFFSET``, as in Java.
         timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``; None for half an hour ago.
+        exact_for: the group, if brokers before 5.0 are not to be believed (``beginning.py``).
 
     Raises:
         ClientError, ChannelError: the broker does not tell.
@@ -148,4 +151,8 @@ async def first_offset(
         return await instance.brokers.max_offset(address, queue)
     if timestamp_millis is None:
         timestamp_millis = now_millis() - CONSUME_TIMESTAMP_BEFORE
+    if exact_for is not None:
+        from rocketwire.client.beginning import offset_at
+
+        return await offset_at(instance, exact_for, queue, timestamp_millis)
     return await instance.brokers.search_offset(address, queue, timestamp_millis)

@@ -131,13 +131,15 @@ def test_what_is_sent_in_every_way_comes_to_every_kind_of_consumer(place: Place)
     if place.version == MIDDLE:  # gives each message of a batch the key of the batch
         told -= {line["msgId"] for line in sent["batch"].lines}
     assert told <= {line["msgId"] for line in found[""].lines}
-    _look(place, topic)
+    _look(place, topic, group)
 
 
-def _look(place: Place, topic: str) -> None:
+def _look(place: Place, topic: str, group: str) -> None:
     """What operators are told of a topic with twelve messages, and of the cluster."""
     stats = place.rows("topicStatus", "-t", topic)
     assert sum(row["maxOffset"] - row["minOffset"] for row in stats) == 12
+    progress = place.rows("consumerProgress", "-g", group)
+    assert all(row["inflight"] is None or row["inflight"] >= 0 for row in progress), progress
     (broker,) = place.rows("clusterList")
     version = f"V{place.version.replace('.', '_')}"
     assert (broker["addr"], broker["version"]) == (place.cluster.master.address, version)

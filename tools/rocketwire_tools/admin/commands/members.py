@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.admin import Admin
     from rocketwire.messages.connections import Connection, ConsumerConnection
-    from rocketwire.messages.queries import ConsumeStats
+    from rocketwire.messages.queries import ConsumeStats, OffsetWrapper
 
 _GROUP: Final = "consumers and producers"
 _NUMBER: Final = Kind.NUMBER
@@ -48,11 +48,16 @@ async def _progress(admin: Admin, wanted: Namespace) -> Table:
         client = [owners.get(queue)] if wanted.show_client_ip else []
         rows.append([
             queue.topic, queue.broker_name, queue.queue_id, one.broker_offset, one.consumer_offset, *client,
-            one.broker_offset - one.consumer_offset, one.pull_offset - one.consumer_offset, one.last_timestamp or None,
+            one.broker_offset - one.consumer_offset, _in_flight(one), one.last_timestamp or None,
         ])  # fmt: skip
     return Table(
         columns, sorted(rows, key=lambda row: (str(row[0]), str(row[1]), int(str(row[2]))))
     )
+
+
+def _in_flight(one: OffsetWrapper) -> int | None:
+    """Messages that were pulled and are not consumed; None of brokers before 5.0, which do not tell how far the group has pulled."""
+    return one.pull_offset - one.consumer_offset if one.pull_offset >= one.consumer_offset else None
 
 
 def _lag(stats: ConsumeStats) -> int:
