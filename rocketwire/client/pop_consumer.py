@@ -9,6 +9,7 @@ Java: ``DefaultMQPushConsumerImpl.popMessage``, ``ConsumeMessagePopConcurrentlyS
 from __future__ import annotations
 
 import logging
+import math
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -64,6 +65,10 @@ POP_DELAY_LEVEL: Final = (
 
 POP_DELAY_EXCEPTION: Final = 1.0
 """Seconds until a pop is tried again that failed."""
+
+ANSWER_SOON: Final = 1.0
+"""Seconds after which a broker that has not answered a pop holds it, as it has no message.  One that was made later may have hidden
+some already: whoever closes waits for its answer, and gives them back."""
 
 PopListener: TypeAlias = Callable[[StoredMessage], Awaitable[bool | None]]
 """Handles a message.  False or an exception: the message comes back later; anything else acknowledges it."""
@@ -123,6 +128,8 @@ class PopConsumer:
         self._nursery = nursery
         self._subscriptions: dict[str, SubscriptionData] = {}
         self._popping: dict[tuple[str, str], trio.CancelScope] = {}
+        self._popped_at: dict[tuple[str, str], float] = {}
+        self._closing = False
         self._handlers = trio.CapacityLimiter(config.consume_thread_max)
         self._waiting: dict[tuple[str, str], int] = {}
         self._soon = trio.Event()
@@ -236,9 +243,10 @@ class PopConsumer:
     async def _pop_on(self, topic: str, broker_name: str, scope: trio.CancelScope) -> None:
         config, key = self.config, (topic, broker_name)
         with scope:
-            while True:
+            while not self._closing:
                 while self._waiting.get(key, 0) >= config.pop_threshold:
                     await self._calm.park()
+                self._popped_at[key] = trio.current_time()
                 try:
                     result = await self.calls.pop(
                         topic,
@@ -253,6 +261,9 @@ class PopConsumer:
                     _LOG.info("%s: pop of %s at %s: %s", self.group, topic, broker_name, error)
                     await trio.sleep(POP_DELAY_EXCEPTION)
                     continue
+                finally:
+                    del self._popped_at[key]
+                    self._calm.unpark_all()
                 if result.status is PopStatus.POLLING_FULL:
                     await trio.sleep(POP_DELAY_EXCEPTION)
                 hidden_until = trio.current_time() + config.pop_invisible_time
@@ -267,6 +278,9 @@ class PopConsumer:
             async with self._handlers:
                 if trio.current_time() >= hidden_until:
                     return  # somebody else may have it by now
+                if self._closing:
+                    await self.calls.change_invisible_time(message, POP_DELAY_LEVEL[0])
+                    return
                 handled = await self._is_handled(message)
             await self._finish(message, handled=handled)
         except RocketWireError as error:
@@ -291,11 +305,12 @@ class PopConsumer:
         await self.calls.change_invisible_time(message, seconds)
 
     async def close(self) -> None:
-        """Pop nothing more, let handlers end, say goodbye; ``open_pop_consumer`` does."""
-        for scope in self._popping.values():
-            scope.cancel()
+        """Pop nothing more, let handlers end, give back what none has begun, say goodbye; ``open_pop_consumer`` does."""
+        self._closing = True
+        for key, scope in self._popping.items():
+            scope.deadline = self._popped_at.get(key, -math.inf) + ANSWER_SOON
         with trio.move_on_after(self.config.await_termination, shield=True):
-            while any(self._waiting.values()):
+            while self._popped_at or any(self._waiting.values()):
                 await self._calm.park()
         with trio.move_on_after(3, shield=True):
             await self._instance.remove_consumer(self)
@@ -324,7 +339,8 @@ async def open_pop_consumer(
         BrokerError: the broker does not understand an expression.
         ClientError, ChannelError: it cannot be asked.
 
-    Closing: handlers get ``await_termination`` to end; what was popped and is not acknowledged comes back when its time is up.
+    Closing: handlers get ``await_termination`` to end; what was popped and none of them has begun is given back and comes after 10
+    seconds, the rest that is not acknowledged when its time is up.
 
     Cancellation: the same, but handlers are cancelled.
     """
