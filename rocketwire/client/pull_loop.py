@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.offset_store import OffsetStore
     from rocketwire.client.orderly import OrderlyConsumption
-    from rocketwire.client.pulling import PullRequest, PullResult
+    from rocketwire.client.pulling import Onward, PullRequest, PullResult
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.stored import StoredMessage
@@ -182,18 +182,25 @@ class PullLoop:
             return PULL_DELAY_FLOW_CONTROL
         return 0.0 if queue.topic in self._subscriptions else PULL_DELAY_EXCEPTION
 
+    def subscription(self, queue: MessageQueue) -> SubscriptionData:
+        """What is wanted of a queue now."""
+        return self._subscriptions[queue.topic or ""]
+
+    def committed(self, queue: MessageQueue) -> int | None:
+        """The offset that a pull commits by the way; None for none."""
+        return (self._offsets.get(queue) or None) if self._shares else None
+
     def request(self, queue: MessageQueue, offset: int) -> PullRequest:
         """What to pull from an offset on."""
         config = self._config
-        committed = self._offsets.get(queue) if self._shares else None
         return pull_request(
             queue,
             offset,
             self._group,
-            self._subscriptions[queue.topic or ""],
+            self.subscription(queue),
             config.pull_batch_size,
             config.pull_batch_size_in_bytes,
-            committed or None,
+            self.committed(queue),
             BROKER_SUSPEND_MAX_TIME,
             config.post_subscription_when_pull,
             False,
@@ -222,7 +229,7 @@ class _Place:
         offset: the next that is wanted.
     """
 
-    __slots__ = ("_loop", "_process", "_queue", "offset")
+    __slots__ = ("_loop", "_process", "_queue", "_subscription", "offset")
 
     def __init__(
         self,
@@ -234,14 +241,21 @@ class _Place:
         self._loop = loop
         self._queue = queue
         self._process = process
+        self._subscription: SubscriptionData | None = None
         self.offset = offset
 
     def request(self) -> PullRequest:
         """The next pull."""
-        return self._loop.request(self._queue, self.offset)
+        request = self._loop.request(self._queue, self.offset)
+        self._subscription = request.subscription
+        return request
 
-    def take(self, result: PullResult) -> PullRequest | None:
-        """Takes messages; returns the next pull, None where it has to wait."""
+    def take(self, result: PullResult) -> Onward | None:
+        """Takes messages; returns how the next pull differs from the one of ``request``, None where it has to wait or is another one."""
+        queue, loop = self._queue, self._loop
         self.offset = result.next_begin_offset
-        again = self._loop.took(self._queue, self._process, result)
-        return self.request() if again else None
+        if not loop.took(queue, self._process, result):
+            return None
+        if loop.subscription(queue) is not self._subscription:
+            return None
+        return self.offset, loop.committed(queue)

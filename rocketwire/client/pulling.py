@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import trio
 
@@ -22,7 +22,7 @@ from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import TAG, wanted
 from rocketwire.wire.alike import Known
 from rocketwire.wire.drafts import drafting
-from rocketwire.wire.prepared import form_of
+from rocketwire.wire.prepared import PreparedRequest, form_of
 from rocketwire.wire.stored import StoredMessage, decode_stored_messages, unwrap_inner_batch
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.prepared import PreparedRequest, RequestForm
+    from rocketwire.wire.prepared import RequestForm
 
 BROKER_SUSPEND_MAX_TIME: Final = 15.0
 """Seconds that a push consumer lets the broker hold a pull; others ask for 20."""
@@ -111,6 +111,9 @@ class PullResult:
 
 
 _pull_result: Final = drafting(PullResult)
+Onward: TypeAlias = tuple[int, int | None]
+"""What the next pull of a queue differs in from the one before: ``offset`` and ``commit_offset``."""
+
 pull_request: Final = drafting(PullRequest)
 """A request of all its values, in the order of its attributes, for who pulls over and over."""
 
@@ -202,7 +205,9 @@ class _Known:
 
     __slots__ = (
         "_fields",
+        "_flags",
         "_form",
+        "_name",
         "_rest",
         "_seen",
         "_subscription",
@@ -220,7 +225,9 @@ class _Known:
         self._subscription: SubscriptionData | None = None
         self._rest: tuple[object, ...] = ()
         self._fields: dict[str, str] = {}
+        self._flags = 0
         self._form: RequestForm | None = None
+        self._name: tuple[object, ...] = ()
         self._told = decode_header(PullMessageResponseHeader, None)
         self._told_in: dict[str, str] | None = None
 
@@ -239,17 +246,23 @@ class _Known:
         if self._subscription is not request.subscription or self._rest != rest:
             self._subscription, self._rest = request.subscription, rest
             self._prepare(request, config)
-        numbers = (
-            request.offset,
-            _flags_of(request, to_slave=to_slave),
-            request.commit_offset or 0,
-        )
-        if self._form is not None:
-            prepared = self._form.request(numbers, request.queue.broker_name or "", b"")
-            if prepared is not None:
-                return prepared
+        prepared = self.onward((request.offset, request.commit_offset), to_slave=to_slave)
+        if prepared is not None:
+            return prepared
+        numbers = (request.offset, _flags_of(request, to_slave=to_slave), request.commit_offset or 0)  # fmt: skip
         fields = {**self._fields, **dict(zip(_CHANGING, map(str, numbers), strict=True))}
         return make_request(config, _code_of(request), fields)
+
+    def onward(self, onward: Onward, *, to_slave: bool) -> PreparedRequest | None:
+        """The command of a pull that differs in nothing else from the one before; None where it has no form."""
+        form = self._form
+        if form is None:
+            return None
+        offset, commit_offset = onward
+        flags = self._flags
+        if commit_offset is not None and not to_slave:
+            flags |= _COMMIT_OFFSET
+        return PreparedRequest(form, (offset, flags, commit_offset or 0, *self._name), b"")
 
     def read(self, request: PullRequest, response: RemotingCommand, address: str) -> PullResult:
         """What an answer says; it may suggest another replica.
@@ -299,10 +312,14 @@ class _Known:
         header = pull_header(request, to_slave=False)
         self._fields = encode_header(header, serialize_type=config.serialize_type)
         fields = {k: v for k, v in self._fields.items() if k not in {*_CHANGING, _LAST}}
-        self._form = None
-        if request.queue.broker_name is not None:
+        self._flags = _flags_of(request, to_slave=True)  # without what each pull has
+        self._form, name = None, request.queue.broker_name
+        if name is not None:
             command = make_request(config, _code_of(request), fields)
-            self._form = form_of(command, _CHANGING, _LAST)
+            form = form_of(command, _CHANGING, _LAST)
+            written = None if form is None else form.values((), name)
+            if written is not None:
+                self._form, self._name = form, written
 
 
 class PullCalls:
@@ -347,14 +364,14 @@ class PullCalls:
         return known.read(request, response, found.address)
 
     async def pull_on(
-        self, request: PullRequest, take: Callable[[PullResult], PullRequest | None]
+        self, request: PullRequest, take: Callable[[PullResult], Onward | None]
     ) -> PullResult | None:
         """Pull over and over, without a turn of the caller's for each.
 
         Args:
             request: what first.
-            take: takes messages where they are read; returns what of the same queue to pull next, as patiently, or None.  It neither
-                waits nor raises.
+            take: takes messages where they are read; returns how the next pull differs from the first, or None for none like it.  It
+                neither waits nor raises.
 
         Returns:
             What is not for ``take``, as it found nothing; None where that wanted no more, or somebody else has to be asked.
@@ -374,7 +391,7 @@ class PullCalls:
         )
         if talk.is_over:
             return None
-        result = known.read(talk.request, response, found.address)
+        result = known.read(request, response, found.address)
         if not result.messages:
             return result
         take(result)  # whoever was asked does not do it
@@ -395,11 +412,10 @@ class _PullTalk:
     """Pulls of one queue over one channel, each made of the answer to the one before.
 
     Attributes:
-        request: what was asked last.
         is_over: whether the last answer was taken, and nothing is to follow it.
     """
 
-    __slots__ = ("_found", "_instance", "_known", "_take", "is_over", "request")
+    __slots__ = ("_found", "_instance", "_known", "_request", "_take", "is_over")
 
     def __init__(
         self,
@@ -407,13 +423,13 @@ class _PullTalk:
         known: _Known,
         found: FoundBroker,
         request: PullRequest,
-        take: Callable[[PullResult], PullRequest | None],
+        take: Callable[[PullResult], Onward | None],
     ) -> None:
         self._instance = instance
         self._known = known
         self._found = found
         self._take = take
-        self.request = request
+        self._request = request
         self.is_over = False
 
     def follow(self, response: RemotingCommand) -> RemotingCommand | PreparedRequest | None:
@@ -422,15 +438,18 @@ class _PullTalk:
             return None
         known, found = self._known, self._found
         try:
-            result = known.read(self.request, response, found.address)
+            result = known.read(self._request, response, found.address)
         except DecodeError:
             return None
         if not result.messages:
             return None
-        request = self._take(result)
-        routes, config = self._instance.routes, self._instance.config
-        if request is None or found != routes.replica(known.broker_name, known.suggested):
+        onward = self._take(result)
+        routes, to_slave = self._instance.routes, found.is_slave
+        if onward is None or found != routes.replica(known.broker_name, known.suggested):
             self.is_over = True
             return None
-        self.request = request
-        return known.request(request, config, to_slave=found.is_slave)
+        prepared = known.onward(onward, to_slave=to_slave)
+        if prepared is not None:
+            return prepared
+        request = replace(self._request, offset=onward[0], commit_offset=onward[1])
+        return known.request(request, self._instance.config, to_slave=to_slave)

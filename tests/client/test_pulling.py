@@ -9,6 +9,7 @@ import pytest
 
 from rocketwire.client.config import ClientConfig
 from rocketwire.client.pulling import (
+    Onward,
     PullCalls,
     PullRequest,
     PullResult,
@@ -175,10 +176,10 @@ class Taker:
         self.more = more
         self.taken: list[PullResult] = []
 
-    def take(self, result: PullResult) -> PullRequest | None:
+    def take(self, result: PullResult) -> Onward | None:
         self.taken.append(result)
         self.more -= 1
-        return replace(FIRST, offset=len(self.taken)) if self.more >= 0 else None
+        return (len(self.taken), None) if self.more >= 0 else None
 
 
 FOUND = int(ResponseCode.SUCCESS)
@@ -220,7 +221,7 @@ async def test_what_cannot_be_read_is_an_error_behind_what_was_taken() -> None:
     instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
     taker = Taker(more=9)
 
-    def take(result: PullResult) -> PullRequest | None:
+    def take(result: PullResult) -> Onward | None:
         instance.body = STORED[:-1]
         return taker.take(result)
 
