@@ -204,12 +204,15 @@ class ConcurrentConsumption:
     async def _handle(self, hand: Hand, most: int) -> int:
         """Has the messages of a run handled that nobody else takes meanwhile, so many batches at most; returns how many."""
         run, size = hand.run, self._config.consume_message_batch_max_size
-        queue, process, messages, done = run.queue, run.process, run.messages, hand.done
+        queue, process, messages = run.queue, run.process, run.messages
         is_retry = (queue.topic or "").startswith(RETRY_PREFIX)
         handled, end, listener = 0, len(messages), self.listener
         context = concurrently_context(queue, 0, None)
         while handled < most and (at := run.at) < end and not (process.dropped or process.retiring):
-            run.at = at + size
+            if at != hand.end:  # others have taken some meanwhile
+                self._settle(hand)
+                hand.begin = hand.end = at
+            run.at = after = at + size
             hand.now = given = batch = messages[at : at + size] if size > 1 else [messages[at]]
             if is_retry:
                 given = [with_real_topic(message, self._group) for message in batch]
@@ -223,7 +226,7 @@ class ConcurrentConsumption:
             if status is _LATER or context.ack_index is not None:
                 await self._handled_in_part(hand, batch, status, context)
             else:
-                done += batch
+                hand.end = after if after < end else end
             if context.ack_index is not None or context.delay_level_when_next_consume:
                 context = concurrently_context(queue, 0, None)
         self._forget_ended()
@@ -246,12 +249,10 @@ class ConcurrentConsumption:
     def _settle(self, hand: Hand) -> None:
         """What was handled leaves the window."""
         now = trio.current_time()
-        done = hand.done
-        if done:
-            queue = hand.run.queue
+        if hand.begin < hand.end:
+            queue, done = hand.run.queue, hand.done()
             self._stats.consumed(queue.topic or "", len(done), now - hand.since, now)
             self._commit(queue, hand.run.process, done, now)
-            done.clear()
         hand.since = now
 
     def _commit(
@@ -279,7 +280,7 @@ class ConcurrentConsumption:
         last = context.ack_index
         good = 0 if status is _LATER else len(batch) if last is None else last + 1
         good = min(max(good, 0), len(batch))
-        hand.done += batch[:good]
+        hand.end += good
         if good == len(batch):
             return
         self._settle(hand)

@@ -59,19 +59,26 @@ class Hand:
 
     Attributes:
         run: the run.
-        done: messages that were handled, and are still in the window.
+        begin: index of the first message that was handled and is still in the window.
+        end: index behind the last of them.
         now: messages whose handler was called and has not waited yet.
-        since: time since which ``done`` were handled.
+        since: time since which they were handled.
     """
 
-    __slots__ = ("done", "now", "run", "since")
+    __slots__ = ("begin", "end", "now", "run", "since")
 
     def __init__(self, run: Run, since: float) -> None:
         """Nothing yet."""
         self.run = run
         self.since = since
-        self.done: list[StoredMessage] = []
+        self.begin = self.end = run.at
         self.now: Sequence[StoredMessage] = ()
+
+    def done(self) -> Sequence[StoredMessage]:
+        """What was handled and is still in the window, which is forgotten here: the run's own messages if it is all of them."""
+        messages, begin, end = self.run.messages, self.begin, self.end
+        self.begin = end
+        return messages[begin:end] if begin or end < len(messages) else messages
 
 
 @coroutine

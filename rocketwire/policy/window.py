@@ -320,7 +320,7 @@ class ProcessQueue(Generic[M]):
         if self._messages or len(messages) != len(self._blocks[0].messages):
             return False
         oldest = self._blocks[0]
-        if not all(map(is_, messages, oldest.messages)):
+        if messages is not oldest.messages and not all(map(is_, messages, oldest.messages)):
             return False
         self._blocks.popleft()
         self._blocked -= len(messages)
