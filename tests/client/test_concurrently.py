@@ -90,9 +90,9 @@ async def test_messages_of_handlers_that_never_wait_leave_the_window_together(
         assert consumption.stats.status("T", trio.current_time()).consume_oktps == 100 / 60
 
 
-@pytest.mark.parametrize(("each", "turns"), [(0.0, 1), (2 * SHORT / TURN, 3)])
+@pytest.mark.parametrize(("each", "most"), [(0.0, 9), (2 * SHORT / TURN, 2)])
 async def test_others_have_a_turn_between_handlers_that_take_their_time(
-    mock_clock: trio.testing.MockClock, each: float, turns: int
+    mock_clock: trio.testing.MockClock, each: float, most: int
 ) -> None:
     seen: list[str] = []
 
@@ -103,12 +103,14 @@ async def test_others_have_a_turn_between_handlers_that_take_their_time(
     async with background() as nursery:
         consumption = Consumption(nursery, listener, consume_thread_max=1)
         await trio.testing.wait_all_tasks_blocked()
-        consumption.bring(*range(3 * TURN))
+        consumption.bring(*range(9 * TURN))
         while consumption.window.count:
             await trio.lowlevel.checkpoint()
             seen.append("other")
         handled = "".join("." if who == "handler" else " " for who in seen).split()
-        assert [len(run) for run in handled] == [3 * TURN // turns] * turns
+        assert sum(map(len, handled)) == 9 * TURN
+        assert max(map(len, handled)) <= most * TURN  # of two that may run, either may be the first
+        assert (len(handled) == 1) is (each == 0)
 
 
 async def test_whoever_looks_while_a_handler_waits_sees_what_was_handled_before(
