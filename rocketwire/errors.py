@@ -22,6 +22,7 @@ __all__ = [
     "DecodeError",
     "EncodeError",
     "FrameTooLargeError",
+    "IllegalAddressError",
     "IllegalMessageError",
     "IllegalNameError",
     "LimitExceededError",
@@ -161,6 +162,12 @@ class ChannelError(RocketWireError):
 
 class ConnectFailedError(ChannelError):
     """The connection was not made: nobody listens, no route, or the TLS handshake failed (``__cause__``)."""
+
+
+class IllegalAddressError(ConnectFailedError, LocalProtocolError):
+    """An address is not ``host:port``.  Brokers advertise what they like, so whoever deals with those that cannot be reached deals
+    with these too; whose mistake it is knows who has the address from somewhere (Java: ``RemotingConnectException`` as well).
+    """
 
 
 class ChannelClosedError(ChannelError):

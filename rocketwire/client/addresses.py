@@ -9,7 +9,7 @@ import ipaddress
 import re
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.errors import LocalProtocolError
+from rocketwire.errors import IllegalAddressError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,13 +26,13 @@ def split_address(address: str) -> tuple[str, int]:
     """Host and port of ``host:port``; the last colon divides, and brackets around an IPv6 address are taken off.
 
     Raises:
-        LocalProtocolError: there is no port, or no host.
+        IllegalAddressError: there is no port, or no host.
     """
     host, colon, port = address.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
-    is_port = port.isascii() and port.isdecimal() and 0 < int(port) < 65536
+    is_port = port.isascii() and port.isdecimal() and len(port) < 9 and 0 < int(port) < 65536
     if not colon or not is_port or not _is_host(host):
-        raise LocalProtocolError(f"not host:port: {address!r}")
+        raise IllegalAddressError(f"not host:port: {address!r}")
     return host, int(port)
 
 
@@ -57,7 +57,7 @@ def parse_name_servers(configured: str | Iterable[str]) -> tuple[str, ...]:
     An endpoint ``http://instance.host:port`` is the address that stands in it.  Of one that occurs twice the first counts.
 
     Raises:
-        LocalProtocolError: one of them is not ``host:port``.
+        IllegalAddressError: one of them is not ``host:port``.
     """
     texts = [configured] if isinstance(configured, str) else configured
     found: dict[str, None] = {}
@@ -79,7 +79,7 @@ def vip_address(address: str) -> str:
     """The address of the same broker's second port.
 
     Raises:
-        LocalProtocolError: not ``host:port``.
+        IllegalAddressError: not ``host:port``.
     """
     host, port = split_address(address)
     return join_address(host, port - VIP_PORT_DISTANCE)

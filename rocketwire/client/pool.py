@@ -168,12 +168,12 @@ class ChannelPool:
             within: seconds for all of it; None for ``ClientConfig.mq_client_api_timeout``.
 
         Raises:
-            ConnectFailedError: nobody listens there, or not in time.
+            ConnectFailedError: nobody listens there, or not in time; ``IllegalAddressError`` where that is no address.
             ChannelBrokenError: the connection ended before the answer came.
             RequestTimeoutError: no answer in time.
             ChannelClosedError: the pool is closed.
             EncodeError: the command has no form on the wire.
-            LocalProtocolError: too many requests wait, too many addresses, or not an address.
+            LocalProtocolError: too many requests wait, or too many addresses.
 
         Cancellation: the request is forgotten; it may have been executed.  The channel stays.
         """

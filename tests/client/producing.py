@@ -12,7 +12,7 @@ from rocketwire.client.producer_config import ProducerConfig
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.messages.send import SendMessageResponseHeader
-from rocketwire.testing import ScriptedPeer, open_network, reply
+from rocketwire.testing import MemoryNetwork, ScriptedPeer, open_network, reply
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -56,8 +56,13 @@ class World:
     """A producer and whom it talks to."""
 
     def __init__(
-        self, client: ClientInstance, producer: Producer, peers: dict[str, ScriptedPeer]
+        self,
+        client: ClientInstance,
+        producer: Producer,
+        peers: dict[str, ScriptedPeer],
+        network: MemoryNetwork,
     ) -> None:
+        self.network = network
         self.client = client
         self.producer = producer
         self.name_server = peers[NS]
@@ -96,4 +101,4 @@ async def world(
                 instance, "pg", ProducerConfig(**settings), check=check, chance=Random(1)
             ) as producer,
         ):
-            yield World(instance, producer, peers)
+            yield World(instance, producer, peers, network)

@@ -13,7 +13,7 @@ from rocketwire.client.addresses import (
 )
 from rocketwire.client.config import ClientConfig, Credentials
 from rocketwire.client.local_address import best_address, local_address
-from rocketwire.errors import LocalProtocolError
+from rocketwire.errors import ConnectFailedError, IllegalAddressError, LocalProtocolError
 from rocketwire.versions import MQVersion
 
 
@@ -67,10 +67,14 @@ def test_name_servers_are_read_out_of_text(
     assert parse_name_servers(text) == expected
 
 
-@pytest.mark.parametrize("text", ["a", "a:", ":1", "a:b", "a:0", "a:65536", "a:1,b:2"])
-def test_what_is_no_address_is_refused(text: str) -> None:
-    with pytest.raises(LocalProtocolError):
+@pytest.mark.parametrize(
+    "text", ["a", "a:", ":1", "a:b", "a:0", "a:65536", "a:1,b:2", f"a:{'1' * 5000}"]
+)
+def test_what_is_no_address_is_refused_as_what_nobody_can_say_or_connect_to(text: str) -> None:
+    with pytest.raises(IllegalAddressError, match="not host:port: ") as caught:
         parse_name_servers(text)
+    assert isinstance(caught.value, LocalProtocolError)
+    assert isinstance(caught.value, ConnectFailedError)
 
 
 def test_addresses_are_taken_apart_at_the_last_colon_and_put_together() -> None:

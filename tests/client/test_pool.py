@@ -17,6 +17,7 @@ from rocketwire.errors import (
     ChannelBrokenError,
     ChannelClosedError,
     ConnectFailedError,
+    IllegalAddressError,
     LocalProtocolError,
     RequestTimeoutError,
 )
@@ -283,7 +284,7 @@ async def test_too_many_addresses_and_no_addresses_are_refused(
     monkeypatch.setattr(pools, "MAX_CHANNELS", 1)
     async with pooled() as (pool, peer):
         peer.on(30, reply())
-        with pytest.raises(LocalProtocolError):
+        with pytest.raises(IllegalAddressError, match="not host:port: 'nowhere'"):
             await pool.request("nowhere", ASK)
         await pool.request(PEER, ASK)
         with pytest.raises(LocalProtocolError, match="1 addresses"):

@@ -15,6 +15,7 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
     BrokerError,
     ConnectFailedError,
+    IllegalAddressError,
     IllegalMessageError,
     IllegalNameError,
     LocalProtocolError,
@@ -22,6 +23,7 @@ from rocketwire.errors import (
     SendFailedError,
     TopicRouteNotFoundError,
 )
+from rocketwire.messages.route import BrokerData
 from rocketwire.policy.retry import SendStatus
 from rocketwire.testing import reply
 from rocketwire.versions import MQVersion
@@ -131,6 +133,34 @@ async def test_a_broker_that_is_gone_is_stepped_over() -> None:
         await it.a.go_down()
         for _ in range(4):
             assert (await it.producer.send(HELLO)).message_queue.broker_name == "b"
+
+
+@pytest.mark.parametrize("second_port", [False, True])
+@pytest.mark.parametrize("address", ["nonsense", "host:99999", ""])
+async def test_a_broker_that_advertises_no_address_is_stepped_over(
+    address: str, *, second_port: bool
+) -> None:
+    async with world(client={"vip_channel_enabled": second_port}) as it:
+        bad = BrokerData(broker_name="a", cluster="c", broker_addrs={0: address})
+        known = route("a", "b")
+        known = replace(known, broker_datas=(bad, *(known.broker_datas or ())[1:]))
+        it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=known))
+        if second_port:
+            it.network.peer("10.0.0.3:10909").on(Code.SEND_MESSAGE_V2, stored)
+        for _ in range(4):
+            assert (await it.producer.send(HELLO)).message_queue.broker_name == "b"
+
+
+async def test_who_can_only_be_sent_to_where_no_address_is_told_is_told_that_one() -> None:
+    async with world(brokers=("a",)) as it:
+        bad = BrokerData(broker_name="a", cluster="c", broker_addrs={0: "nonsense"})
+        known = replace(route("a"), broker_datas=(bad,))
+        it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=known))
+        with pytest.raises(SendFailedError) as caught:
+            await it.producer.send(HELLO)
+
+    assert isinstance(caught.value.__cause__, IllegalAddressError)
+    assert "'nonsense'" in str(caught.value.__cause__)
 
 
 async def test_all_tries_share_the_time_limit(autojump_clock: trio.abc.Clock) -> None:

@@ -10,12 +10,15 @@ import pytest
 import trio
 
 from rocketwire.client import (
+    BrokerIdentity,
     LocalTransactionState,
     Message,
     create_reply,
     open_client,
     open_producer,
     open_push_consumer,
+    open_registration,
+    registration,
 )
 from rocketwire.errors import (
     BrokerError,
@@ -24,6 +27,7 @@ from rocketwire.errors import (
     TopicRouteNotFoundError,
 )
 from rocketwire.messages import message_const as const
+from rocketwire.messages.registration import TopicConfig
 from rocketwire.wire.stored import StoredMessage
 from tests.client.interop.member import FIRST
 from tests.client.interop.messages import create_topic, eventually, send, unique, until
@@ -307,3 +311,32 @@ async def test_p29_p30_c17_sends_go_where_they_may_and_messages_come_back_though
             go_on.set()
             with trio.fail_after(120):
                 await again.wait()
+
+
+def _anywhere(_: str) -> tuple[str, int]:
+    return "127.0.0.1", 1
+
+
+async def test_sends_go_to_another_broker_where_one_advertises_no_address(
+    java_cluster: JavaCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Java's name server tells whatever a broker says of itself."""
+    monkeypatch.setattr(registration, "split_address", _anywhere)
+    bad = BrokerIdentity(
+        cluster_name="bad", broker_name=unique("bad"), broker_addr="nonsense", ha_server_addr="none"
+    )
+    config = patient(namesrv_addr=java_cluster.address)
+    async with open_client(config) as client:
+        topic = await create_topic(client, unique("bad"))
+        topics = [TopicConfig(topic_name=name) for name in (topic, bad.broker_name)]
+        async with (
+            open_registration(bad, topics, config) as registered,
+            open_producer(client, unique("p"), patient_producer()) as producer,
+        ):
+            assert registered.results
+            await client.refresh_route(topic)
+            queues = await producer.queues(topic)
+            sent = [await producer.send(Message(topic, b"x"), within=PATIENCE) for _ in queues]
+
+    assert {one.broker_name for one in queues} == {"broker-a", bad.broker_name}
+    assert {one.message_queue.broker_name for one in sent} == {"broker-a"}

@@ -6,7 +6,13 @@ import argparse
 
 import pytest
 
-from rocketwire_tools.admin.arguments import positive, property_pair, seconds
+from rocketwire_tools.admin.arguments import (
+    host_and_port,
+    hosts_and_ports,
+    positive,
+    property_pair,
+    seconds,
+)
 from rocketwire_tools.admin.consuming import subscription
 from rocketwire_tools.admin.producing import BATCH_BYTES, batches, others
 from tests.tools.admin.running import run
@@ -34,6 +40,10 @@ CONSUME = ("consume", "-t", "T", "-g", "g")
         (*CONSUME, "--from", "yesterday"),
         (*CONSUME, "--timeout", "0"),
         ("consume", "-t", "T"),
+        ("brokerStatus", "-b", "nowhere", "-n", "a:1"),
+        ("producer", "-b", "nowhere:99999", "-n", "a:1"),
+        ("getControllerConfig", "-a", "a:1;b", "-n", "a:1"),
+        ("getControllerConfig", "-a", "", "-n", "a:1"),
         ("diff", "a:1"),
         ("diff", "a:1", "b"),
         ("diff", "a:1;b:1", "c:1"),
@@ -82,6 +92,13 @@ def test_seconds_are_more_than_nothing(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
         seconds(text)
     assert 0.5 == seconds("0.5")
+
+
+def test_addresses_are_hosts_and_ports() -> None:
+    assert "a:1" == host_and_port("a:1")
+    assert ("a:1", "b:2") == hosts_and_ports("a:1; b:2;")
+    with pytest.raises(argparse.ArgumentTypeError, match="not host:port: 'b'"):
+        hosts_and_ports("a:1;b")
 
 
 def test_properties_are_pairs() -> None:

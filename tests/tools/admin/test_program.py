@@ -9,6 +9,7 @@ import pytest
 from rocketwire.errors import (
     BrokerError,
     ConnectFailedError,
+    IllegalAddressError,
     IllegalNameError,
     NoNameServerError,
     SendFailedError,
@@ -113,6 +114,7 @@ def test_connection_options_may_stand_on_either_side_of_the_command() -> None:
         (RefusedError("x"), 1),
         (BrokerError(17, "no such topic", 10, "h:1"), 1),
         (ConnectFailedError("x"), 3),
+        (IllegalAddressError("x"), 3),
     ],
 )
 def test_statuses_tell_who_is_at_fault(error: Exception, status: int) -> None:

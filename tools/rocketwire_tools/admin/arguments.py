@@ -5,6 +5,32 @@ from __future__ import annotations
 import argparse
 import math
 
+from rocketwire.client.addresses import split_address
+from rocketwire.errors import LocalProtocolError
+
+
+def host_and_port(text: str) -> str:
+    """Read ``host:port``.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    try:
+        split_address(text)
+    except LocalProtocolError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return text
+
+
+def hosts_and_ports(text: str) -> tuple[str, ...]:
+    """Read ``host:port;host:port``.
+
+    Raises:
+        argparse.ArgumentTypeError: one of them is none, or there is none.
+    """
+    found = tuple(host_and_port(one.strip()) for one in text.split(";") if one.strip())
+    return found or (host_and_port(text),)
+
 
 def positive(text: str) -> int:
     """Read a number from 1 on.

@@ -21,7 +21,7 @@ from rocketwire.client.admin import NOW, Admin, open_admin
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError
 from rocketwire.messages import decode_bodies
-from rocketwire_tools.admin.arguments import seconds
+from rocketwire_tools.admin.arguments import host_and_port, seconds
 from rocketwire_tools.admin.command import Command, Context, Output, Table, UsageError
 from rocketwire_tools.admin.outputs import FORMS, rendered
 from rocketwire_tools.admin.signals import stopping
@@ -209,7 +209,9 @@ def words(text: str) -> tuple[str, ...]:
 
 # ---------------------------------------------------------------------------- options of many
 
-BROKER: Final = option("-b --brokerAddr", "address of a broker, host:port", metavar="ADDR")
+BROKER: Final = option(
+    "-b --brokerAddr", "address of a broker, host:port", type=host_and_port, metavar="ADDR"
+)
 CLUSTER: Final = option("-c --clusterName", "name of a cluster", metavar="NAME")
 TOPIC: Final = option("-t --topic", "name of the topic", required=True)
 GROUP: Final = option("-g --groupName", "name of the consumer group", required=True, metavar="NAME")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.pulling import PullRequest, pull_header
 from rocketwire.codes import RequestCode
-from rocketwire.errors import BrokerError, ChannelError, LocalProtocolError
+from rocketwire.errors import BrokerError, ChannelError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.names import with_namespace
 from rocketwire.policy.subscription import subscription_data
@@ -28,14 +28,14 @@ async def reach_any(client: ClientInstance, route: TopicRouteData) -> tuple[str,
     """Name and address of a broker of a topic that can be connected to; None where the topic has no broker.
 
     Raises:
-        ChannelError, LocalProtocolError: none of the topic's brokers can be connected to, or has an address that is one.
+        ChannelError: none of the topic's brokers can be connected to.
     """
-    failure: ChannelError | LocalProtocolError | None = None
+    failure: ChannelError | None = None
     for broker in route.broker_datas or ():
         for address in (broker.broker_addrs or {}).values():
             try:
                 await client.pool.connect(address)
-            except (ChannelError, LocalProtocolError) as error:  # it may advertise anything
+            except ChannelError as error:
                 failure = error
             else:
                 return broker.broker_name or "", address

@@ -44,9 +44,13 @@ def status_of(error: BaseException) -> int:
         return status_of(error.__cause__)
     if isinstance(error, SendFailedError) and error.__cause__ is not None:
         error = error.__cause__
-    if isinstance(error, UsageError | LocalProtocolError | NoNameServerError):
-        return USAGE
-    return UNREACHABLE if isinstance(error, ChannelError) else REFUSED
+    if isinstance(
+        error, ChannelError
+    ):  # an address that is none as well: of what users say it is found where that is parsed
+        return UNREACHABLE
+    return (
+        USAGE if isinstance(error, UsageError | LocalProtocolError | NoNameServerError) else REFUSED
+    )
 
 
 def line_of(error: BaseException) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client.admin import acl_of
 from rocketwire.client.admin.asking import of_each
 from rocketwire.messages.auth import UserInfo
+from rocketwire_tools.admin.arguments import host_and_port
 from rocketwire_tools.admin.command import Table, UsageError, Value
 from rocketwire_tools.admin.operating import (
     BROKER,
@@ -161,8 +162,20 @@ _POLICY: Final = (
 )
 
 _FROM_TO: Final = (
-    option("-f --fromBroker", "address of the broker that has them", required=True, metavar="ADDR"),
-    option("-t --toBroker", "address of the broker to have them", required=True, metavar="ADDR"),
+    option(
+        "-f --fromBroker",
+        "address of the broker that has them",
+        type=host_and_port,
+        required=True,
+        metavar="ADDR",
+    ),
+    option(
+        "-t --toBroker",
+        "address of the broker to have them",
+        type=host_and_port,
+        required=True,
+        metavar="ADDR",
+    ),
 )
 
 COMMANDS: Final = (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.asking import of_each
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.admin.arguments import positive
+from rocketwire_tools.admin.arguments import host_and_port, positive
 from rocketwire_tools.admin.command import (
     Column,
     Kind,
@@ -199,7 +199,9 @@ async def _flush_offset(admin: Admin, wanted: Namespace) -> Record:
 
 
 _CLEANED: Final = (
-    option("-b --brokerAddr", "only the broker of this address", metavar="ADDR"),
+    option(
+        "-b --brokerAddr", "only the broker of this address", type=host_and_port, metavar="ADDR"
+    ),
     option("-c --cluster", "only brokers of this cluster", metavar="NAME"),
 )
 _KEY: Final = option("-k --key", "name of the setting", required=True)
@@ -230,7 +232,7 @@ COMMANDS: Final = (
     ),
     admin_command(
         "brokerConsumeStats", "tell how far all groups of a broker are", _consume_stats,
-        option("-b --brokerAddr", "address of the broker", required=True, metavar="ADDR"),
+        option("-b --brokerAddr", "address of the broker", type=host_and_port, required=True, metavar="ADDR"),
         option("-l --level", "only what is so far behind", type=int, default=0),
         option("-o --order", "of ordered topics only", type=boolean, default=False),
         option("-t --timeoutMillis", "milliseconds for the call", type=positive),
@@ -241,7 +243,7 @@ COMMANDS: Final = (
         option("-q --queue", "which queue", type=int, required=True),
         option("-i --index", "the first entry", type=int, required=True),
         option("-c --count", "how many", type=int, default=10),
-        option("-b --broker", "address of the broker; the topic's first one otherwise", metavar="ADDR"),
+        option("-b --broker", "address of the broker; the topic's first one otherwise", type=host_and_port, metavar="ADDR"),
         option("-g --consumer", "what this group's filter makes of them"),
         group=_GROUP,
     ),
@@ -258,7 +260,7 @@ COMMANDS: Final = (
     ),
     admin_command(
         "resetMasterFlushOffset", "tell a slave how far its master has flushed", _flush_offset,
-        option("-b --brokerAddr", "address of the slave", required=True, metavar="ADDR"),
+        option("-b --brokerAddr", "address of the slave", type=host_and_port, required=True, metavar="ADDR"),
         option("-o --offset", "how far", type=int, required=True), group=_GROUP,
     ),
 )  # fmt: skip

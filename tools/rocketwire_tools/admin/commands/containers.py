@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
+from rocketwire_tools.admin.arguments import host_and_port
 from rocketwire_tools.admin.command import Record
 from rocketwire_tools.admin.operating import admin_command, option
 
@@ -51,7 +52,11 @@ async def _remove(admin: Admin, wanted: Namespace) -> Record:
 
 
 _CONTAINER: Final = option(
-    "-c --brokerContainerAddr", "address of the container, host:port", required=True, metavar="ADDR"
+    "-c --brokerContainerAddr",
+    "address of the container, host:port",
+    type=host_and_port,
+    required=True,
+    metavar="ADDR",
 )
 
 COMMANDS: Final = (

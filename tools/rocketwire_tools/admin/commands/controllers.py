@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
+from rocketwire_tools.admin.arguments import host_and_port, hosts_and_ports
 from rocketwire_tools.admin.command import Column, Kind, Record, Table, Value
 from rocketwire_tools.admin.operating import CLUSTER, admin_command, option
 
@@ -92,21 +93,23 @@ async def _clean(admin: Admin, wanted: Namespace) -> Record:
 async def _config(admin: Admin, wanted: Namespace) -> Table:
     rows = [
         (address, key, value)
-        for address in wanted.controller_address.split(";")
+        for address in wanted.controller_address
         for key, value in sorted((await admin.controllers.config(address)).items())
     ]
     return Table(("controllerAddr", "key", "value"), rows)
 
 
 async def _update_config(admin: Admin, wanted: Namespace) -> Table:
-    addresses = wanted.controller_address.split(";")
+    addresses: tuple[str, ...] = wanted.controller_address
     for address in addresses:
         await admin.controllers.update_config(address, {wanted.key: wanted.value})
     rows = [(address, wanted.key, wanted.value) for address in addresses]
     return Table(("controllerAddr", "key", "value"), rows)
 
 
-_ADDRESS: Final = option("-a --controllerAddress", "address of a controller", required=True)
+_ADDRESS: Final = option(
+    "-a --controllerAddress", "address of a controller", type=host_and_port, required=True
+)
 _NAME: Final = option("-bn --brokerName", "name of the broker group", required=True)
 
 COMMANDS: Final = (
@@ -128,11 +131,11 @@ COMMANDS: Final = (
     ),
     admin_command(
         "getControllerConfig", "tell the configuration of controllers", _config,
-        option("-a --controllerAddress", "addresses, with semicolons between", required=True), group=_GROUP,
+        option("-a --controllerAddress", "addresses, with semicolons between", type=hosts_and_ports, required=True), group=_GROUP,
     ),
     admin_command(
         "updateControllerConfig", "change the configuration of controllers", _update_config,
-        option("-a --controllerAddress", "addresses, with semicolons between", required=True),
+        option("-a --controllerAddress", "addresses, with semicolons between", type=hosts_and_ports, required=True),
         option("-k --key", "name of the setting", required=True),
         option("-v --value", "its value", required=True), group=_GROUP,
     ),

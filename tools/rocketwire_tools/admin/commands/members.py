@@ -8,6 +8,7 @@ from rocketwire.errors import BrokerError, TopicRouteNotFoundError
 from rocketwire.messages import to_json
 from rocketwire.policy.names import RETRY_PREFIX
 from rocketwire.versions import MQVersion
+from rocketwire_tools.admin.arguments import host_and_port
 from rocketwire_tools.admin.command import Column, Kind, Record, Table, Value
 from rocketwire_tools.admin.operating import (
     BROKER,
@@ -225,7 +226,7 @@ COMMANDS: Final = (
     ),
     admin_command(
         "producer", "list all producers that a broker knows", _producers,
-        option("-b --broker", "address of the broker, host:port", required=True),
+        option("-b --broker", "address of the broker, host:port", type=host_and_port, required=True),
         group=_GROUP,
     ),
 )  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire_tools.admin.arguments import host_and_port
 from rocketwire_tools.admin.command import Column, Kind, Table, UsageError
 from rocketwire_tools.admin.operating import TOPIC, VIA, admin_command, boolean, moment, option
 
@@ -91,7 +92,7 @@ _FORCE: Final = option(
 COMMANDS: Final = (
     admin_command(
         "resetOffsetByTime", "set the offsets of a group to a time", _reset, _WHOSE, TOPIC, _WHEN, _FORCE,
-        option("-b --broker", "only at this broker's address", metavar="ADDR"),
+        option("-b --broker", "only at this broker's address", type=host_and_port, metavar="ADDR"),
         option("-q --queue", "only this queue", type=int),
         option("-o --offset", "this offset, rather than that of the time", type=int),
         VIA, group=_GROUP,
