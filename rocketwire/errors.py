@@ -195,7 +195,8 @@ class RequestTimeoutError(ChannelError):
         self.seconds = seconds
 
     def __str__(self) -> str:
-        return f"{self.address}: no answer to request {self.request_code} within {self.seconds:g} s"
+        seconds = round(self.seconds, 2)  # what is left of a limit is seldom a round number
+        return f"{self.address}: no answer to request {self.request_code} within {seconds:g} s"
 
 
 class ClientError(RocketWireError):

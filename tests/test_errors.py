@@ -46,6 +46,7 @@ def test_errors_of_clients_say_what_is_missing() -> None:
     assert str(errors.RequestTimeoutError("b:1", 11, 2.5)) == (
         "b:1: no answer to request 11 within 2.5 s"
     )
+    assert str(errors.RequestTimeoutError("b:1", 11, 4.99796)).endswith(" 5 s")
     assert issubclass(errors.RequestTimeoutError, errors.ChannelError)
 
 

@@ -78,6 +78,14 @@ def test_brokers_of_several_versions_are_a_warning() -> None:
     assert [(WARNING, "differ: V4_9_4: b; V5_5_0: b")] == wrong(one, probes=probes)
 
 
+def test_a_broker_whose_replicas_are_of_one_version_is_named_once() -> None:
+    old, third = broker(master="10.0.0.3:10911"), "10.0.0.3:10911"
+    one = snapshot(brokers={"b": broker(master=MASTER, replica=REPLICA), "c": old})
+    probes = GOOD | {third: Probe(version="V4_9_4")}
+
+    assert [(WARNING, "differ: V4_9_4: c; V5_5_0: b")] == wrong(one, probes=probes)
+
+
 def test_an_address_that_only_one_machine_can_reach_is_a_warning_for_others() -> None:
     brokers = {"b": broker(master="127.0.0.1:10911")}
     probes = {"127.0.0.1:10911": Probe(version="V5_5_0")}

@@ -149,12 +149,12 @@ def _replicas(
 
 
 def _versions(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iterator[Finding]:
-    versions: dict[str, list[str]] = {}
+    versions: dict[str, dict[str, None]] = {}  # the names as a set in order: replicas have one
     for name, addresses in sorted(broker_groups(snapshots).items()):
         for _, address in sorted(addresses.items()):
             version = probes.get(address, Probe()).version
             if version is not None:
-                versions.setdefault(version, []).append(name)
+                versions.setdefault(version, {})[name] = None
     if len(versions) > 1:
         text = "; ".join(f"{version}: {', '.join(at)}" for version, at in sorted(versions.items()))
         yield Finding(WARNING, "versions", "brokers", f"differ: {text}")

@@ -188,16 +188,17 @@ async def _clusters(admin: Admin, wanted: Namespace) -> Table:
                 rows += [(cluster, one, *await _round(producer, one, wanted)) for one in names]
     columns = (
         "clusterName", "brokerName", Column("millis", _NUMBER), Column("successCount", _NUMBER),
-        Column("failCount", _NUMBER),
+        Column("failCount", _NUMBER), "error",
     )  # fmt: skip
-    return Table(columns, rows, failed=any(row[-1] for row in rows))
+    return Table(columns, rows, failed=any(error is not None for *_, error in rows))
 
 
 async def _round(producer: Producer, topic: str, wanted: Namespace) -> tuple[Value, ...]:
+    """What became of the messages to one topic, and why the first of those failed that did."""
     message = Message(topic, b"a" * wanted.size)
     sent = [await _timed(lambda: producer.send(message)) for _ in range(wanted.amount)]
-    failed = sum(one.error is not None for one in sent)
-    return _average(sent), len(sent) - failed, failed
+    errors = [one.error for one in sent if one.error is not None]
+    return _average(sent), len(sent) - len(errors), len(errors), errors[0] if errors else None
 
 
 async def _queue_at(producer: Producer, topic: str, broker: str) -> MessageQueue:
