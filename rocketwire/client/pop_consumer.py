@@ -132,6 +132,7 @@ class PopConsumer:
         self._closing = False
         self._handlers = trio.CapacityLimiter(config.consume_thread_max)
         self._waiting: dict[tuple[str, str], int] = {}
+        self._waiting_for_handlers: set[trio.CancelScope] = set()
         self._soon = trio.Event()
         self._calm = trio.lowlevel.ParkingLot()
         self._started_millis = now_millis()
@@ -275,19 +276,36 @@ class PopConsumer:
         self, key: tuple[str, str], message: StoredMessage, hidden_until: float
     ) -> None:
         try:
-            async with self._handlers:
+            if not await self._begun():
+                await self.calls.change_invisible_time(message, POP_DELAY_LEVEL[0])
+                return
+            try:
                 if trio.current_time() >= hidden_until:
                     return  # somebody else may have it by now
-                if self._closing:
-                    await self.calls.change_invisible_time(message, POP_DELAY_LEVEL[0])
-                    return
                 handled = await self._is_handled(message)
+            finally:
+                self._handlers.release()
             await self._finish(message, handled=handled)
         except RocketWireError as error:
             _LOG.warning("%s: message %s comes back: %s", self.group, message.msg_id, error)
         finally:
             self._waiting[key] -= 1
             self._calm.unpark_all()
+
+    async def _begun(self) -> bool:
+        """Wait for a place among the handlers, or until the consumer is closed; returns whether there is one, to be released."""
+        if self._closing:
+            return False
+        scope = trio.CancelScope()
+        self._waiting_for_handlers.add(scope)
+        try:
+            with scope:
+                await self._handlers.acquire()
+        finally:
+            self._waiting_for_handlers.remove(scope)
+        if self._closing and not scope.cancelled_caught:
+            self._handlers.release()
+        return not self._closing
 
     async def _is_handled(self, message: StoredMessage) -> bool:
         try:
@@ -309,6 +327,8 @@ class PopConsumer:
         self._closing = True
         for key, scope in self._popping.items():
             scope.deadline = self._popped_at.get(key, -math.inf) + ANSWER_SOON
+        for scope in self._waiting_for_handlers:
+            scope.cancel()
         with trio.move_on_after(self.config.await_termination, shield=True):
             while self._popped_at or any(self._waiting.values()):
                 await self._calm.park()
@@ -339,10 +359,10 @@ async def open_pop_consumer(
         BrokerError: the broker does not understand an expression.
         ClientError, ChannelError: it cannot be asked.
 
-    Closing: handlers get ``await_termination`` to end; what was popped and none of them has begun is given back and comes after 10
-    seconds, the rest that is not acknowledged when its time is up.
+    Closing: handlers get ``await_termination`` to end; what was popped and none of them has begun is given back at once and comes
+    after 10 seconds, the rest that is not acknowledged when its time is up.
 
-    Cancellation: the same, but handlers are cancelled.
+    Cancellation: handlers are cancelled, and what is not acknowledged comes when its time is up.
     """
     check_consumer_group(group)
     name = with_namespace(instance.config.namespace, group)

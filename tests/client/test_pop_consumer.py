@@ -104,8 +104,48 @@ async def test_what_waits_for_a_handler_is_given_back_and_who_has_begun_may_end(
     calls = Calls((0, first), (0, OFTEN))
     took = await closing(calls, fails, after=2)
     assert ended == [first]
-    assert calls.given_back == [(first, POP_DELAY_LEVEL[1]), (OFTEN, POP_DELAY_LEVEL[0])]
+    assert calls.given_back == [(OFTEN, POP_DELAY_LEVEL[0]), (first, POP_DELAY_LEVEL[1])]
     assert took == pytest.approx(3)
+
+
+async def test_a_handler_that_ends_as_the_consumer_is_closed_is_not_followed_by_another(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    ended: list[StoredMessage] = []
+    first = StoredMessage(topic="T", body=b"1")
+
+    async def handle(message: StoredMessage) -> None:
+        await trio.sleep(2)
+        ended.append(message)
+
+    calls = Calls((0, first), (0, OFTEN))
+    await closing(calls, handle, after=2)
+    assert ended == [first]
+    assert calls.given_back == [(OFTEN, POP_DELAY_LEVEL[0])]
+
+
+async def test_what_waits_behind_a_handler_that_never_ends_is_given_back_and_that_one_gets_its_time(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    begun, waiting = StoredMessage(topic="T", body=b"1"), StoredMessage(topic="T", body=b"2")
+    given_back_at: list[float] = []
+
+    class Noting(Calls):
+        async def change_invisible_time(self, message: StoredMessage, seconds: float) -> None:
+            await super().change_invisible_time(message, seconds)
+            given_back_at.append(trio.current_time() - began)
+
+    async def never(message: StoredMessage) -> None:
+        assert message is begun
+        await trio.sleep_forever()
+
+    began = trio.current_time()
+    calls = Noting((0, begun), (0, waiting), (0, OFTEN))
+    took = await closing(calls, never, after=2)
+
+    assert sorted(body.body or b"" for body, _ in calls.given_back) == [b"2", b"x"]
+    assert given_back_at == [2, 2]
+    assert took == PopConsumerConfig().await_termination
 
 
 async def test_a_pop_that_the_broker_holds_is_not_waited_for(
