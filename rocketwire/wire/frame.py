@@ -262,7 +262,7 @@ class FrameDecoder:
         self._buffer: bytes | bytearray = b""
         self._start = 0
         self._needed = LENGTH_SIZE  # bytes that the next step wants to see, from _start
-        self._approved = False  # whether both words of the next frame are all right
+        self._approved: tuple[int, int] | None = None  # type and length of the next frame's header
         self._error: DecodeError | None = None
         self._large: _LargeBody | None = None
         self._space = space
@@ -361,31 +361,32 @@ class FrameDecoder:
         held = len(buffer) - start
         if not held:
             return None
-        if held >= self._needed and not self._approved:
+        if held >= self._needed and self._approved is None:
             self._approve(held)
-        if held < self._needed:
-            if self._needed > LARGE:
-                self._collect(held)
+        approved = self._approved
+        if approved is None or held < self._needed:
+            if approved is not None and self._needed > LARGE:
+                self._collect(held, *approved)
             return None
         end = start + self._needed
-        self._needed, self._approved = LENGTH_SIZE, False
+        header_type, header_length = approved
+        self._needed, self._approved = LENGTH_SIZE, None
+        begin = start + PREFIX_SIZE
+        body = begin + header_length
         if isinstance(buffer, bytes):
-            header_type, header, body = parse_envelope(buffer, start, end)[0]
-            frame = _new(RawFrame, (header_type, header, body or None))
+            parts = header_type, buffer[begin:body], buffer[body:end] or None
         else:
             with memoryview(buffer) as view:
-                header_type, header, body = parse_envelope(view, start, end)[0]
-                frame = RawFrame(header_type, bytes(header), bytes(body) or None)
-                del header, body  # the buffer cannot change its size while views on it exist
+                parts = header_type, bytes(view[begin:body]), bytes(view[body:end]) or None
+        frame: RawFrame = _new(RawFrame, parts)
         if end == len(buffer):
             self._buffer, self._start = b"", 0
         else:
             self._start = end
         return frame
 
-    def _collect(self, held: int) -> None:
+    def _collect(self, held: int, header_type: int, header_length: int) -> None:
         """Collects a large body from now on, if its header is here."""
-        _, header_type, header_length = parse_prefix(self._buffer, self._start)[0]
         begin = PREFIX_SIZE + header_length
         size = self._needed - begin
         if held < begin or size < LARGE:
@@ -400,7 +401,7 @@ class FrameDecoder:
         if not large.is_whole:
             return None
         self._large = None
-        self._needed, self._approved = LENGTH_SIZE, False
+        self._needed, self._approved = LENGTH_SIZE, None
         if self._space is not None:
             self._used = large.space
         return large.frame()
@@ -420,7 +421,8 @@ class FrameDecoder:
                     _check_prefix(length, header_type, header_length)
                 if header_length > self.max_header_length:
                     raise _header_too_large(header_length, self.max_header_length)
-                self._needed, self._approved = length + LENGTH_SIZE, True
+                self._needed = length + LENGTH_SIZE
+                self._approved = header_type, header_length
         except DecodeError as error:
             self._error = error
             self._buffer, self._start = b"", 0
