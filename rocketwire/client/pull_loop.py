@@ -116,6 +116,7 @@ class PullLoop:
         self._calls = PullCalls(instance)
         self._thresholds: dict[str, Thresholds] = {}
         self._shares = config.message_model is not MessageModel.BROADCASTING
+        self._now = trio.lowlevel.current_clock().current_time
 
     def forget(self, queue: MessageQueue) -> None:
         """The queue is somebody else's."""
@@ -210,13 +211,13 @@ class PullLoop:
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage], result: PullResult
     ) -> bool:
         """Gives the handlers what a pull brought; returns whether to pull again at once."""
-        now = trio.current_time()
+        now = self._now()
         messages = result.messages
         self._stats.pulled(queue.topic or "", len(messages), now - process.last_pull, now)
         process.last_pull = now
         if process.dropped:
             return False
-        idle = process.put(messages, max_offset=result.max_offset)
+        idle = process.put(messages, max_offset=result.max_offset, body_size=result.body_size)
         if idle or not self._consumption.is_orderly:
             self._consumption.submit(queue, process, messages)
         return not self._config.pull_interval and not self.delay(queue, process, now)

@@ -84,6 +84,14 @@ class Thresholds:
         return replace(self, count=count, mebibytes=mebibytes)
 
 
+def _is_ascending(offsets: list[int]) -> bool:
+    """Whether each is larger than the one before, mostly by one."""
+    first, last, number = offsets[0], offsets[-1], len(offsets)
+    if last - first == number - 1 and offsets == [*range(first, last + 1)]:
+        return True
+    return all(map(lt, offsets, offsets[1:]))
+
+
 class _Block(NamedTuple, Generic[M]):
     """What a pull brought, in ascending order, of which nothing is done with or taken.
 
@@ -231,12 +239,19 @@ class ProcessQueue(Generic[M]):
 
     # ------------------------------------------------------------------ both ways of consuming
 
-    def put(self, messages: Sequence[M], *, max_offset: int | None = None) -> bool:
+    def put(
+        self,
+        messages: Sequence[M],
+        *,
+        max_offset: int | None = None,
+        body_size: int | None = None,
+    ) -> bool:
         """Takes what a pull brought.
 
         Args:
             messages: in ascending order of their offsets.
             max_offset: end of the queue, as the answer said.
+            body_size: bytes of their bodies, if it is known.
 
         Returns:
             Whether an orderly consumer has to be woken: messages wait, and nobody works on them.
@@ -247,17 +262,17 @@ class ProcessQueue(Generic[M]):
                 self._blocks[-1].last if self._blocks else self._order[-1] if self._order else None
             )
             first, last = offsets[0], offsets[-1]
-            if (before is None or first > before) and all(map(lt, offsets, offsets[1:])):
-                size = sum([len(message.body or b"") for message in messages])
-                self._blocks.append(_Block(messages, first, last, size))
+            if (before is None or first > before) and _is_ascending(offsets):
+                if body_size is None:
+                    body_size = sum([len(message.body or b"") for message in messages])
+                self._blocks.append(_Block(messages, first, last, body_size))
                 self._blocked += len(offsets)
                 self._newest = last
-                self._size += size
+                self._size += body_size
             else:
                 self._put_among(messages)
-        if messages and max_offset is not None:
-            behind = max_offset - messages[-1].queue_offset
-            self.backlog = behind if behind > 0 else self.backlog
+            if max_offset is not None and max_offset > last:
+                self.backlog = max_offset - last
         if not self._consuming and self.has_messages:
             self._consuming = True
             return True

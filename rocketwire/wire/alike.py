@@ -121,17 +121,20 @@ class Known:
     """What messages that lie together have in common, as far as it was seen; for those of the next answer, too.
 
     Attributes:
+        bodies: bytes of the bodies of all that was last read; if ``was_usual``.
         endings: the topic behind its length and the length of the properties, by how much longer than its body a message is.
+        number: how many were last read; if ``was_usual``.
         raw_topic: the topic behind its length.
         size: of those that were last read as rows.
         topic: the topic.
         was_usual: whether all that was last read is neither compressed, nor an inner batch, nor with addresses of IPv6.
     """
 
-    __slots__ = ("endings", "raw_topic", "size", "topic", "was_usual")
+    __slots__ = ("bodies", "endings", "number", "raw_topic", "size", "topic", "was_usual")
 
     def __init__(self) -> None:
         """Nothing was seen."""
+        self.bodies = self.number = 0
         self.endings: dict[int, bytes] = {}
         self.raw_topic = b""
         self.size = 0
@@ -246,7 +249,7 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
         ending_of, topic = known.endings.get, known.topic
         add, starts, end = found.append, data.startswith, len(data)
         between = len(known.raw_topic) + _LENGTH
-        longer, ending, last, in_rows = 0, b"", known.size, True
+        longer, ending, last, in_rows, bodies = 0, b"", known.size, True, 0
         while at + SMALLEST <= end:
             size, magic, queue_offset, sys_flag, born, store, length = unpack(data, at)
             stop = at + size
@@ -268,6 +271,7 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
                 if rows:
                     known.size = size
                     at += rows * size
+                    bodies += rows * length
                     continue
                 in_rows = False
             last = size
@@ -281,6 +285,8 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
             one.__class__ = cls
             add(one)
             at = stop
+            bodies += length
+        known.bodies = bodies
         return at
 
     return read_alike

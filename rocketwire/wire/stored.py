@@ -160,7 +160,7 @@ def decode_stored_messages(
         known = Known()
     elif known.raw_topic and not check_crc and _are_few(end, limits):
         at = _read_alike(data, 0, known, found)
-    known.was_usual = at == end
+    known.was_usual, known.number = at == end, len(found)
     if at < end:
         reader = _Reader(data, limits, known, decompress=decompress, check_crc=check_crc)
         reader.read(at, found, strict=strict)

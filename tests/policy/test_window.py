@@ -99,6 +99,23 @@ def test_what_came_together_leaves_together_or_one_by_one() -> None:
     assert queue.remove(messages([59]), now=1) is None
 
 
+@pytest.mark.parametrize(
+    "offsets", [(1, 2, 3, 4), (1, 3, 2, 4), (1, 1, 4, 4), (1, 2, 9, 2**62), (7,)], ids=str
+)
+def test_what_a_pull_brought_is_counted_whether_or_not_its_size_is_known(
+    offsets: tuple[int, ...],
+) -> None:
+    known, counted = ProcessQueue[StoredMessage](now=0), held(*offsets)
+    pull = messages(offsets)
+    known.put(pull, body_size=sum(len(message.body or b"") for message in pull))
+
+    for queue in (known, counted):
+        assert (queue.first_offset, queue.last_offset) == (min(offsets), max(offsets))
+        assert (queue.count, queue.size) == (len({*offsets}), 10 * len({*offsets}))
+        assert queue.remove(pull, now=1) == offsets[-1] + 1
+        assert queue.size == 0
+
+
 @given(
     st.lists(
         st.tuples(

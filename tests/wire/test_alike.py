@@ -194,3 +194,14 @@ def test_who_reads_the_next_answers_is_told_whether_anything_in_the_last_was_unu
         decode_stored_messages(written(*messages), known=known)
         told.append(known.was_usual)
     assert told == [False, True, False, False, True]
+
+
+@pytest.mark.parametrize("sizes", [(5,) * 40, (5, 6, 5, 0), (7,)], ids=str)
+def test_who_reads_the_next_answers_is_told_how_much_was_in_the_last(
+    sizes: tuple[int, ...],
+) -> None:
+    known = Known()
+    messages = [replace(FIRST, body=b"x" * size or None) for size in sizes]
+    decode_stored_messages(written(FIRST, FIRST), known=known)
+    decode_stored_messages(written(*messages), known=known)
+    assert (known.was_usual, known.number, known.bodies) == (True, len(sizes), sum(sizes))
