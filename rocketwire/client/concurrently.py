@@ -111,6 +111,7 @@ class ConcurrentConsumption:
         self._offsets = offsets
         self._stats = stats
         self._nursery = nursery
+        self._now = trio.lowlevel.current_clock().current_time
         self._work: deque[Run] = deque()
         self._idle: list[trio.lowlevel.Task] = []
         self._waking = False
@@ -173,9 +174,9 @@ class ConcurrentConsumption:
             while not self._work:
                 await self._rest()
                 self._waking = False
-                began = trio.current_time()
+                began = self._now()
             run = self._work[0]
-            hand = Hand(run, trio.current_time())
+            hand = Hand(run, self._now())
             self._active[number] = run.process
             try:
                 turn += await telling(self._handle(hand, TURN - turn), partial(self._waits, hand))
@@ -188,7 +189,7 @@ class ConcurrentConsumption:
                 turn = 0
                 if hand.since - began >= SHORT:
                     await trio.lowlevel.checkpoint()
-                    began = trio.current_time()
+                    began = self._now()
 
     async def _rest(self) -> None:
         """Wait until there is work."""
@@ -248,7 +249,7 @@ class ConcurrentConsumption:
 
     def _settle(self, hand: Hand) -> None:
         """What was handled leaves the window."""
-        now = trio.current_time()
+        now = self._now()
         if hand.begin < hand.end:
             queue, done = hand.run.queue, hand.done()
             self._stats.consumed(queue.topic or "", len(done), now - hand.since, now)
@@ -286,7 +287,7 @@ class ConcurrentConsumption:
         self._settle(hand)
         self._stats.failed(run.queue.topic or "", len(batch) - good, hand.since)
         gone = await self._given_back(run.queue, run.process, batch[good:], context)
-        hand.since = trio.current_time()
+        hand.since = self._now()
         self._commit(run.queue, run.process, gone, hand.since)
 
     async def _given_back(
@@ -344,9 +345,7 @@ class ConcurrentConsumption:
     ) -> None:
         """Send back the oldest messages of a queue whose handlers do not end (Java: ``cleanExpiredMsg``)."""
         for _ in range(MAX_EXPIRED_AT_ONCE):
-            message = process.oldest_expired(
-                now=trio.current_time(), timeout=self._config.consume_timeout
-            )
+            message = process.oldest_expired(now=self._now(), timeout=self._config.consume_timeout)
             if message is None or not await self.send_back(queue, message, EXPIRED_DELAY_LEVEL):
                 return
-            self._commit(queue, process, [message], trio.current_time())
+            self._commit(queue, process, [message], self._now())

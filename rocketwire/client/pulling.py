@@ -101,6 +101,7 @@ class PullResult:
         min_offset: of the queue's oldest message.
         max_offset: that the queue's next message will have.
         messages: those that were meant, with exact tags.
+        body_size: bytes of their bodies; None where it was not found by the way.
     """
 
     status: PullStatus
@@ -108,6 +109,7 @@ class PullResult:
     min_offset: int
     max_offset: int
     messages: list[StoredMessage]
+    body_size: int | None = None
 
 
 _pull_result: Final = drafting(PullResult)
@@ -279,16 +281,20 @@ class _Known:
         if told.suggest_which_broker_id is not None:
             self.suggested = told.suggest_which_broker_id
         messages: list[StoredMessage] = []
+        body_size, seen = None, self._seen
         if status is PullStatus.FOUND:
             messages = read_messages(
-                response.body, request.subscription, told.offset_delta or 0, self._seen
+                response.body, request.subscription, told.offset_delta or 0, seen
             )
+            if seen.was_usual and len(messages) == seen.number:
+                body_size = seen.bodies
         return _pull_result(
             status,
             next_begin_offset,
             told.min_offset or 0,
             max_offset,
             messages,
+            body_size,
         )
 
     def _offsets(self, fields: Mapping[str, str] | None) -> tuple[int, int]:
@@ -415,7 +421,16 @@ class _PullTalk:
         is_over: whether the last answer was taken, and nothing is to follow it.
     """
 
-    __slots__ = ("_found", "_instance", "_known", "_request", "_take", "is_over")
+    __slots__ = (
+        "_asked",
+        "_changes",
+        "_found",
+        "_instance",
+        "_known",
+        "_request",
+        "_take",
+        "is_over",
+    )
 
     def __init__(
         self,
@@ -430,6 +445,7 @@ class _PullTalk:
         self._found = found
         self._take = take
         self._request = request
+        self._asked, self._changes = known.suggested, instance.routes.changes
         self.is_over = False
 
     def follow(self, response: RemotingCommand) -> RemotingCommand | PreparedRequest | None:
@@ -444,12 +460,13 @@ class _PullTalk:
         if not result.messages:
             return None
         onward = self._take(result)
-        routes, to_slave = self._instance.routes, found.is_slave
-        if onward is None or found != routes.replica(known.broker_name, known.suggested):
+        instance, to_slave = self._instance, found.is_slave
+        moved = known.suggested != self._asked or instance.routes.changes != self._changes
+        if onward is None or moved:  # then who is to be asked is looked up anew
             self.is_over = True
             return None
         prepared = known.onward(onward, to_slave=to_slave)
         if prepared is not None:
             return prepared
         request = replace(self._request, offset=onward[0], commit_offset=onward[1])
-        return known.request(request, self._instance.config, to_slave=to_slave)
+        return known.request(request, instance.config, to_slave=to_slave)

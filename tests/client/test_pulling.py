@@ -207,6 +207,31 @@ async def test_pulls_end_where_no_more_is_wanted_or_another_is_to_be_asked(
     assert len(taker.taken) == len(instance.asked) == pulls
 
 
+@pytest.mark.parametrize("tags", ["*", "a", "b"])
+async def test_how_large_the_bodies_are_is_known_where_all_that_was_read_was_meant(
+    tags: str,
+) -> None:
+    other = encode_stored_message(StoredMessage(topic="T", body=b"yy", properties={"TAGS": "b"}))
+    instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND, body=STORED + other)
+    calls = PullCalls(cast("ClientInstance", instance))
+    request = replace(FIRST, subscription=subscription_data("T", tags, version=6))
+
+    sizes = [(await calls.pull(request)).body_size for _ in range(2)]
+    assert sizes == [None, 3 if tags == "*" else None]
+
+
+async def test_where_addresses_have_changed_who_is_asked_is_looked_up_anew() -> None:
+    instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
+    taker = Taker(more=9)
+
+    def take(result: PullResult) -> Onward | None:
+        instance.is_known = False
+        return taker.take(result)
+
+    assert await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, take) is None
+    assert len(taker.taken) == len(instance.asked) == 1
+
+
 async def test_what_holds_nothing_that_is_wanted_is_for_whoever_pulls() -> None:
     instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
     taker = Taker(more=2)
