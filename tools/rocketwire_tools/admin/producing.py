@@ -16,9 +16,17 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client import LocalTransactionState, Message, ProducerConfig, open_producer
+from rocketwire.client import (
+    LocalTransactionState,
+    Message,
+    ProducerConfig,
+    open_client,
+    open_producer,
+)
+from rocketwire.client.sending import wire_topic
 from rocketwire.errors import RocketWireError
 from rocketwire.policy.selectors import queue_by_hash
+from rocketwire.policy.validation import check_producer_group
 from rocketwire_tools.admin.command import LineError, RefusedError, StoppedError, UsageError
 from rocketwire_tools.admin.signals import stopping
 from rocketwire_tools.admin.statuses import line_of
@@ -28,7 +36,7 @@ if TYPE_CHECKING:
     import argparse
     from collections.abc import AsyncGenerator, Iterator, Sequence
 
-    from rocketwire.client import Producer, SendResult
+    from rocketwire.client import ClientInstance, Producer, SendResult
     from rocketwire_tools.admin.command import Context, Value
     from rocketwire_tools.admin.signals import Stop
 
@@ -84,12 +92,8 @@ async def produce(context: Context) -> None:
     wanted = context.arguments
     _check(wanted)
     outcome = None if wanted.transaction is None else OUTCOMES[wanted.transaction]
-    config = ProducerConfig(send_msg_timeout=context.request_timeout)
-    async with (
-        stopping() as stop,
-        open_producer(context.config, wanted.group, config, check=lambda half: outcome) as producer,
-    ):
-        sending = _Sending(producer, wanted, outcome, stop)
+    async with stopping() as stop, open_client(context.config) as client:
+        sending = _Sending(client, wanted, outcome, stop, context.request_timeout)
         await sending.run()
     if sending.error is not None:
         raise sending.error
@@ -97,8 +101,27 @@ async def produce(context: Context) -> None:
         raise StoppedError(stop.signal)
 
 
+async def _config(client: ClientInstance, topic: str, within: float) -> ProducerConfig:
+    """How to send to a topic: to another broker in time where one hangs, if there is another.
+
+    Java's producers leave all the time of a send to its first try, unless told otherwise.
+    """
+    try:
+        brokers = (await client.route(wire_topic(client.config, topic))).broker_datas or ()
+    except RocketWireError:  # the first send will say so
+        brokers = ()
+    if len(brokers) < 2:
+        return ProducerConfig(send_msg_timeout=within)
+    return ProducerConfig(
+        send_msg_timeout=within,
+        send_msg_max_timeout_per_request=within / 2,
+        send_latency_enable=True,
+    )
+
+
 def _check(wanted: argparse.Namespace) -> None:
-    """Raises ``UsageError`` for options that do not go together."""
+    """Raises ``UsageError`` for options that do not go together, ``IllegalNameError`` for what is no group."""
+    check_producer_group(wanted.group)
     for first, others in (
         ("transaction", ("batch", "oneway", "order_key", "delay_level")),
         ("batch", ("oneway", "delay_level")),
@@ -147,14 +170,16 @@ class _Sending:
 
     def __init__(
         self,
-        producer: Producer,
+        client: ClientInstance,
         wanted: argparse.Namespace,
         outcome: LocalTransactionState | None,
         stop: Stop,
+        within: float,
     ) -> None:
         """Nothing is sent before ``run``."""
         self.error: LineError | None = None
-        self._producer = producer
+        self._client = client
+        self._within = within
         self._wanted = wanted
         self._outcome = outcome
         self._stop = stop
@@ -167,12 +192,9 @@ class _Sending:
 
     async def run(self) -> None:
         """Send everything, or until it is time to stop."""
-        limit = 1 if self._wanted.order_key else self._wanted.in_flight
         send, receive = trio.open_memory_channel[_Job](0)
         async with trio.open_nursery() as nursery:
-            for _ in range(limit):
-                nursery.start_soon(self._work, receive.clone())
-            receive.close()
+            nursery.start_soon(self._send_all, receive)
             async with trio.open_nursery() as feeding:
                 feeding.start_soon(self._cancel_when_asked, feeding.cancel_scope)
                 await self._feed(send)
@@ -195,17 +217,43 @@ class _Sending:
                     self._next = number = number + len(part)
         self._next = None
 
-    async def _work(self, receive: trio.MemoryReceiveChannel[_Job]) -> None:
+    async def _send_all(self, receive: trio.MemoryReceiveChannel[_Job]) -> None:
+        """Sends what comes; asks nobody anything before something has."""
+        wanted = self._wanted
         async with receive:
-            async for job in receive:
-                self._jobs.append(job)
-                try:
-                    job.lines = await self._sent(job)
-                except RocketWireError as error:
-                    job.error = error
-                    self._stop.asked.set()
-                job.done = True
-                await self._write()
+            try:
+                first = await receive.receive()
+            except trio.EndOfChannel:
+                return
+            self._jobs.append(first)
+            config = await _config(self._client, wanted.topic, self._within)
+            async with (
+                open_producer(
+                    self._client, wanted.group, config, check=lambda half: self._outcome
+                ) as producer,
+                trio.open_nursery() as workers,
+            ):
+                workers.start_soon(self._work, producer, first, receive)
+                for _ in range(1, 1 if wanted.order_key else wanted.in_flight):
+                    workers.start_soon(self._work, producer, None, receive)
+
+    async def _work(
+        self, producer: Producer, job: _Job | None, receive: trio.MemoryReceiveChannel[_Job]
+    ) -> None:
+        if job is not None:
+            await self._deal_with(job, producer)
+        async for following in receive:
+            self._jobs.append(following)
+            await self._deal_with(following, producer)
+
+    async def _deal_with(self, job: _Job, producer: Producer) -> None:
+        try:
+            job.lines = await self._sent(job, producer)
+        except RocketWireError as error:
+            job.error = error
+            self._stop.asked.set()
+        job.done = True
+        await self._write()
 
     async def _write(self) -> None:
         """Write what is known, as far as everything before it is known too."""
@@ -231,9 +279,9 @@ class _Sending:
             self.error = LineError(number)
             self.error.__cause__ = cause
 
-    async def _sent(self, job: _Job) -> list[dict[str, Value]]:
+    async def _sent(self, job: _Job, producer: Producer) -> list[dict[str, Value]]:
         messages = [self._message(body) for body in job.bodies]
-        producer, first = self._producer, messages[0]
+        first = messages[0]
         if self._outcome is not None:
             outcome = self._outcome
             ended = await producer.send_in_transaction(first, lambda message, half: outcome)

@@ -16,6 +16,9 @@ One JSON object to a line is written for each message, in the order of the input
   {"status":"SEND_OK","msgId":...,"offsetMsgId":...,"brokerName":...,"queueId":...,"queueOffset":...}
 A --transaction adds "transactionState"; --oneway knows only "msgId", and its status is "ONEWAY".
 
+Where a topic has several brokers, one that does not answer within half of --request-timeout is left alone for 30 seconds, and the
+message is sent to another one; it may be stored by both.
+
 An empty line is skipped: RocketMQ has no empty messages.  The first message that cannot be sent ends the program, which says
 which one that was, which others have no acknowledgement, and from which on none was sent; those that are on their way are still
 waited for.  If one of them was stored, those before it that failed have lines too: {"status":"FAILED",...,"error":...}.  SIGINT and SIGTERM do the same (exit status 130 and 143).
