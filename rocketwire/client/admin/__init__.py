@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from rocketwire.client.admin.admin import Admin as Admin
 from rocketwire.client.admin.admin import open_admin as open_admin
+from rocketwire.client.admin.asking import leaving_out as leaving_out
 from rocketwire.client.admin.auth import acl_of as acl_of
 from rocketwire.client.admin.offsets import QueueOffsets as QueueOffsets
 from rocketwire.client.admin.resets import NOW as NOW

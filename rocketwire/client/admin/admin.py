@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 class Admin:
     """Operators' calls by subject; each call is on its own, nothing is kept between them.
 
-    Cancelling a call forgets it; what it told a broker may have been done.
+    Cancelling a call forgets it; what it told a broker may have been done.  A call that asks several brokers fails where one of
+    them does, and those that only read may do without it: ``leaving_out``.
 
     Attributes:
         client: carries the requests, and is there for producing and consuming beside.

@@ -1,22 +1,24 @@
 """``Asking``: what all subjects of operators' calls share, a time limit and the way to many brokers at once.
 
 Rules of this file: what goes to several brokers goes to all of them, whatever one of them says; the first error is raised when
-all have been asked.  Java goes from one to the next and stops.
+all have been asked.  Java goes from one to the next and stops.  What only reads may do without those that do not answer (``leaving_out``).
 
 Java: ``DefaultMQAdminExtImpl``.
 """
 
 from __future__ import annotations
 
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import trio
 
 from rocketwire.client.calls import SUCCESS
-from rocketwire.errors import RocketWireError
+from rocketwire.errors import ChannelError, RocketWireError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
 
     from rocketwire.client.calls import Answer
     from rocketwire.client.instance import ClientInstance
@@ -29,6 +31,38 @@ AT_ONCE: Final = 32
 
 T = TypeVar("T")
 Result = TypeVar("Result")
+
+_LEFT_OUT: ContextVar[dict[object, ChannelError] | None] = ContextVar("left out", default=None)
+
+
+@contextmanager
+def leaving_out() -> Generator[Mapping[object, ChannelError]]:
+    """For the length of the block, calls that collect what several brokers know do without those that do not answer.
+
+    A call of which nobody answers still fails; nobody who did not answer is asked by another such call.  Calls that change
+    something are as ever.
+
+    Yields: why somebody was left out, by address or queue; it grows.
+    """
+    left_out: dict[object, ChannelError] = {}
+    before = _LEFT_OUT.set(left_out)
+    try:
+        yield left_out
+    finally:
+        _LEFT_OUT.reset(before)
+
+
+def leave_out(place: object, error: ChannelError) -> ChannelError:
+    """Do without somebody who did not answer, for who asks one after the other; returns the error within ``leaving_out``.
+
+    Raises:
+        ChannelError: that error, outside of it.
+    """
+    left_out = _LEFT_OUT.get()
+    if left_out is None:
+        raise error
+    left_out[place] = error
+    return error
 
 
 class Asking:
@@ -96,6 +130,42 @@ async def of_each(places: Iterable[T], call: Callable[[T], Awaitable[Result]]) -
         RocketWireError: the error of the first place that has one, when all have been asked.
     """
     order = list(dict.fromkeys(places))
+    found, failed = await _asked(order, call)
+    for place in order:
+        if place in failed:
+            raise failed[place]
+    return {place: found[place] for place in order}
+
+
+async def told_by_each(
+    places: Iterable[T], call: Callable[[T], Awaitable[Result]]
+) -> dict[T, Result]:
+    """As ``of_each``, for a call that only reads: without those that do not answer, within ``leaving_out``.
+
+    Raises:
+        RocketWireError: the error of the first place that has one that is none of the connection; or of the first at all, where
+            nobody answers.
+    """
+    left_out = _LEFT_OUT.get()
+    if left_out is None:
+        return await of_each(places, call)
+    order = list(dict.fromkeys(places))
+    found, failed = await _asked([one for one in order if one not in left_out], call)
+    for place, error in failed.items():
+        if isinstance(error, ChannelError):
+            left_out[place] = error
+    for error in failed.values():
+        if not isinstance(error, ChannelError):
+            raise error
+    if order and not found:
+        raise left_out[order[0]]
+    return {place: found[place] for place in order if place in found}
+
+
+async def _asked(
+    order: list[T], call: Callable[[T], Awaitable[Result]]
+) -> tuple[dict[T, Result], dict[T, RocketWireError]]:
+    """What a call gives for each place, and where it fails."""
     found: dict[T, Result] = {}
     failed: dict[T, RocketWireError] = {}
     limit = trio.CapacityLimiter(AT_ONCE)
@@ -110,7 +180,4 @@ async def of_each(places: Iterable[T], call: Callable[[T], Awaitable[Result]]) -
     async with trio.open_nursery() as nursery:
         for place in order:
             nursery.start_soon(one, place)
-    for place in order:
-        if place in failed:
-            raise failed[place]
-    return {place: found[place] for place in order}
+    return found, failed

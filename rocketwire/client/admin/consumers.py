@@ -7,10 +7,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.asking import Asking, of_each
+from rocketwire.client.admin.asking import Asking, leave_out, told_by_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import BrokerError, TopicRouteNotFoundError
+from rocketwire.errors import (
+    BrokerError,
+    ChannelError,
+    RocketWireError,
+    TopicRouteNotFoundError,
+)
 from rocketwire.messages.callbacks import (
     ConsumeMessageDirectlyResult,
     ConsumeMessageDirectlyResultRequestHeader,
@@ -69,7 +74,9 @@ class Consumers(Asking):
             by: as of ``Clusters.of_topic``.
         """
         places = await self._places(group, topic, by)
-        each = await of_each(places.values(), lambda address: self.stats_of(address, group, topic))
+        each = await told_by_each(
+            places.values(), lambda address: self.stats_of(address, group, topic)
+        )
         return ConsumeStats(
             consume_tps=sum(one.consume_tps for one in each.values()),
             offset_table={
@@ -112,15 +119,22 @@ class Consumers(Asking):
             BrokerError: 206, nobody is connected.
         """
         header = GetConsumerConnectionListRequestHeader(consumer_group=group)
+
+        async def ask(address: str) -> ConsumerConnection:
+            found: ConsumerConnection
+            found = await self.body_of(address, Code.GET_CONSUMER_CONNECTION_LIST, header)
+            return found
+
         if broker is not None:
             addresses = [broker]
         else:
             addresses = list((await self._clusters.of_topic(retry_topic(group))).values())
-        offline: BrokerError | None = None
+        offline: RocketWireError | None = None
         for address in addresses:
             try:
-                found: ConsumerConnection
-                found = await self.body_of(address, Code.GET_CONSUMER_CONNECTION_LIST, header)
+                (found,) = (await told_by_each((address,), ask)).values()
+            except ChannelError as error:
+                offline = leave_out(address, error)
             except BrokerError as error:
                 if error.code != ResponseCode.CONSUMER_NOT_ONLINE:
                     raise
@@ -176,7 +190,7 @@ class Consumers(Asking):
         """How old the messages are that a group is at, queue by queue (code 303; Java: ``queryConsumeTimeSpan``)."""
         header = QueryConsumeTimeSpanRequestHeader(topic=topic, group=group)
         places = await self._clusters.of_topic(topic)
-        each: dict[str, QueryConsumeTimeSpanBody | None] = await of_each(
+        each: dict[str, QueryConsumeTimeSpanBody | None] = await told_by_each(
             places.values(),
             lambda address: self.body_of(address, Code.QUERY_CONSUME_TIME_SPAN, header),
         )
@@ -226,11 +240,18 @@ class Consumers(Asking):
         """
         header = GetProducerConnectionListRequestHeader(producer_group=group)
         connections: dict[str | None, Connection] = {}
-        unknown: BrokerError | None = None
+        unknown: RocketWireError | None = None
+
+        async def ask(address: str) -> ProducerConnection:
+            found: ProducerConnection
+            found = await self.body_of(address, Code.GET_PRODUCER_CONNECTION_LIST, header)
+            return found
+
         for address in (await self._clusters.of_topic(topic)).values():
             try:
-                one: ProducerConnection
-                one = await self.body_of(address, Code.GET_PRODUCER_CONNECTION_LIST, header)
+                (one,) = (await told_by_each((address,), ask)).values()
+            except ChannelError as error:
+                unknown = leave_out(address, error)
             except BrokerError as error:
                 unknown = error
             else:

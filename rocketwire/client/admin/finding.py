@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.addresses import join_address
-from rocketwire.client.admin.asking import of_each
+from rocketwire.client.admin.asking import told_by_each
 from rocketwire.client.admin.browsing import Browsing
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -187,7 +187,7 @@ class Finding(Browsing):
             )
             return decode_stored_messages(answer.command.body or b"")
 
-        each = await of_each(addresses, ask)
+        each = await told_by_each(addresses, ask)
         return [message for messages in each.values() for message in messages]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.asking import Asking, of_each
+from rocketwire.client.admin.asking import Asking, of_each, told_by_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.allocation import (
@@ -154,7 +154,7 @@ class Groups(Asking):
         """
         header = QueryTopicsByConsumerRequestHeader(group=group)
         places = await self._clusters.of_topic(retry_topic(group))
-        each: dict[str, TopicList | None] = await of_each(
+        each: dict[str, TopicList | None] = await told_by_each(
             places.values(),
             lambda address: self.body_of(address, Code.QUERY_TOPICS_BY_CONSUMER, header),
         )

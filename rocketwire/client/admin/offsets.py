@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rocketwire.client.admin.asking import of_each
+from rocketwire.client.admin.asking import of_each, told_by_each
 from rocketwire.client.admin.resets import Resets
 from rocketwire.client.queues import master_of, queues_of
 from rocketwire.codes import RequestCode as Code
@@ -115,7 +115,7 @@ class Offsets(Resets):
                 await brokers.earliest_store_time(address, queue),
             )
 
-        return await of_each(await queues_of(self.client, topic), ask)
+        return await told_by_each(await queues_of(self.client, topic), ask)
 
     async def of_members(
         self, group: str, topic: str, client_id: str | None = None

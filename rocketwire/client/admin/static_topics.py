@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.asking import Asking, of_each
+from rocketwire.client.admin.asking import Asking, told_by_each
 from rocketwire.client.admin.topics import create_header
 from rocketwire.client.clock import now_millis
 from rocketwire.codes import RequestCode as Code
@@ -70,8 +70,8 @@ class StaticTopics(Asking):
                 return None
 
         masters = await self._masters()
-        each = await of_each(masters.values(), ask)
-        found = {name: each[address] for name, address in masters.items()}
+        each = await told_by_each(masters.values(), ask)
+        found = {name: each.get(address) for name, address in masters.items()}
         return {name: config for name, config in found.items() if config is not None}
 
     async def create_or_update(

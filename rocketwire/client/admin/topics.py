@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.asking import of_each
+from rocketwire.client.admin.asking import of_each, told_by_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
 from rocketwire.client.admin.topic_orders import TopicOrders
 from rocketwire.client.nameserver_calls import ORDER_TOPIC_CONFIG
@@ -199,7 +199,7 @@ class Topics(TopicOrders):
             TopicRouteNotFoundError: nobody has the topic.
         """
         places = await self._clusters.of_topic(topic, by=by)
-        each = await of_each(places.values(), lambda address: self.stats_of(address, topic))
+        each = await told_by_each(places.values(), lambda address: self.stats_of(address, topic))
         return TopicStatsTable(
             offset_table={
                 q: o for one in each.values() for q, o in (one.offset_table or {}).items()
@@ -224,7 +224,7 @@ class Topics(TopicOrders):
         """
         header = QueryTopicConsumeByWhoRequestHeader(topic=topic)
         places = await self._clusters.of_topic(topic)
-        each: dict[str, GroupList | None] = await of_each(
+        each: dict[str, GroupList | None] = await told_by_each(
             places.values(),
             lambda address: self.body_of(address, Code.QUERY_TOPIC_CONSUME_BY_WHO, header),
         )

@@ -111,7 +111,18 @@ class Record:
     failed: bool = False
 
 
-Output: TypeAlias = Table | Record | str | None
+@dataclass(frozen=True, slots=True)
+class Incomplete:
+    """Less than was asked for, as somebody did not answer, which was said on stderr: exit status 3.
+
+    Attributes:
+        told: what the others said.
+    """
+
+    told: Table | Record | str | None
+
+
+Output: TypeAlias = Table | Record | Incomplete | str | None
 """What a command returns: a text is printed as it is (in JSON: as a text), None prints nothing."""
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import logging
 import re
 import sys
 import time
@@ -17,22 +18,27 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
 
 import trio
 
-from rocketwire.client.admin import NOW, Admin, open_admin
+from rocketwire.client.admin import NOW, Admin, leaving_out, open_admin
 from rocketwire.codes import LanguageCode
-from rocketwire.errors import DecodeError
+from rocketwire.errors import DecodeError, RocketWireError
 from rocketwire.messages import decode_bodies
 from rocketwire_tools.admin.arguments import host_and_port, seconds
-from rocketwire_tools.admin.command import Command, Context, Output, Table, UsageError
+from rocketwire_tools.admin.command import Command, Context, Incomplete, Output, Table, UsageError
 from rocketwire_tools.admin.outputs import FORMS, rendered
 from rocketwire_tools.admin.signals import stopping
+from rocketwire_tools.admin.statuses import line_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+
+    from rocketwire.errors import ChannelError
 
 Call: TypeAlias = Callable[[Admin, argparse.Namespace], Awaitable[Output]]
 """What a command does, with a connection and its arguments."""
 
 T = TypeVar("T")
+
+_LOG: Final = logging.getLogger("rocketwire.admin")
 
 _CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -81,6 +87,7 @@ def admin_command(
     one_of: Sequence[str] = (),
     epilog: str | None = None,
     repeats: bool = False,
+    collects: bool = False,
 ) -> Command:
     """A command that asks with an ``Admin``.
 
@@ -93,7 +100,9 @@ def admin_command(
         one_of: names of arguments of which exactly one has to be given.
         epilog: what ``--help`` says at its end.
         repeats: it takes mqadmin's ``-i``, and then asks and prints again and again.
+        collects: it only shows what several brokers know, and does without those that do not answer (``leaving_out``).
     """
+    asked = _without_the_silent(call) if collects else call
 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
         for one in (*options, *([_INTERVAL] if repeats else [])):
@@ -106,13 +115,36 @@ def admin_command(
             raise UsageError(f"exactly one of {wanted} is needed")
         async with open_admin(context.config, within=context.request_timeout) as admin:
             if repeats and context.arguments.interval is not None:
-                await _again_and_again(lambda: call(admin, context.arguments), context)
+                await _again_and_again(lambda: asked(admin, context.arguments), context)
                 return None
-            return await call(admin, context.arguments)
+            return await asked(admin, context.arguments)
 
     return Command(
         name=name, help=text, run=run, add_arguments=add_arguments, group=group, epilog=epilog
     )
+
+
+def _without_the_silent(call: Call) -> Call:
+    """A call that does without brokers that do not answer, and says so."""
+
+    async def asked(admin: Admin, wanted: argparse.Namespace) -> Output:
+        with leaving_out() as left_out:
+            try:
+                output = await call(admin, wanted)
+            except RocketWireError as error:
+                _tell_of(left_out, but=line_of(error))
+                raise
+        _tell_of(left_out)
+        return Incomplete(output) if left_out and not isinstance(output, Incomplete) else output
+
+    return asked
+
+
+def _tell_of(left_out: Mapping[object, ChannelError], but: str | None = None) -> None:
+    """Say who did not answer, but for what is said anyway."""
+    for line in dict.fromkeys(map(line_of, left_out.values())):
+        if line != but:
+            _LOG.warning("left out: %s", line)
 
 
 async def _again_and_again(call: Callable[[], Awaitable[Output]], context: Context) -> None:

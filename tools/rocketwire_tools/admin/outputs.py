@@ -12,7 +12,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.admin.command import Column, Kind, Record, Table
+from rocketwire_tools.admin.command import Column, Incomplete, Kind, Record, Table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -32,6 +32,8 @@ def rendered(output: Output, form: str) -> str:
         output: what a command returned.
         form: one of ``FORMS``.
     """
+    if isinstance(output, Incomplete):
+        output = output.told
     if output is None:
         return ""
     if isinstance(output, str):

@@ -12,7 +12,7 @@ import trio
 
 from rocketwire import __version__
 from rocketwire_tools.admin import statuses
-from rocketwire_tools.admin.command import Record, Table
+from rocketwire_tools.admin.command import Incomplete, Record, Table
 from rocketwire_tools.admin.connecting import context_of
 from rocketwire_tools.admin.listing import CommandsAction, ListingParser, listed, options_of
 from rocketwire_tools.admin.outputs import FORMS, rendered
@@ -137,6 +137,8 @@ def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:
         return statuses.status_of(error)
     sys.stdout.write(rendered(output, getattr(arguments, "output_form", FORMS[0])))
     sys.stdout.flush()
+    if isinstance(output, Incomplete):
+        return statuses.UNREACHABLE
     failed = isinstance(output, Table | Record) and output.failed
     return statuses.REFUSED if failed else statuses.DONE
 

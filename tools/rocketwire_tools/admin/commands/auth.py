@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin import acl_of
-from rocketwire.client.admin.asking import of_each
+from rocketwire.client.admin.asking import told_by_each
 from rocketwire.messages.auth import UserInfo
 from rocketwire_tools.admin.arguments import host_and_port
 from rocketwire_tools.admin.command import Table, UsageError, Value
@@ -71,12 +71,12 @@ def _users(each: dict[str, tuple[UserInfo, ...]]) -> Table:
 
 async def _list_users(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted)
-    return _users(await of_each(targets, lambda one: admin.users.list(one, wanted.filter)))
+    return _users(await told_by_each(targets, lambda one: admin.users.list(one, wanted.filter)))
 
 
 async def _get_user(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted)
-    each = await of_each(targets, lambda one: admin.users.get(one, wanted.username))
+    each = await told_by_each(targets, lambda one: admin.users.get(one, wanted.username))
     table = _users({address: (user,) for address, user in each.items() if user is not None})
     return Table(table.columns, table.rows, failed=not table.rows)
 
@@ -137,13 +137,15 @@ def _policies(each: dict[str, tuple[AclInfo, ...]]) -> Table:
 
 async def _list_acls(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted)
-    each = await of_each(targets, lambda one: admin.acls.list(one, wanted.subject, wanted.resource))
+    each = await told_by_each(
+        targets, lambda one: admin.acls.list(one, wanted.subject, wanted.resource)
+    )
     return _policies(each)
 
 
 async def _get_acl(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted)
-    each = await of_each(targets, lambda one: admin.acls.get(one, wanted.subject))
+    each = await told_by_each(targets, lambda one: admin.acls.get(one, wanted.subject))
     table = _policies({address: (acl,) for address, acl in each.items() if acl is not None})
     return Table(table.columns, table.rows, failed=not table.rows)
 
@@ -193,11 +195,11 @@ COMMANDS: Final = (
         "deleteUser", "delete a user", _delete_user, BROKER, CLUSTER, _USERNAME, group=_GROUP, one_of=ONE_OF
     ),
     admin_command(
-        "getUser", "tell of a user", _get_user, BROKER, CLUSTER, _USERNAME, group=_GROUP, one_of=ONE_OF
+        "getUser", "tell of a user", _get_user, BROKER, CLUSTER, _USERNAME, group=_GROUP, collects=True, one_of=ONE_OF
     ),
     admin_command(
         "listUser", "list users", _list_users, BROKER, CLUSTER,
-        option("-f --filter", "only names with this text"), group=_GROUP, one_of=ONE_OF,
+        option("-f --filter", "only names with this text"), group=_GROUP, collects=True, one_of=ONE_OF,
     ),
     admin_command(
         "copyUser", "give one broker the users of another", _copy_users, *_FROM_TO,
@@ -219,11 +221,11 @@ COMMANDS: Final = (
         group=_GROUP, one_of=ONE_OF,
     ),
     admin_command(
-        "getAcl", "tell the policies of a user", _get_acl, BROKER, CLUSTER, _SUBJECT, group=_GROUP, one_of=ONE_OF
+        "getAcl", "tell the policies of a user", _get_acl, BROKER, CLUSTER, _SUBJECT, group=_GROUP, collects=True, one_of=ONE_OF
     ),
     admin_command(
         "listAcl", "list policies", _list_acls, BROKER, CLUSTER,
         option("-s --subject", "only of users with this text"),
-        option("-r --resource", "only about resources with this text"), group=_GROUP, one_of=ONE_OF,
+        option("-r --resource", "only about resources with this text"), group=_GROUP, collects=True, one_of=ONE_OF,
     ),
 )  # fmt: skip

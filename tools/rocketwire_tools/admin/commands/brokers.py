@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.asking import of_each
+from rocketwire.client.admin.asking import of_each, told_by_each
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.arguments import host_and_port, positive
 from rocketwire_tools.admin.command import (
@@ -41,7 +41,7 @@ _NUMBER: Final = Kind.NUMBER
 
 async def _status(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted, slaves=True)
-    each = await of_each(targets, admin.brokers.runtime_info)
+    each = await told_by_each(targets, admin.brokers.runtime_info)
     rows = [
         (address, key, value)
         for address, table in each.items()
@@ -52,7 +52,7 @@ async def _status(admin: Admin, wanted: Namespace) -> Table:
 
 async def _config(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted, slaves=True)
-    each = await of_each(targets, admin.brokers.config)
+    each = await told_by_each(targets, admin.brokers.config)
     rows = [
         (address, key, value)
         for address, table in each.items()
@@ -72,8 +72,8 @@ async def _update_config(admin: Admin, wanted: Namespace) -> Table:
 
 async def _ha_status(admin: Admin, wanted: Namespace) -> Table:
     rows: list[tuple[Value, ...]] = []
-    for address in await addresses(admin, wanted):
-        status = await admin.brokers.ha_status(address)
+    each = await told_by_each(await addresses(admin, wanted), admin.brokers.ha_status)
+    for address, status in each.items():
         if status.master:
             slaves = status.ha_connection_info or ()
             rows += [
@@ -107,7 +107,7 @@ async def _epochs(admin: Admin, wanted: Namespace) -> Table:
             raise UsageError(f"no broker is called {wanted.broker_name}")
     else:
         targets = await admin.clusters.replicas(wanted.cluster_name)
-    each = await of_each(targets, admin.brokers.epoch_cache)
+    each = await told_by_each(targets, admin.brokers.epoch_cache)
     rows = [
         (found.cluster_name, found.broker_name, found.broker_id, address, one.epoch, one.start_offset,
          min(one.end_offset, found.max_offset))
@@ -209,11 +209,11 @@ _EACH: Final = "Without options all brokers of all clusters are told."
 
 COMMANDS: Final = (
     admin_command(
-        "brokerStatus", "tell facts and figures of brokers", _status, BROKER, CLUSTER, group=_GROUP, one_of=ONE_OF
+        "brokerStatus", "tell facts and figures of brokers", _status, BROKER, CLUSTER, group=_GROUP, collects=True, one_of=ONE_OF
     ),
     admin_command(
         "getBrokerConfig", "tell the configuration of brokers", _config, BROKER, CLUSTER,
-        option("-k --key", "only this one"), group=_GROUP, one_of=ONE_OF,
+        option("-k --key", "only this one"), group=_GROUP, collects=True, one_of=ONE_OF,
     ),
     admin_command(
         "updateBrokerConfig", "change the configuration of brokers", _update_config, BROKER, CLUSTER, _KEY,
@@ -222,13 +222,13 @@ COMMANDS: Final = (
         group=_GROUP, one_of=ONE_OF,
     ),
     admin_command(
-        "haStatus", "tell how replication goes", _ha_status, BROKER, CLUSTER, group=_GROUP, one_of=ONE_OF,
+        "haStatus", "tell how replication goes", _ha_status, BROKER, CLUSTER, group=_GROUP, collects=True, one_of=ONE_OF,
         repeats=True,
     ),
     admin_command(
         "getBrokerEpoch", "tell the epochs that brokers know", _epochs, CLUSTER,
         option("-b --brokerName", "name of the broker group", metavar="NAME"),
-        group=_GROUP, one_of=("broker_name", "cluster_name"), repeats=True,
+        group=_GROUP, collects=True, one_of=("broker_name", "cluster_name"), repeats=True,
     ),
     admin_command(
         "brokerConsumeStats", "tell how far all groups of a broker are", _consume_stats,

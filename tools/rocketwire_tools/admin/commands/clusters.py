@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.client.admin.asking import leave_out, told_by_each
 from rocketwire.errors import ChannelError, RocketWireError
 from rocketwire_tools.admin.command import Column, Kind, Table, Value
 from rocketwire_tools.admin.exporting import of_a_day
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rocketwire.client.admin import Admin
+    from rocketwire.messages.brokers import BrokerStatsData
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
 
@@ -118,11 +120,16 @@ async def _counted(
     admin: Admin, places: Mapping[str, str], name: str, key: str
 ) -> tuple[float, int]:
     tps, number = 0.0, 0
+
+    async def ask(address: str) -> BrokerStatsData:
+        return await admin.brokers.stats(address, name, key)
+
     for address in places.values():
         try:
-            data = await admin.brokers.stats(address, name, key)
-        except ChannelError:
-            raise
+            (data,) = (await told_by_each((address,), ask)).values()
+        except ChannelError as error:
+            leave_out(address, error)
+            continue
         except RocketWireError as error:
             raise_if_denied(error)
             continue  # nothing was counted there
@@ -140,8 +147,8 @@ async def _stats_all(admin: Admin, wanted: Namespace) -> Table:
             continue
         try:
             rows += await _stats_of(admin, topic, only_active=wanted.active_topic)
-        except ChannelError:
-            raise
+        except ChannelError as error:
+            leave_out(topic, error)
         except RocketWireError as error:  # names of clusters and brokers are topics too
             denied.note(error)
     denied.tell(is_empty=not rows)
@@ -190,6 +197,6 @@ COMMANDS: Final = (
     admin_command(
         "statsAll", "tell rates and backlogs of all topics and groups", _stats_all,
         option("-a --activeTopic", "only where something was sent or read today", switch=True),
-        option("-t --topic", "only this topic"), group=_GROUP,
+        option("-t --topic", "only this topic"), group=_GROUP, collects=True,
     ),
 )  # fmt: skip

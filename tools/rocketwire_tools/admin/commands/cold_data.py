@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.asking import of_each
+from rocketwire.client.admin.asking import of_each, told_by_each
 from rocketwire_tools.admin.arguments import positive
 from rocketwire_tools.admin.command import Column, Kind, Table
 from rocketwire_tools.admin.operating import (
@@ -27,7 +27,7 @@ _GROUP: Final = "clusters and brokers"
 
 async def _info(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted, slaves=True)
-    each = await of_each(targets, admin.brokers.cold_data_info)
+    each = await told_by_each(targets, admin.brokers.cold_data_info)
     return Table(("brokerAddr", "info"), list(each.items()))
 
 
@@ -56,7 +56,7 @@ async def _read_ahead(admin: Admin, wanted: Namespace) -> Table:
 COMMANDS: Final = (
     admin_command(
         "getColdDataFlowCtrInfo", "tell what brokers do against reads of old messages", _info, BROKER, CLUSTER,
-        group=_GROUP, one_of=ONE_OF,
+        group=_GROUP, collects=True, one_of=ONE_OF,
     ),
     admin_command(
         "updateColdDataFlowCtrGroupConfig", "limit what a group may read of old messages", _update, BROKER, CLUSTER,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.errors import BrokerError, TopicRouteNotFoundError
+from rocketwire.client.admin.asking import leave_out
+from rocketwire.errors import BrokerError, ChannelError, TopicRouteNotFoundError
 from rocketwire.messages import to_json
 from rocketwire.policy.names import RETRY_PREFIX
 from rocketwire.versions import MQVersion
@@ -81,6 +82,9 @@ async def _all_progress(admin: Admin) -> Table:
         try:
             stats = await admin.consumers.stats(group)
             members = await _connection(admin, group)
+        except ChannelError as error:
+            leave_out(group, error)
+            continue
         except (BrokerError, TopicRouteNotFoundError) as error:
             denied.note(error)
             continue
@@ -208,21 +212,21 @@ COMMANDS: Final = (
         option("-g --groupName", "name of the consumer group; without it all groups"),
         option("-t --topicName", "only of this topic"),
         option("-s --showClientIP", "which member has each queue", type=boolean, default=False),
-        VIA, group=_GROUP,
+        VIA, group=_GROUP, collects=True,
     ),
     admin_command(
         "consumerConnection", "tell who is connected and subscribes to what", _consumer_connection,
-        CONSUMER_GROUP, BROKER, group=_GROUP,
+        CONSUMER_GROUP, BROKER, group=_GROUP, collects=True,
     ),
     admin_command(
         "consumerStatus", "tell what members are doing", _status, CONSUMER_GROUP, BROKER, _JSTACK,
         option("-i --clientId", "one member, with all it tells"),
-        group=_GROUP, epilog="Exit status 1 if members of the group do not subscribe to the same.",
+        group=_GROUP, collects=True, epilog="Exit status 1 if members of the group do not subscribe to the same.",
     ),
     admin_command(
         "producerConnection", "tell who produces to a topic", _producer_connection, TOPIC,
         option("-g --producerGroup", "name of the producer group", required=True),
-        group=_GROUP,
+        group=_GROUP, collects=True,
     ),
     admin_command(
         "producer", "list all producers that a broker knows", _producers,

@@ -230,7 +230,7 @@ COMMANDS: Final = (
         "queryMsgByUniqueKey", "find messages by the sender's id", _by_unique_key, TOPIC, _ID, _FOR, _CLIENT,
         option("-a --showAll", "all of them, as a table", switch=True), _OF_CLUSTER,
         option("-s --startTime", "stored not before this", type=moment, default=0),
-        option("-e --endTime", "stored not after this", type=moment, default=FOREVER), group=_GROUP,
+        option("-e --endTime", "stored not after this", type=moment, default=FOREVER), group=_GROUP, collects=True,
     ),
     admin_command(
         "queryMsgByKey", "find messages by key", _by_key, TOPIC,
@@ -238,7 +238,7 @@ COMMANDS: Final = (
         option("-m --maxNum", "most messages of each broker", type=int, default=64),
         option("-p --keyType", "K of keys, T of tags (since 5.5.0)", choices=(INDEX_OF_KEYS, INDEX_OF_TAGS), default=INDEX_OF_KEYS),
         option("-l --lastKey", "go on behind this indexKey, where brokers index in RocksDB", metavar="INDEXKEY"),
-        group=_GROUP,
+        group=_GROUP, collects=True,
     ),
     admin_command(
         "queryMsgByOffset", "find the message at a place of a queue", _by_offset, TOPIC,

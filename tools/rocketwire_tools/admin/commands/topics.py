@@ -213,7 +213,7 @@ COMMANDS: Final = (
         group=_GROUP,
     ),
     admin_command(
-        "topicStatus", "tell the offsets of every queue", _status, TOPIC, VIA, group=_GROUP
+        "topicStatus", "tell the offsets of every queue", _status, TOPIC, VIA, group=_GROUP, collects=True
     ),
     admin_command(
         "topicClusterList", "list the clusters that have a topic", _clusters, TOPIC, group=_GROUP

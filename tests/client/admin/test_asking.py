@@ -1,0 +1,75 @@
+"""What goes to several brokers, of whom one does not answer."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+
+from rocketwire.client.admin import leaving_out
+from rocketwire.client.admin.asking import leave_out, of_each, told_by_each
+from rocketwire.errors import BrokerError, ConnectFailedError, RequestTimeoutError
+
+SILENT = RequestTimeoutError("b:1", 28, 5.0)
+REFUSED = BrokerError(1, "no", 28, "c:1")
+
+
+class Asked:
+    """Answers with the place, but for those that fail; notes who was asked."""
+
+    def __init__(self, **failing: Exception) -> None:
+        self.failing = failing
+        self.places: list[str] = []
+
+    async def __call__(self, place: str) -> str:
+        self.places.append(place)
+        await trio.lowlevel.checkpoint()
+        if place in self.failing:
+            raise self.failing[place]
+        return place.upper()
+
+
+@pytest.mark.parametrize("reads", [False, True])
+async def test_everybody_is_asked_and_the_first_error_raised(*, reads: bool) -> None:
+    asked = Asked(b=SILENT, c=REFUSED)
+    with pytest.raises(RequestTimeoutError):
+        await (told_by_each if reads else of_each)("abcd", asked)
+
+    assert sorted(asked.places) == ["a", "b", "c", "d"]
+
+
+async def test_who_does_not_answer_is_left_out_once_and_for_all_if_that_is_wanted() -> None:
+    asked = Asked(b=SILENT)
+    with leaving_out() as left_out:
+        assert await told_by_each("abc", asked) == {"a": "A", "c": "C"}
+        assert await told_by_each("ab", asked) == {"a": "A"}
+
+    assert left_out == {"b": SILENT}
+    assert asked.places.count("b") == 1
+    with pytest.raises(RequestTimeoutError):
+        await told_by_each("ab", asked)
+
+
+async def test_who_refuses_is_not_left_out_and_who_is_alone_is_neither() -> None:
+    with leaving_out():
+        with pytest.raises(BrokerError):
+            await told_by_each("abc", Asked(b=SILENT, c=REFUSED))
+        with pytest.raises(RequestTimeoutError):
+            await told_by_each("b", Asked())
+        assert await told_by_each("", Asked()) == {}
+
+
+async def test_changes_leave_nobody_out() -> None:
+    with leaving_out() as left_out, pytest.raises(RequestTimeoutError):
+        await of_each("ab", Asked(b=SILENT))
+
+    assert not left_out
+
+
+def test_who_asks_one_after_the_other_may_leave_somebody_out_too() -> None:
+    error = ConnectFailedError("b:1: refused")
+    with pytest.raises(ConnectFailedError):
+        leave_out("b", error)
+    with leaving_out() as left_out:
+        assert leave_out("b", error) is error
+
+    assert left_out == {"b": error}
