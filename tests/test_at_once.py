@@ -29,18 +29,14 @@ def ask(channel: Channel, body: bytes = b"body", within: float = LONG) -> int | 
     assert form is not None
     values = form.values((), "text")
     assert values is not None
-    return channel.at_once.ask(form, values, body, code_of, within)
+    begun = channel.at_once.ask(form, values, body, within)
+    if begun is None or begun.came is None or begun.came != answer_to(begun.opaque):
+        return begun
+    return decode(begun.came).code
 
 
 def answer_to(opaque: int) -> bytes:
     return encode(RemotingCommand(code=opaque + 100, opaque=opaque, flag=1))
-
-
-def code_of(frame: bytes, opaque: int) -> int | None:
-    """The code of the answer to a request, where that is all that came."""
-    if frame != answer_to(opaque):
-        return None
-    return decode(frame).code
 
 
 @asynccontextmanager
@@ -85,6 +81,18 @@ async def test_what_else_comes_is_left_to_the_channel(cut: int) -> None:
 
         assert (await channel.go_on(begun, 310, trio.current_time() + LONG)).code == 108
         assert channel.in_flight == 0
+
+
+async def test_a_long_answer_is_left_to_the_channel() -> None:
+    async with one_by_one() as (channel, there):
+        there.sendall(encode(RemotingCommand(code=1, opaque=8, flag=1, remark="x" * 5000)))
+        begun = ask(channel)
+        assert isinstance(begun, Begun)
+
+        answer = await channel.go_on(begun, 310, trio.current_time() + LONG)
+        assert answer.remark == "x" * 5000
+        there.sendall(answer_to(9))
+        assert (await channel.request(RemotingCommand(code=1))).code == 109
 
 
 async def test_an_answer_that_is_late_is_waited_for_by_the_channel() -> None:

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
-from rocketwire.at_once import Begun
 from rocketwire.client.publishing import FirstTry
 from rocketwire.client.send_result import SendResult
-from rocketwire.client.sending import Lane, outgoing, stored_at
+from rocketwire.client.sending import Lane, outgoing
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const as const
@@ -27,7 +26,7 @@ from rocketwire.wire.command import decode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire.at_once import AtOnce
+    from rocketwire.at_once import AtOnce, Begun
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.message import Message
     from rocketwire.client.producer_config import ProducerConfig
@@ -35,12 +34,12 @@ if TYPE_CHECKING:
     from rocketwire.client.sending import Outgoing, Target, Way
     from rocketwire.client.unique_keys import UniqueKeys
     from rocketwire.inlet import Inlet
-    from rocketwire.messages.message_queue import MessageQueue
 
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _OK: Final = SendStatus.SEND_OK
-_TOLD: Final = ("queueId", "queueOffset", "msgId", "transactionId", const.MSG_REGION, const.TRACE_ON)  # fmt: skip
-"""What brokers tell of a plain message that was stored, in one order or another."""
+_ID, _OFFSET, _KEY = "msgId", "queueOffset", "transactionId"
+_TOLD: Final = {"queueId", _OFFSET, _ID, _KEY, const.MSG_REGION, const.TRACE_ON}
+"""What brokers tell of a plain message that was stored."""
 
 _new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
 """What the constructor of a named tuple calls, at a third of its price."""
@@ -48,8 +47,9 @@ _new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
 LONGEST_BODY: Final = 4096
 """Bytes of a body; with larger ones it is these that cost."""
 
-MOST_FORMS: Final = 16
-"""Forms of answers that are learnt at most: who answers in more of them is not understood any sooner."""
+MOST_FORMS: Final = 32
+"""Forms of answers that are learnt at most, one for each length of an offset and of a request's number: who answers in more of
+them is not understood any sooner."""
 
 
 class PlainSends:
@@ -80,8 +80,6 @@ class PlainSends:
         self._pool, self._routes = instance.pool, instance.routes
         self._known = publishing.targets
         self._inlet: Inlet | None = None
-        self._read: Callable[[bytes, int], tuple[str, ...] | None] = _read_nothing
-        self._learnt = 0
 
     def send(
         self, message: Message, within: float
@@ -109,27 +107,32 @@ class PlainSends:
             return None
         born = time.time_ns() // 1_000_000
         keys = self._keys
-        key = keys.sequence.next_key(born) if born < keys.month_end else keys.next_key(born)
+        if born < keys.month_end:
+            key = keys.sequence.next_in_ascii(born)
+        else:
+            key = keys.next_key(born).encode()
         rotation = target.rotation
         rotation.turn = turn = (rotation.turn + 1) & POSITIVE
         lane = lanes[turn % len(lanes)]
         at_once, way = lane.at_once, lane.way
         if at_once is None or lane.changes != self._pool.changes + self._routes.changes:
             at_once, way = self._looked_up(target, lane)
-        found: tuple[str, ...] | Begun | None = None
+        begun: Begun | None = None
         if at_once is not None and way is not None:
             form = way.bare if bare else way.form
             values: tuple[object, ...] | None
-            values = (born, message.flag, 0, key.encode()) if bare else _values(way, message, key, born)  # fmt: skip
+            values = (born, message.flag, 0, key) if bare else _values(way, message, key, born)
             if form is not None and values is not None:
-                found = at_once.ask(form, values, body, self._read, within)
-        if found is None or isinstance(found, Begun):
-            return self._left(message, key, born, target, lane.queue, within, found)
-        queue_id, offset, msg_id, transaction_id, region, trace_on, _ = found
-        if queue_id != lane.queue_id or not offset.isdecimal():
-            return stored_at(_OK, dict(zip(_TOLD, found, strict=False)), key, lane.queue)
-        on = trace_on != "false"
-        stored = (_OK, key, msg_id, lane.queue, int(offset), transaction_id, region, on, None)
+                begun = at_once.ask(form, values, body, within)
+        name, answer = key.decode(), lane.answer
+        if begun is None or begun.came is None or answer is None:
+            told = None
+        else:
+            told = answer.values(begun.came, key, begun.opaque)
+        if told is None:
+            return self._left(message, name, born, target, lane, within, begun)
+        msg_id, offset = told
+        stored = (_OK, name, msg_id.decode(), lane.queue, int(offset), name, lane.region, lane.is_traced, None)  # fmt: skip
         result: SendResult = _new(SendResult, stored)
         return result
 
@@ -138,6 +141,7 @@ class PlainSends:
         queue = lane.queue
         lane.way = way = target.ways.get((queue.broker_name, queue.queue_id))
         lane.changes = self._pool.changes + self._routes.changes
+        lane.learnt = 0
         address = None if way is None else self._routes.master(way.broker_name)
         channel = None if address is None else self._pool.channel_to(address)
         lane.at_once = at_once = None if channel is None else channel.at_once
@@ -162,7 +166,7 @@ class PlainSends:
         key: str,
         born: int,
         target: Target,
-        queue: MessageQueue,
+        lane: Lane,
         within: float,
         begun: Begun | None,
     ) -> tuple[Outgoing, FirstTry]:
@@ -171,31 +175,34 @@ class PlainSends:
         now = trio.current_time()
         if begun is not None:
             now = begun.sent_at
-            if begun.came is not None and self._learnt < MOST_FORMS:
-                self._learn(begun.came)
-        return ready, FirstTry(target, queue, now, now + within, begun)
-
-    def _learn(self, frame: bytes) -> None:
-        """Read the next answer as this one, if that is possible."""
-        from rocketwire.wire.answer_form import answer_form_of  # no part of a first message
-
-        try:
-            answer = decode(frame)
-        except DecodeError:
-            return
-        if answer.code == _SUCCESS and answer.is_response:
-            self._learnt += 1
-            form = answer_form_of(frame, answer, _TOLD)
-            self._read = _read_nothing if form is None else form.values
+            if begun.came is not None and lane.learnt < MOST_FORMS:
+                _learn(lane, begun.came, key)
+        return ready, FirstTry(target, lane.queue, now, now + within, begun)
 
 
-def _values(way: Way, message: Message, key: str, born: int) -> tuple[object, ...] | None:
+def _learn(lane: Lane, frame: bytes, key: str) -> None:
+    """Read the next answer to what is sent to a queue as this one to a message of that key, if that is possible."""
+    from rocketwire.wire.answer_form import answer_form_of  # no part of a first message
+
+    try:
+        answer = decode(frame)
+    except DecodeError:
+        return
+    fields = answer.ext_fields or {}
+    if (
+        answer.code == _SUCCESS
+        and answer.is_response
+        and fields.keys() == _TOLD
+        and (fields["queueId"], fields[_KEY]) == (lane.queue_id, key)
+    ):
+        lane.learnt += 1
+        lane.answer = answer_form_of(frame, answer, known=_KEY, text=_ID, number=_OFFSET)
+        lane.region, lane.is_traced = fields[const.MSG_REGION], fields[const.TRACE_ON] != "false"
+
+
+def _values(way: Way, message: Message, key: bytes, born: int) -> tuple[object, ...] | None:
     """What the form of a way is filled with for a message that is not compressed; None where it is not written with a form."""
-    text = message.few_properties(key)
+    text = message.few_properties(key.decode())
     if text is None or way.form is None:
         return None
     return way.form.values((born, message.flag, 0), text)
-
-
-def _read_nothing(_: bytes, __: int) -> None:
-    """Before the first answer was seen."""

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo
+    from rocketwire.wire.answer_form import AnswerForm
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.prepared import PreparedRequest, RequestForm
 
@@ -88,9 +89,23 @@ class Lane:
         way: what its messages have in common; None before the first of them was sent.
         at_once: where to; None where that is not known.
         changes: of routes and channels, when that was looked up.
+        answer: how the last message was answered; None as long as that is not known.
+        region: of the broker, where that form is known.
+        is_traced: whether the broker wants sends to be traced, likewise.
+        learnt: how many such forms were learnt since ``changes``.
     """
 
-    __slots__ = ("at_once", "changes", "queue", "queue_id", "way")
+    __slots__ = (
+        "answer",
+        "at_once",
+        "changes",
+        "is_traced",
+        "learnt",
+        "queue",
+        "queue_id",
+        "region",
+        "way",
+    )
 
     def __init__(self, queue: MessageQueue) -> None:
         """Args: queue: the queue."""
@@ -99,6 +114,10 @@ class Lane:
         self.way: Way | None = None
         self.at_once: AtOnce | None = None
         self.changes = -1
+        self.answer: AnswerForm | None = None
+        self.region = ""
+        self.is_traced = True
+        self.learnt = 0
 
 
 class Target:

@@ -140,7 +140,7 @@ class UniqueKeySequence:
         counter: number of the next key.
     """
 
-    __slots__ = ("_prefix", "address", "constant", "counter", "month_start", "process_id")
+    __slots__ = ("_form", "address", "constant", "counter", "month_start", "process_id")
 
     def __init__(
         self, *, address: bytes, process_id: int, constant: int, month_start: int, counter: int = 0
@@ -151,10 +151,15 @@ class UniqueKeySequence:
         self.constant = constant
         self.month_start = month_start
         self.counter = counter
-        self._prefix = encode_unique_key(UniqueKey(address, process_id, constant, 0, 0))[:-12]
+        prefix = encode_unique_key(UniqueKey(address, process_id, constant, 0, 0))[:-12]
+        self._form = prefix.encode() + b"%012X"
 
     def next_key(self, milliseconds: int) -> str:
-        """The next key.
+        """The next key; ``milliseconds`` as of ``next_in_ascii``."""
+        return self.next_in_ascii(milliseconds).decode()
+
+    def next_in_ascii(self, milliseconds: int) -> bytes:
+        """The next key, as it is written.
 
         Args:
             milliseconds: the time now, since 1970.  Up to 1000 s before the month it counts as its
@@ -165,7 +170,7 @@ class UniqueKeySequence:
             elapsed = 0
         counter = self.counter
         self.counter = counter + 1
-        return f"{self._prefix}{elapsed & 0xFFFFFFFF:08X}{counter & 0xFFFF:04X}"
+        return self._form % ((elapsed & 0xFFFFFFFF) << 16 | counter & 0xFFFF)
 
 
 def _bytes_of(text: str) -> bytes:

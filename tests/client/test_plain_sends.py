@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
+from rocketwire.channel import Channel
 from rocketwire.client import ClientConfig, Message, open_client
 from rocketwire.client.producer import Producer, open_producer
 from rocketwire.codes import RequestCode as Code
@@ -23,6 +24,17 @@ from tests.support.tcp import pair
 if TYPE_CHECKING:
     import socket
     from collections.abc import AsyncGenerator
+
+    from rocketwire.at_once import Begun
+
+
+def as_java_tells(request: RemotingCommand) -> dict[str, str]:
+    """What Java's brokers tell of a message that is stored at offset 7, in their order."""
+    fields = request.ext_fields or {}
+    key = fields["i"].removeprefix("UNIQ_KEY\x01")[:32]
+    told = stored(request).ext_fields or {}
+    order = ("queueId", "transactionId", "msgId", "TRACE_ON", "MSG_REGION", "queueOffset")
+    return {name: {**told, "transactionId": key}[name] for name in order}
 
 
 class Broker:
@@ -66,8 +78,7 @@ class Broker:
         if request.code == Code.SEND_MESSAGE_V2:
             self.sends.append(request)
             self.over.append(number)
-            answer = stored(request)
-            answer = replace(answer, ext_fields={**(answer.ext_fields or {}), **self.changed})
+            answer = replace(answer, ext_fields={**as_java_tells(request), **self.changed})
             if request.body == b"refuse":
                 answer = RemotingCommand(code=13, remark="no")
         if request.body != b"ignore":
@@ -128,7 +139,29 @@ async def test_every_message_is_sent_in_its_turn_and_acknowledged() -> None:
             fields["i"]
             == f"UNIQ_KEY\x01{result.msg_id}\x02WAIT\x01true\x02TAGS\x01t\x02KEYS\x01k\x02"
         )
-        assert (result.queue_offset, result.transaction_id, result.region) == (7, "TX", "R")
+        assert (result.queue_offset, result.transaction_id) == (7, result.msg_id)
+        assert (result.region, result.offset_msg_id[:8]) == ("R", "0A000002")
+
+
+async def test_an_answer_is_read_at_once_if_it_is_like_the_last_one_of_its_queue(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    left: list[int] = []
+    go_on = Channel.go_on
+
+    async def noted(self: Channel, begun: Begun, code: int, deadline: float) -> RemotingCommand:
+        left.append(code)
+        return await go_on(self, begun, code, deadline)
+
+    async with producing() as (producer, broker):
+        monkeypatch.setattr("rocketwire.at_once.LONGEST", 10.0)
+        monkeypatch.setattr(Channel, "go_on", noted)
+        broker.changed = {"queueOffset": "10", "TRACE_ON": "false", "MSG_REGION": "Q"}
+        results = [await producer.send(Message("T", b"x")) for _ in range(16)]
+
+    told = [(one.queue_offset, one.trace_on, one.region) for one in results]
+    assert told == [(10, False, "Q")] * 16
+    assert left == [Code.SEND_MESSAGE_V2] * 2
 
 
 async def test_a_message_with_nothing_but_a_body_is_written_as_ever() -> None:

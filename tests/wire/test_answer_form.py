@@ -9,29 +9,51 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.codes import SerializeType
-from rocketwire.wire.answer_form import answer_form_of
-from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire.wire.answer_form import AnswerForm, answer_form_of
+from rocketwire.wire.command import RemotingCommand, decode, encode
 
-STORED = RemotingCommand(
-    code=0, opaque=7, flag=1, version=513, ext_fields={"queueId": "1", "msg.Id": "7F", "empty": ""}
-)
-NAMES = ("empty", "queueId", "msg.Id")
+FIELDS = {"queueId": "1", "key": "K0", "msg.Id": "7F", "100%": "%d", "offset": "12"}
+STORED = RemotingCommand(code=0, opaque=70, flag=1, version=513, ext_fields=FIELDS)
 INTS = st.integers(min_value=-(2**31), max_value=2**31 - 1)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]))
+NUMBERS = st.from_regex("[0-9]{2}", fullmatch=True)
 
 
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), min_size=3, max_size=3), INTS)
-def test_what_a_form_reads_was_written(values: list[str], opaque: int) -> None:
-    form = answer_form_of(encode(STORED), STORED, NAMES)
+def form_like(answer: RemotingCommand, frame: bytes | None = None) -> AnswerForm | None:
+    return answer_form_of(frame or encode(answer), answer, "key", "msg.Id", "offset")
+
+
+def stored_form() -> AnswerForm:
+    form = form_like(STORED)
     assert form is not None
-    told: dict[str, str] = dict(zip(NAMES, values, strict=True))
-    fields = {name: told[name] for name in STORED.ext_fields or ()}
-    frame = encode(replace(STORED, ext_fields=fields, opaque=opaque))
+    return form
 
-    read = form.values(frame, opaque)
 
-    plain = all(" " <= c <= "~" and c not in '"\\' for value in values for c in value)
-    assert read == ((*values, str(opaque)) if plain else None)
-    assert form.values(frame, opaque ^ 1) is None
+def told(key: str, text: str, number: str, opaque: int = 70) -> bytes:
+    """The answer that tells these."""
+    fields = {**FIELDS, "key": key, "msg.Id": text, "offset": number}
+    return encode(replace(STORED, ext_fields=fields, opaque=opaque))
+
+
+@given(TEXTS, TEXTS | NUMBERS, INTS | st.integers(min_value=10, max_value=99))
+def test_what_a_form_reads_was_written(text: str, number: str, opaque: int) -> None:
+    read = stored_form().values(told("K1", text, number, opaque), b"K1", opaque)
+
+    plain = text.isalnum() and number.isdigit() and (text + number).isascii()
+    alike = plain and len(text) == len(number) == len(str(opaque)) == 2
+    assert read == ((text.encode(), number.encode()) if alike else None)
+
+
+@given(st.binary(max_size=4), st.integers(min_value=0, max_value=300))
+def test_what_is_changed_anywhere_is_read_as_by_the_reader_of_headers(put: bytes, at: int) -> None:
+    frame = told("K1", "AB", "34")
+    changed = frame[:at] + put + frame[at + len(put) :]
+
+    read = stored_form().values(changed, b"K1", 70)
+
+    if read is not None:
+        fields = {**FIELDS, "key": "K1", "msg.Id": read[0].decode(), "offset": read[1].decode()}
+        assert decode(changed) == replace(STORED, ext_fields=fields)
 
 
 @pytest.mark.parametrize(
@@ -41,43 +63,62 @@ def test_what_a_form_reads_was_written(values: list[str], opaque: int) -> None:
         replace(STORED, flag=0),
         replace(STORED, remark="but"),
         replace(STORED, body=b"body"),
+        replace(STORED, opaque=71),
         replace(STORED, ext_fields={"queueId": "1"}),
-        replace(STORED, ext_fields={"queueId": "1", "msg-Id": "7F", "empty": ""}),
+        replace(STORED, ext_fields={**FIELDS, "queueId": "2"}),
+        replace(STORED, ext_fields={**FIELDS, "key": "K1"}),
         replace(STORED, serialize_type=SerializeType.ROCKETMQ),
     ],
 )
 def test_other_answers_are_not_read(other: RemotingCommand) -> None:
-    form = answer_form_of(encode(STORED), STORED, NAMES)
-    assert form is not None
+    form = stored_form()
 
-    assert form.values(encode(STORED), 7) == ("", "1", "7F", "7")
-    assert form.values(encode(other), 7) is None
+    assert form.values(encode(STORED), b"K0", 70) == (b"7F", b"12")
+    assert form.values(encode(other), b"K0", 70) is None
 
 
 def test_neither_parts_nor_more_than_one_are_read() -> None:
-    frame = encode(STORED)
-    form = answer_form_of(frame, STORED, NAMES)
-    assert form is not None
+    frame, form = encode(STORED), stored_form()
 
     for end in range(len(frame)):
-        assert form.values(frame[:end], 7) is None
-    assert form.values(frame * 2, 7) is None
+        assert form.values(frame[:end], b"K0", 70) is None
+    assert form.values(frame * 2, b"K0", 70) is None
+
+
+def test_an_answer_with_a_body_is_read_with_that_body() -> None:
+    answer = replace(STORED, body=b"body")
+    form = form_like(answer)
+    assert form is not None
+
+    assert form.values(encode(answer), b"K0", 70) == (b"7F", b"12")
+    assert form.values(encode(STORED), b"K0", 70) is None
 
 
 @pytest.mark.parametrize(
-    "answer",
+    "fields",
     [
-        replace(STORED, ext_fields=None),
-        replace(STORED, ext_fields={"a": "x" * 4096}),
-        replace(STORED, ext_fields={"a": "ä"}),
-        replace(STORED, ext_fields={"\0": "a"}),
-        replace(STORED, body=b"body"),
+        None,
+        {**FIELDS, "more": "x" * 4096},
+        {**FIELDS, "key": ""},
+        {**FIELDS, "msg.Id": "ä"},
+        {**FIELDS, "offset": '"'},
+        {"msg.Id": "7F", "key": "K0", "offset": "12"},
     ],
 )
-def test_some_answers_have_no_form(answer: RemotingCommand) -> None:
-    assert answer_form_of(encode(answer), answer, [*(answer.ext_fields or {})]) is None
+def test_some_answers_have_no_form(fields: dict[str, str] | None) -> None:
+    assert form_like(replace(STORED, ext_fields=fields)) is None
 
 
-@pytest.mark.parametrize("names", [NAMES[1:], (*NAMES, "more")])
-def test_answers_that_tell_something_else_have_no_form(names: tuple[str, ...]) -> None:
-    assert answer_form_of(encode(STORED), STORED, names) is None
+def test_an_answer_whose_neighbour_has_a_number_of_another_length_has_no_form() -> None:
+    assert form_like(replace(STORED, opaque=-10)) is None
+    assert form_like(replace(STORED, opaque=-11)) is not None
+
+
+def test_an_answer_with_the_same_names_elsewhere_has_no_form() -> None:
+    header = (
+        b'{"code":0,"key":"K0","msg.Id":"7F","offset":"12","extFields":{"key": "K0","msg.Id": "7F",'
+        b'"offset": "12"},"flag":1,"language":"JAVA","opaque":70,"version":513}'
+    )
+    frame = (len(header) + 4).to_bytes(4) + len(header).to_bytes(4) + header
+
+    assert form_like(decode(frame), frame) is None
