@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from rocketwire_tools.pcap.buffers import buffer_of
+from rocketwire_tools.pcap.buffers import blocks_of, buffer_of
 
 if TYPE_CHECKING:
     from rocketwire_tools.pcap.buffers import Buffer
@@ -39,3 +39,11 @@ def test_a_system_without_large_pages_gives_a_buffer(monkeypatch: pytest.MonkeyP
     monkeypatch.delattr(mmap, "MADV_HUGEPAGE", raising=False)
 
     assert _is_as_asked(buffer_of(100_000))
+
+
+def test_blocks_are_of_one_size_and_have_nothing_in_common() -> None:
+    blocks = blocks_of(5000, 4)
+    for number, block in enumerate(blocks):
+        block[:] = bytes([number]) * 5000
+
+    assert [bytes([number]) * 5000 for number in range(4)] == [bytes(block) for block in blocks]

@@ -21,3 +21,13 @@ def buffer_of(size: int) -> Buffer:
     with suppress(OSError):  # a kernel without them
         made.madvise(mmap.MADV_HUGEPAGE)
     return made
+
+
+def blocks_of(size: int, count: int) -> list[memoryview]:
+    """So many buffers of a size, all but the first in large pages: a small capture needs no other, and would wait longer for a
+    large page to be cleared than for what is put into it."""
+    rest = memoryview(buffer_of((count - 1) * size))
+    return [
+        memoryview(mmap.mmap(-1, size)),
+        *(rest[at : at + size] for at in range(0, len(rest), size)),
+    ]

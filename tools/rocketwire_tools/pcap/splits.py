@@ -24,7 +24,7 @@ from rocketwire_tools.pcap.capture import (
     pcap_format,
 )
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.inputs import COMPRESSED
+from rocketwire_tools.pcap.inflating import COMPRESSED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,0 +1,121 @@
+"""Inflating ahead of the decoder: what comes, in which order, and what is left when nobody wants it any more."""
+
+from __future__ import annotations
+
+import io
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.inputs import AHEAD, BLOCK, InflatedSource
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Counting:
+    """Inflates to blocks that hold their number, and then comes to an end.
+
+    Args:
+        sizes: how many bytes each call gives.
+        end: raised behind them; None for a clean end.
+    """
+
+    def __init__(self, sizes: list[int], end: Exception | None = None) -> None:
+        self._sizes = sizes
+        self._end = end
+        self.calls = 0
+        self.filled = threading.Semaphore(0)
+
+    def readinto1(self, buffer: memoryview, /) -> int:
+        self.calls += 1
+        self.filled.release()
+        if self.calls > len(self._sizes):
+            if self._end is not None:
+                raise self._end
+            return 0
+        size = min(self._sizes[self.calls - 1], len(buffer))
+        buffer[:size] = bytes([self.calls % 251]) * size
+        return size
+
+
+def given(source: InflatedSource, step: int = 3 << 19) -> Iterator[bytes]:
+    """What comes, a buffer at a time."""
+    buffer = memoryview(bytearray(step))
+    while count := source.readinto(buffer):
+        yield bytes(buffer[:count])
+
+
+def source_of(plain: Counting, piece: int = BLOCK) -> InflatedSource:
+    return InflatedSource("some.pcap.gz", plain, io.FileIO("/dev/null"), piece)
+
+
+def wanted(sizes: list[int]) -> bytes:
+    return b"".join(bytes([(at + 1) % 251]) * size for at, size in enumerate(sizes))
+
+
+@pytest.mark.parametrize("step", [1000, BLOCK, 5 * BLOCK])
+def test_pieces_of_any_size_come_in_order_however_much_is_asked_for(step: int) -> None:
+    sizes = [3, BLOCK, BLOCK - 3, 1, BLOCK // 2, *[BLOCK] * 3, 17]
+    plain = Counting([min(size, 1 << 17) for size in sizes])
+    source = source_of(plain, 1 << 17)
+    assert wanted([min(size, 1 << 17) for size in sizes]) == b"".join(given(source, step))
+    source.close()
+
+
+def test_it_runs_ahead_of_the_decoder_so_many_blocks_and_no_further() -> None:
+    sizes = [BLOCK] * (3 * AHEAD)
+    plain = Counting(sizes)
+    source = source_of(plain)
+    for _ in range(AHEAD):
+        plain.filled.acquire()
+    assert AHEAD == plain.calls
+    assert wanted(sizes) == b"".join(given(source))
+    source.close()
+
+
+def test_what_comes_before_damage_is_given_and_then_the_damage_is_told_once() -> None:
+    source = source_of(Counting([BLOCK, 5], ValueError("no such block")))
+    assert wanted([BLOCK, 5]) == source_bytes(source, BLOCK + 5)
+    with pytest.raises(CaptureError, match=r"some\.pcap\.gz: cannot be inflated: no such block"):
+        source.readinto(memoryview(bytearray(1)))
+    assert 0 == source.readinto(memoryview(bytearray(1)))
+    source.close()
+
+
+def source_bytes(source: InflatedSource, count: int) -> bytes:
+    """So many bytes, and no call more."""
+    made = bytearray()
+    while len(made) < count:
+        buffer = memoryview(bytearray(count - len(made)))
+        made += buffer[: source.readinto(buffer)]
+    return bytes(made)
+
+
+def test_a_stream_that_was_cut_off_just_ends() -> None:
+    source = source_of(Counting([10], EOFError()))
+    assert wanted([10]) == b"".join(given(source))
+    assert 0 == source.readinto(memoryview(bytearray(1)))
+    source.close()
+
+
+@pytest.mark.parametrize("taken", [0, 1])
+def test_closing_ends_the_thread_wherever_it_is(taken: int) -> None:
+    plain = Counting([BLOCK] * (3 * AHEAD))
+    source = source_of(plain)
+    for _ in range(AHEAD):
+        plain.filled.acquire()
+    for _ in range(taken):
+        source.readinto(memoryview(bytearray(BLOCK)))
+    source.close()
+    assert plain.calls <= AHEAD + taken
+    assert "inflate" not in {thread.name for thread in threading.enumerate()}
+
+
+def test_closing_ends_a_thread_that_has_come_to_the_end() -> None:
+    source = source_of(Counting([]))
+    assert [] == list(given(source))
+    source.close()
+    assert "inflate" not in {thread.name for thread in threading.enumerate()}
