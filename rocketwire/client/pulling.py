@@ -5,6 +5,7 @@ Java: ``PullAPIWrapper``, ``MQClientAPIImpl.processPullResponse``, ``PullSysFlag
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -14,7 +15,7 @@ import trio
 from rocketwire.client.calls import make_request
 from rocketwire.client.queues import replica_of
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.errors import BrokerError, DecodeError
+from rocketwire.errors import BrokerError, ChannelError, DecodeError
 from rocketwire.flags import PullSysFlag
 from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
@@ -125,6 +126,9 @@ _NEXT: Final = "nextBeginOffset"
 _MAX: Final = "maxOffset"
 _SURE: Final = 18
 """So many digits are always a ``long``."""
+SLAVE_AVOIDED: Final = 120.0
+"""Seconds for which a slave is not asked that did not answer; so long a name server keeps one that does not say that it lives."""
+
 _LONGER: Final = CONSUMER_TIMEOUT_WHEN_SUSPEND - BROKER_SUSPEND_MAX_TIME
 
 
@@ -339,6 +343,7 @@ class PullCalls:
         """
         self._instance = instance
         self._known: dict[MessageQueue, _Known] = {}
+        self._avoided: dict[str, float] = {}  # slaves that did not answer, and until when
 
     def forget(self, queue: MessageQueue) -> None:
         """The queue is somebody else's."""
@@ -364,9 +369,13 @@ class PullCalls:
         command = known.request(request, instance.config, to_slave=found.is_slave)
         limit = request.suspend_timeout + _LONGER if within is None else within
         now = trio.current_time()
-        response = await instance.pool.request_by(
-            found.address, command, started=now, deadline=now + limit
-        )
+        try:
+            response = await instance.pool.request_by(
+                found.address, command, started=now, deadline=now + limit
+            )
+        except ChannelError:
+            self._avoid(found)
+            raise
         return known.read(request, response, found.address)
 
     async def pull_on(
@@ -388,13 +397,17 @@ class PullCalls:
         talk = _PullTalk(self._instance, known, found, request, take)
         command = known.request(request, self._instance.config, to_slave=found.is_slave)
         now = trio.current_time()
-        response = await self._instance.pool.request_by(
-            found.address,
-            command,
-            started=now,
-            deadline=now + request.suspend_timeout + _LONGER,
-            follow=talk.follow,
-        )
+        try:
+            response = await self._instance.pool.request_by(
+                found.address,
+                command,
+                started=now,
+                deadline=now + request.suspend_timeout + _LONGER,
+                follow=talk.follow,
+            )
+        except ChannelError:
+            self._avoid(found)
+            raise
         if talk.is_over:
             return None
         result = known.read(request, response, found.address)
@@ -411,7 +424,14 @@ class PullCalls:
         found = self._instance.routes.replica(known.broker_name, known.suggested)
         if found is None:
             found = await replica_of(self._instance, queue, known.suggested)
+        if found.is_slave and self._avoided.get(found.address, -math.inf) > trio.current_time():
+            found = self._instance.routes.replica(known.broker_name) or found
         return known, found
+
+    def _avoid(self, found: FoundBroker) -> None:
+        """Ask the master in the place of a slave that did not answer; Java's consumers ask the slave until its route is gone."""
+        if found.is_slave:
+            self._avoided[found.address] = trio.current_time() + SLAVE_AVOIDED
 
 
 class _PullTalk:

@@ -6,9 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
 import pytest
+import trio
 
 from rocketwire.client.config import ClientConfig
 from rocketwire.client.pulling import (
+    SLAVE_AVOIDED,
     Onward,
     PullCalls,
     PullRequest,
@@ -18,7 +20,7 @@ from rocketwire.client.pulling import (
 )
 from rocketwire.client.routes import FoundBroker, Routes
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
-from rocketwire.errors import BrokerError, DecodeError
+from rocketwire.errors import BrokerError, DecodeError, RequestTimeoutError
 from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pull import PullMessageResponseHeader
@@ -77,12 +79,13 @@ class Instance:
 
     async def request_by(
         self,
-        _: str,
+        address: str,
         request: RemotingCommand | PreparedRequest,
         *,
         follow: Follow | None = None,
         **__: float,
     ) -> RemotingCommand:
+        del address
         answer = self._answer(request)
         while follow is not None and (following := follow(answer)) is not None:
             answer = self._answer(following)
@@ -143,6 +146,48 @@ async def test_a_slave_is_told_no_offsets_once_it_was_suggested() -> None:
     calls.forget(QUEUE)
     await calls.pull(request)
     assert instance.asked[-1][1] == encode_header(pull_header(request, to_slave=False))
+
+
+@dataclass
+class Hanging(Instance):
+    """As ``Instance``, but its slave does not answer; ``addresses``: who was asked."""
+
+    addresses: list[str] = field(default_factory=list[str])
+
+    async def request_by(
+        self,
+        address: str,
+        request: RemotingCommand | PreparedRequest,
+        *,
+        follow: Follow | None = None,
+        **others: float,
+    ) -> RemotingCommand:
+        self.addresses.append(address)
+        if address == "b:10912":
+            raise RequestTimeoutError(address, RequestCode.PULL_MESSAGE, 30)
+        return await super().request_by(address, request, follow=follow, **others)
+
+
+@pytest.mark.parametrize("one_by_one", [True, False])
+async def test_the_master_is_asked_in_the_place_of_a_slave_that_did_not_answer_for_a_while(
+    autojump_clock: trio.testing.MockClock, *, one_by_one: bool
+) -> None:
+    instance = Hanging(ClientConfig(namesrv_addr="n:9876"), broker_id=1)
+    calls = PullCalls(cast("ClientInstance", instance))
+
+    async def pull(queue: MessageQueue) -> None:
+        request = replace(FIRST, queue=queue)
+        await (calls.pull(request) if one_by_one else calls.pull_on(request, Taker(0).take))
+
+    await pull(QUEUE)
+    with pytest.raises(RequestTimeoutError):
+        await pull(QUEUE)
+    for queue in (QUEUE, QUEUE, replace(QUEUE, queue_id=4), replace(QUEUE, queue_id=4)):
+        await pull(queue)
+    assert instance.addresses == ["b:10911", "b:10912", *["b:10911"] * 4]
+    await trio.sleep(SLAVE_AVOIDED)
+    with pytest.raises(RequestTimeoutError):
+        await pull(QUEUE)
 
 
 async def test_a_text_without_a_strict_form_goes_the_long_way_or_is_refused() -> None:

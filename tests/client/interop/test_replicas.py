@@ -35,9 +35,11 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
 
-def pull_of(topic: str, group: str, version: int, offset: int = 0, **more: object) -> PullRequest:
+def pull_of(
+    topic: str, group: str, version: int, offset: int = 0, queue_id: int = 0, **more: object
+) -> PullRequest:
     return PullRequest(
-        queue=MessageQueue(topic=topic, broker_name="broker-a", queue_id=0),
+        queue=MessageQueue(topic=topic, broker_name="broker-a", queue_id=queue_id),
         offset=offset,
         group=group,
         subscription=subscription_data(topic, version=version),
@@ -70,11 +72,6 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
     master = java_cluster.master
     asked: list[str] = []
 
-    async def set_ratio(value: int) -> None:
-        line = f"updateBrokerConfig -b {master.address} -k accessMessageInMemoryMaxRatio -v {value}"
-        done = await trio.to_thread.run_sync(java_peer.admin, java_cluster.address, line)
-        assert "success" in done.out, done
-
     async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
         topic = "BenchmarkTest"  # every broker has it from the start, a slave hears of others only after a minute
         await send(client, topic, numbered(64), queue_id=0)
@@ -92,7 +89,7 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
 
         monkeypatch.setattr(client.pool, "request_by", noting)
         calls, offset, bodies = PullCalls(client), 0, list[bytes]()
-        await set_ratio(0)
+        await _set_ratio(java_cluster, java_peer, 0)
         try:
             while offset < 64:
                 pull = pull_of(topic, unique("g"), 1, offset, subscription=True)
@@ -100,15 +97,58 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
                 offset = result.next_begin_offset
                 bodies += [message.body or b"" for message in result.messages]
         finally:
-            await set_ratio(40)
+            await _set_ratio(java_cluster, java_peer, 40)
 
     assert asked[0] == master.address
     assert slave.address in asked
     assert bodies == numbered(64)
 
 
-async def _until_the_slave_has(client: ClientInstance, slave: str, topic: str, count: int) -> None:
-    header = pull_header(pull_of(topic, "g", 1, count - 1, subscription=True), to_slave=True)
+async def test_pulls_go_back_to_the_master_where_the_slave_that_it_suggests_hangs(
+    java_cluster: JavaCluster, java_peer: JavaPeer
+) -> None:
+    """The system has stopped it: it takes connections and requests, and answers nothing."""
+    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
+        topic = "BenchmarkTest"
+        await send(client, topic, numbered(64), queue_id=1)
+        slave = await trio.to_thread.run_sync(java_cluster.slave)
+        await _until_the_slave_has(client, slave.address, topic, 64, queue_id=1)
+        await client.refresh_route(topic)
+        calls, group, offset = PullCalls(client), unique("g"), 0
+        bodies, silent = list[bytes](), list[str]()
+        await _set_ratio(java_cluster, java_peer, 0)
+        slave.freeze()
+        try:
+            while offset < 64:
+                pull = pull_of(topic, group, 1, offset, 1, subscription=True)
+                if bodies and not silent:
+                    with pytest.raises(RequestTimeoutError) as caught:
+                        await calls.pull(pull, within=0.5)
+                    silent.append(caught.value.address)
+                result = await calls.pull(pull, within=PATIENCE)
+                offset = result.next_begin_offset
+                bodies += [message.body or b"" for message in result.messages]
+        finally:
+            slave.thaw()
+            await _set_ratio(java_cluster, java_peer, 40)
+
+    assert silent == [slave.address]
+    assert bodies == numbered(64)
+
+
+async def _set_ratio(java_cluster: JavaCluster, java_peer: JavaPeer, value: int) -> None:
+    """Have the master take so many per cent of memory for what is not old."""
+    address = java_cluster.master.address
+    line = f"updateBrokerConfig -b {address} -k accessMessageInMemoryMaxRatio -v {value}"
+    done = await trio.to_thread.run_sync(java_peer.admin, java_cluster.address, line)
+    assert "success" in done.out, done
+
+
+async def _until_the_slave_has(
+    client: ClientInstance, slave: str, topic: str, count: int, queue_id: int = 0
+) -> None:
+    pull = pull_of(topic, "g", 1, count - 1, queue_id, subscription=True)
+    header = pull_header(pull, to_slave=True)
 
     async def has() -> bool:
         answer = await client.brokers.call(slave, RequestCode.PULL_MESSAGE, header, within=PATIENCE)
