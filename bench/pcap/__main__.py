@@ -1,7 +1,11 @@
 """``python -m bench.pcap``: CPU, speed and memory of ``rocketwire-pcap`` beside tshark with the dissector that it makes.
 
 All rounds do everything in turn, since figures of different moments cannot be compared on a machine that does other things too;
-of each the best round counts.  Columns alone, of which a decoder takes a second, are made several times in each.  tshark, with the Lua dissector, gets the first part of each capture, and what it takes for the rest
+of each the best round counts.  Columns alone, of which a decoder takes a second, are made several times in each.  Compressed
+captures are the exception, since what is told of them is a ratio of two short times: the bests of both come from different
+moments of a clock that swings by half, and so say as much of luck as of the decoder.  Each run has one of the plain capture right
+beside it, before and after it in turn, and the median of all pairs counts: no pair is chosen, and what disturbs either run is as
+likely to disturb the other.  tshark, with the Lua dissector, gets the first part of each capture, and what it takes for the rest
 is extrapolated: its time grows a little faster than the capture, so that is in its favour; ``--whole`` gives it all of it.
 Two things should be known of the comparison: a dissector in C would be quicker than one in Lua, and tshark decodes far more than
 frames.  Both write what they find: tshark the fields that are our columns as text, ours all columns as Parquet.
@@ -13,6 +17,7 @@ import argparse
 import compileall
 import json
 import shutil
+import statistics
 import sys
 import tempfile
 from dataclasses import dataclass, field
@@ -42,6 +47,8 @@ TIMES_FASTER: Final = 30.0
 MOST_MEMORY: Final = 256.0
 DECODERS: Final = 5
 """Decoders that make columns in a round: what takes half a second is measured no better than the machine runs in that half second."""
+PAIRS: Final = 7
+"""Times that a compressed capture and the plain one are decoded side by side in a round, for each way to compress."""
 _FIELDS: Final = (
     "frame.time_epoch", "ip.src", "ipv6.src", "tcp.srcport", "ip.dst", "ipv6.dst", "tcp.dstport", "rocketmq.kind",
     "rocketmq.code", "rocketmq.code_name", "rocketmq.request_code", "rocketmq.opaque", "rocketmq.flag", "rocketmq.language",
@@ -103,6 +110,7 @@ class Bench:
         with self.captures["mixed"].path.open("rb") as file:
             self._nothing.write_bytes(file.read(24))
         self.seen: dict[tuple[str, str], Seen] = {}
+        self.ratios: dict[str, list[float]] = {suffix: [] for suffix in INFLATED}
 
     def round(self) -> None:
         """Everything once."""
@@ -110,11 +118,13 @@ class Bench:
             if TSHARK is not None:
                 self._tshark(name)
             if name != LARGE:
-                self._columns(name, capture.path)
+                for _ in range(DECODERS):
+                    self._columns("columns", name, capture.path)
             self._decode(name, capture.path, "1")
         self._decode(LARGE, self.captures[LARGE].path, "2")
-        for suffix, path in self.inflated.items():
-            self._columns(suffix, path)
+        for suffix in INFLATED:
+            for number in range(PAIRS):
+                self._pair(suffix, plain_first=number % 2 == 0)
         if TSHARK is not None:
             self._note("tshark", "nothing", run(self._dissect(self._nothing), self._out))
 
@@ -140,12 +150,19 @@ class Bench:
             lengths = (line.rstrip(b"\n").rpartition(b"\t")[2] for line in file)
             seen.frames = sum(one.count(b",") + 1 for one in lengths if one)
 
-    def _columns(self, name: str, path: Path) -> None:
-        for _ in range(DECODERS):
-            run([sys.executable, "-m", "bench.pcap.columns", str(path)], self._out)
-            said: dict[str, Any] = json.loads(self._out.read_text())
-            seen = self._note("columns", name, Spent(said["wall"], said["cpu"], 0))
-            seen.frames = said["frames"]
+    def _columns(self, what: str, name: str, path: Path) -> Spent:
+        run([sys.executable, "-m", "bench.pcap.columns", str(path)], self._out)
+        said: dict[str, Any] = json.loads(self._out.read_text())
+        spent = Spent(said["wall"], said["cpu"], 0)
+        self._note(what, name, spent).frames = said["frames"]
+        return spent
+
+    def _pair(self, suffix: str, *, plain_first: bool) -> None:
+        """A compressed capture and the plain one, one right after the other; they count for nothing else."""
+        both = {"mixed": self.captures["mixed"].path, suffix: self.inflated[suffix]}
+        order = list(both) if plain_first else list(reversed(both))
+        walls = {name: self._columns("pair", name, both[name]).wall for name in order}
+        self.ratios[suffix].append(walls["mixed"] / walls[suffix])
 
     def _decode(self, name: str, path: Path, jobs: str) -> None:
         target = self._scratch / "out.parquet"
@@ -169,9 +186,8 @@ class Bench:
             each = self.seen["columns", name].frames / 1e3 / self.seen["columns", name].cpu
             made.append(Figure(f"{name}: the same in frames", each, "k/s"))
         for suffix, bound in INFLATED.items():
-            ratio = self.seen["columns", "mixed"].wall / self.seen["columns", suffix].wall
             text = f"mixed.pcap.{suffix}: speed / that of the plain capture, wall"
-            made.append(Figure(text, ratio, "x", bound))
+            made.append(Figure(text, statistics.median(self.ratios[suffix]), "x", bound))
         return made + self._of_large()
 
     def _of_large(self) -> list[Figure]:
@@ -210,6 +226,10 @@ class Bench:
             made.append(
                 f"{name}: {capture.size / 1e6:,.0f} MB, {capture.frames:,} frames; {self._found(name, capture)}"
             )
+        for suffix, ratios in self.ratios.items():
+            found = self.seen["pair", suffix].frames
+            text = f"{len(ratios)} pairs, from {min(ratios):.2f} to {max(ratios):.2f} x"
+            made.append(f"mixed.pcap.{suffix}: found {found:,} frames; {text}")
         return made
 
     def _found(self, name: str, capture: Capture) -> str:
