@@ -206,32 +206,43 @@ class ConcurrentConsumption:
         """Has the messages of a run handled that nobody else takes meanwhile, so many batches at most; returns how many."""
         run, size = hand.run, self._config.consume_message_batch_max_size
         queue, process, messages = run.queue, run.process, run.messages
-        is_retry = (queue.topic or "").startswith(RETRY_PREFIX)
-        handled, end, listener = 0, len(messages), self.listener
+        left, end, listener = most, len(messages), self._listener_of(queue)
         context = concurrently_context(queue, 0, None)
-        while handled < most and (at := run.at) < end and not (process.dropped or process.retiring):
+        while left and (at := run.at) < end and not (process.dropped or process.retiring):
+            left -= 1
             if at != hand.end:  # others have taken some meanwhile
                 self._settle(hand)
                 hand.begin = hand.end = at
             run.at = after = at + size
-            hand.now = given = batch = messages[at : at + size] if size > 1 else [messages[at]]
-            if is_retry:
-                given = [with_real_topic(message, self._group) for message in batch]
+            batch = [messages[at]] if size == 1 else messages[at:after]
             try:
-                status = await listener(given, context)
+                status = await listener(batch, context)
             except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it
-                _LOG.exception("%s: a handler failed on message %s", self._group, given[0].msg_id)
+                _LOG.exception("%s: a handler failed on message %s", self._group, batch[0].msg_id)
                 status = _LATER
-            hand.now = ()
-            handled += 1
-            if status is _LATER or context.ack_index is not None:
-                await self._handled_in_part(hand, batch, status, context)
+            if status is not _LATER and context.ack_index is None:
+                hand.end = after
+                if not context.delay_level_when_next_consume:
+                    continue
             else:
-                hand.end = after if after < end else end
-            if context.ack_index is not None or context.delay_level_when_next_consume:
-                context = concurrently_context(queue, 0, None)
+                hand.told = after
+                await self._handled_in_part(hand, batch, status, context)
+            context = concurrently_context(queue, 0, None)
         self._forget_ended()
-        return handled
+        return most - left
+
+    def _listener_of(self, queue: MessageQueue) -> MessageListenerConcurrently:
+        """Who handles messages of a queue, as the application expects them."""
+        listener, group = self.listener, self._group
+        if not (queue.topic or "").startswith(RETRY_PREFIX):
+            return listener
+
+        async def with_real_topics(
+            messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
+        ) -> ConsumeConcurrentlyStatus | None:
+            return await listener([with_real_topic(one, group) for one in messages], context)
+
+        return with_real_topics
 
     def _forget_ended(self) -> None:
         work = self._work
@@ -241,9 +252,8 @@ class ConcurrentConsumption:
     def _waits(self, hand: Hand) -> None:
         """The worker is about to let others run: they have to know what was done, and may take the rest."""
         self._settle(hand)
-        if hand.now:
-            hand.run.process.mark_started(hand.now, now=hand.since)
-            hand.now = ()
+        if begun := hand.untold():
+            hand.run.process.mark_started(begun, now=hand.since)
         self._forget_ended()
         self._wake()
 

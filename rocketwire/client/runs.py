@@ -60,19 +60,25 @@ class Hand:
     Attributes:
         run: the run.
         begin: index of the first message that was handled and is still in the window.
-        end: index behind the last of them.
-        now: messages whose handler was called and has not waited yet.
+        end: index behind the last of them; what a handler works on begins there.
+        told: index behind the last message of which others know that a handler works on it, or has.
         since: time since which they were handled.
     """
 
-    __slots__ = ("begin", "end", "now", "run", "since")
+    __slots__ = ("begin", "end", "run", "since", "told")
 
     def __init__(self, run: Run, since: float) -> None:
         """Nothing yet."""
         self.run = run
         self.since = since
-        self.begin = self.end = run.at
-        self.now: Sequence[StoredMessage] = ()
+        self.begin = self.end = self.told = run.at
+
+    def untold(self) -> Sequence[StoredMessage]:
+        """What a handler works on that has not waited yet; from now on others know of it."""
+        if self.told > self.end:
+            return ()
+        self.told = self.run.at
+        return self.run.messages[self.end : self.told]
 
     def done(self) -> Sequence[StoredMessage]:
         """What was handled and is still in the window, which is forgotten here: the run's own messages if it is all of them."""
