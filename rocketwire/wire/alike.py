@@ -43,6 +43,7 @@ _LATER: Final = (
     "queue_id",
     "flag",
     "commit_log_offset",
+    "sys_flag",
     "born_timestamp",
     "born_host",
     "store_timestamp",
@@ -50,7 +51,7 @@ _LATER: Final = (
     "reconsume_times",
     "prepared_transaction_offset",
 )
-_LATER_STRUCT: Final = Struct(">l4xlll8xq4xq8sq8slq4x")
+_LATER_STRUCT: Final = Struct(">l4xlll8xqlq8sq8slq4x")
 _HOSTS: Final = (_LATER.index("born_host"), _LATER.index("store_host"))
 _ADDRESS: Final = 4
 
@@ -82,7 +83,6 @@ class Unread:
         "body",
         "properties",
         "queue_offset",
-        "sys_flag",
         "topic",
     )
 
@@ -218,7 +218,6 @@ def _row_reader(cls: type[Any], draft: type[Any]) -> Callable[..., int]:
             one.body = body or None
             one.properties = properties or None
             one.queue_offset = queue_offset
-            one.sys_flag = sys_flag
             one._head = head
             one.__class__ = cls
             add(one)
@@ -280,7 +279,6 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
             one.body = data[body:behind] or None
             one.properties = data[behind + between : stop] or None
             one.queue_offset = queue_offset
-            one.sys_flag = sys_flag
             one._head = data[at:body]
             one.__class__ = cls
             add(one)
