@@ -102,7 +102,7 @@ class PullResult:
         min_offset: of the queue's oldest message.
         max_offset: that the queue's next message will have.
         messages: those that were meant, with exact tags.
-        body_size: bytes of their bodies; None where it was not found by the way.
+        body_size: bytes of their bodies, whose offsets are each larger than the one before; None where that was not seen by the way.
     """
 
     status: PullStatus
@@ -290,7 +290,7 @@ class _Known:
             messages = read_messages(
                 response.body, request.subscription, told.offset_delta or 0, seen
             )
-            if seen.was_usual and len(messages) == seen.number:
+            if seen.was_usual and seen.ascends and len(messages) == seen.number:
                 body_size = seen.bodies
         return _pull_result(
             status,

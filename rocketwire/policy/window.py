@@ -84,11 +84,9 @@ class Thresholds:
         return replace(self, count=count, mebibytes=mebibytes)
 
 
-def _is_ascending(offsets: list[int]) -> bool:
-    """Whether each is larger than the one before, mostly by one."""
-    first, last, number = offsets[0], offsets[-1], len(offsets)
-    if last - first == number - 1 and offsets == [*range(first, last + 1)]:
-        return True
+def _ascend(messages: Sequence[Queued]) -> bool:
+    """Whether each offset is larger than the one before."""
+    offsets = [message.queue_offset for message in messages]
     return all(map(lt, offsets, offsets[1:]))
 
 
@@ -249,24 +247,23 @@ class ProcessQueue(Generic[M]):
         """Takes what a pull brought.
 
         Args:
-            messages: in ascending order of their offsets.
+            messages: mostly in ascending order of their offsets.
             max_offset: end of the queue, as the answer said.
-            body_size: bytes of their bodies, if it is known.
+            body_size: bytes of their bodies, if that is known, and that the offsets do ascend.
 
         Returns:
             Whether an orderly consumer has to be woken: messages wait, and nobody works on them.
         """
         if messages:
-            offsets = [message.queue_offset for message in messages]
             before = (
                 self._blocks[-1].last if self._blocks else self._order[-1] if self._order else None
             )
-            first, last = offsets[0], offsets[-1]
-            if (before is None or first > before) and _is_ascending(offsets):
+            first, last = messages[0].queue_offset, messages[-1].queue_offset
+            if (before is None or first > before) and (body_size is not None or _ascend(messages)):
                 if body_size is None:
                     body_size = sum([len(message.body or b"") for message in messages])
                 self._blocks.append(_Block(messages, first, last, body_size))
-                self._blocked += len(offsets)
+                self._blocked += len(messages)
                 self._newest = last
                 self._size += body_size
             else:

@@ -11,6 +11,7 @@ all of them, as rows of a table.
 from __future__ import annotations
 
 from functools import lru_cache
+from operator import lt
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -121,6 +122,7 @@ class Known:
     """What messages that lie together have in common, as far as it was seen; for those of the next answer, too.
 
     Attributes:
+        ascends: whether each offset of what was last read is larger than the one before; False where that was not seen by the way.
         bodies: bytes of the bodies of all that was last read; if ``was_usual``.
         endings: the topic behind its length and the length of the properties, by how much longer than its body a message is.
         number: how many were last read; if ``was_usual``.
@@ -130,10 +132,20 @@ class Known:
         was_usual: whether all that was last read is neither compressed, nor an inner batch, nor with addresses of IPv6.
     """
 
-    __slots__ = ("bodies", "endings", "number", "raw_topic", "size", "topic", "was_usual")
+    __slots__ = (
+        "ascends",
+        "bodies",
+        "endings",
+        "number",
+        "raw_topic",
+        "size",
+        "topic",
+        "was_usual",
+    )
 
     def __init__(self) -> None:
         """Nothing was seen."""
+        self.ascends = False
         self.bodies = self.number = 0
         self.endings: dict[int, bytes] = {}
         self.raw_topic = b""
@@ -193,26 +205,26 @@ def _rows(number: int, size: int, length: int, between: int) -> _Rows:
     return _Rows(*(Struct(">" + number * row) for row in (checked, kept, offset)))
 
 
-def _row_reader(cls: type[Any], draft: type[Any]) -> Callable[..., int]:
+def _row_reader(cls: type[Any], draft: type[Any]) -> Callable[..., tuple[int, bool]]:
     """A function that adds to a list the messages from a position on that have this size and begin as the first of them, so many at
-    most, unless one of them differs from what they have in common; it returns how many."""
+    most, unless one of them differs from what they have in common; it returns how many, and whether each offset is larger than the
+    one before."""
 
     def read_rows(
         data: bytes, at: int, most: int, size: int, topic: str, found: list[Any],
         sys_flag: int, length: int, ending: bytes,
-    ) -> int:  # fmt: skip
+    ) -> tuple[int, bool]:  # fmt: skip
         row = (size << 32 | MAGIC_V1, sys_flag, 0, 0, length, ending)
         rows = _rows(most, size, length, len(ending))
         if rows.checked.unpack_from(data, at) != row * most:
             fewer = _alike(data, at, size, most)
             if not 1 < fewer < most:
-                return 0
+                return 0, False
             return read_rows(data, at, fewer, size, topic, found, sys_flag, length, ending)
         add = found.append
         parts = iter(rows.kept.unpack_from(data, at))
-        for queue_offset, head, body, properties in zip(
-            rows.offsets.unpack_from(data, at), parts, parts, parts, strict=True
-        ):
+        offsets = rows.offsets.unpack_from(data, at)
+        for queue_offset, head, body, properties in zip(offsets, parts, parts, parts, strict=True):
             one = draft()
             one.topic = topic
             one.body = body or None
@@ -221,7 +233,8 @@ def _row_reader(cls: type[Any], draft: type[Any]) -> Callable[..., int]:
             one._head = head
             one.__class__ = cls
             add(one)
-        return most
+        usual = offsets == tuple(range(offsets[0], offsets[0] + most))
+        return most, usual or all(map(lt, offsets, offsets[1:]))
 
     return read_rows
 
@@ -248,7 +261,8 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
         ending_of, topic = known.endings.get, known.topic
         add, starts, end = found.append, data.startswith, len(data)
         between = len(known.raw_topic) + _LENGTH
-        longer, ending, last, in_rows, bodies = 0, b"", known.size, True, 0
+        longer, ending, last, in_rows = 0, b"", known.size, True
+        bodies, newest, ascends = 0, -1, True
         while at + SMALLEST <= end:
             size, magic, queue_offset, sys_flag, born, store, length = unpack(data, at)
             stop = at + size
@@ -266,11 +280,13 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
                 break
             if size == last and in_rows and starts(data[at : at + _SAME], stop):
                 most = min((end - at) // size, _MOST_ROWS)
-                rows = read_rows(data, at, most, size, topic, found, sys_flag, length, ending)
+                rows, rise = read_rows(data, at, most, size, topic, found, sys_flag, length, ending)
                 if rows:
                     known.size = size
                     at += rows * size
                     bodies += rows * length
+                    ascends = ascends and rise and queue_offset > newest
+                    newest = found[-1].queue_offset
                     continue
                 in_rows = False
             last = size
@@ -284,7 +300,9 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
             add(one)
             at = stop
             bodies += length
-        known.bodies = bodies
+            ascends = ascends and queue_offset > newest
+            newest = queue_offset
+        known.ascends, known.bodies = ascends, bodies
         return at
 
     return read_alike

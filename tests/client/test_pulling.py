@@ -256,7 +256,9 @@ async def test_pulls_end_where_no_more_is_wanted_or_another_is_to_be_asked(
 async def test_how_large_the_bodies_are_is_known_where_all_that_was_read_was_meant(
     tags: str,
 ) -> None:
-    other = encode_stored_message(StoredMessage(topic="T", body=b"yy", properties={"TAGS": "b"}))
+    properties = {"TAGS": "b"}
+    behind = StoredMessage(topic="T", body=b"yy", properties=properties, queue_offset=1)
+    other = encode_stored_message(behind)
     instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND, body=STORED + other)
     calls = PullCalls(cast("ClientInstance", instance))
     request = replace(FIRST, subscription=subscription_data("T", tags, version=6))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -20,6 +21,9 @@ from rocketwire.wire.stored import (
     decode_stored_messages,
     encode_stored_message,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 FIRST = StoredMessage(
     topic="T",
@@ -205,3 +209,31 @@ def test_who_reads_the_next_answers_is_told_how_much_was_in_the_last(
     decode_stored_messages(written(FIRST, FIRST), known=known)
     decode_stored_messages(written(*messages), known=known)
     assert (known.was_usual, known.number, known.bodies) == (True, len(sizes), sum(sizes))
+
+
+@pytest.mark.parametrize(
+    "offsets",
+    [
+        range(40),
+        (*range(32), *range(31, 40)),
+        (*range(32), *range(34, 40)),
+        (0, 1, 3, 2),
+        (1, 1),
+        (5, 9),
+        (-1, 0),
+        (7,),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("bodies", [(b"x",), (b"x", b"yy")], ids=["alike", "by turns"])
+def test_who_reads_the_next_answers_is_told_that_the_offsets_of_the_last_ascend(
+    offsets: Sequence[int], bodies: tuple[bytes, ...]
+) -> None:
+    known = Known()
+    messages = [
+        replace(FIRST, queue_offset=offset, body=bodies[number % len(bodies)])
+        for number, offset in enumerate(offsets)
+    ]
+    decode_stored_messages(written(FIRST, FIRST), known=known)
+    decode_stored_messages(written(*messages), known=known)
+    assert known.ascends == (list(offsets) == sorted({*offsets}) and offsets[0] >= 0)
