@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire_tools.pcap import inputs
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.inputs import AHEAD, BLOCK, InflatedSource
 
@@ -103,13 +104,14 @@ def test_a_stream_that_was_cut_off_just_ends() -> None:
 
 @pytest.mark.parametrize("taken", [0, 1])
 def test_closing_ends_the_thread_wherever_it_is(taken: int) -> None:
-    plain = Counting([BLOCK] * (3 * AHEAD))
-    source = source_of(plain)
+    plain, file = Counting([BLOCK] * (3 * AHEAD)), io.FileIO("/dev/null")
+    source = InflatedSource("some.pcap.gz", plain, file)
     for _ in range(AHEAD):
         plain.filled.acquire()
     for _ in range(taken):
         source.readinto(memoryview(bytearray(BLOCK)))
     source.close()
+    assert file.closed
     assert plain.calls <= AHEAD + taken
     assert "inflate" not in {thread.name for thread in threading.enumerate()}
 
@@ -119,3 +121,33 @@ def test_closing_ends_a_thread_that_has_come_to_the_end() -> None:
     assert [] == list(given(source))
     source.close()
     assert "inflate" not in {thread.name for thread in threading.enumerate()}
+
+
+class Waiting:
+    """Waits for a pipe that gives nothing for long."""
+
+    def __init__(self) -> None:
+        self.begun = threading.Event()
+        self.comes = threading.Event()
+
+    def readinto1(self, buffer: memoryview, /) -> int:
+        self.begun.set()
+        self.comes.wait()
+        return len(buffer)
+
+
+def test_closing_does_not_wait_for_a_pipe_that_gives_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(inputs, "_PATIENCE", 0.001)
+    plain, file = Waiting(), io.FileIO("/dev/null")
+    source = InflatedSource("-", plain, file)
+    plain.begun.wait()
+    source.close()
+    assert not file.closed
+
+    plain.comes.set()
+    for thread in threading.enumerate():
+        if thread.name == "inflate":
+            thread.join()
+    assert file.closed

@@ -31,6 +31,8 @@ BLOCK: Final = 1 << 20
 """Bytes that the thread inflates at a time."""
 AHEAD: Final = 16
 """Blocks that it runs ahead: as much as the engine takes at once, so that neither waits for the other."""
+_PATIENCE: Final = 1.0
+"""Seconds in which the thread comes back from a call that inflates; from a pipe that gives nothing it may never come back."""
 
 
 class ByteSource(Protocol):
@@ -76,7 +78,7 @@ class InflatedSource:
     Args:
         path: for messages.
         plain: the inflating reader.
-        file: closed with it.
+        file: closed by the thread when it ends.
         piece: bytes that are inflated by one call.
     """
 
@@ -97,6 +99,11 @@ class InflatedSource:
         self._thread.start()
 
     def _run(self) -> None:
+        with self._file:
+            self._full.put(self._inflate_all())
+
+    def _inflate_all(self) -> Exception | None:
+        """Hand over block after block; returns why there are no more, None at the end."""
         end: Exception | None = None
         while (block := self._free.get()) is not None and not self._closed:
             size, end = self._inflate(block)
@@ -104,7 +111,7 @@ class InflatedSource:
                 self._full.put((block, size))
             if size < BLOCK:
                 break
-        self._full.put(end)
+        return end
 
     def _inflate(self, block: memoryview) -> tuple[int, Exception | None]:
         """Fill a block, or as much of it as there is; and why that is not all of it."""
@@ -148,11 +155,10 @@ class InflatedSource:
         raise CaptureError(self._path, None, f"cannot be inflated: {given}") from given
 
     def close(self) -> None:
-        """Stop the thread and close the file."""
+        """Stop the thread, which closes the file; one that waits for a pipe does so when something comes, or with the process."""
         self._closed = True
         self._free.put(None)
-        self._thread.join()
-        self._file.close()
+        self._thread.join(_PATIENCE)
 
 
 class _Rejoined(io.RawIOBase):
