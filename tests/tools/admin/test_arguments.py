@@ -9,6 +9,7 @@ import pytest
 from rocketwire_tools.admin.arguments import (
     host_and_port,
     hosts_and_ports,
+    natural,
     positive,
     property_pair,
     seconds,
@@ -40,6 +41,10 @@ CONSUME = ("consume", "-t", "T", "-g", "g")
         (*CONSUME, "--from", "yesterday"),
         (*CONSUME, "--timeout", "0"),
         ("consume", "-t", "T"),
+        (*PRODUCE[:-1], "a b", "--count", "1"),
+        (*PRODUCE, "-g", "a b", "--count", "1"),
+        ("updateTopic", "-t", "T", "-b", "a:1", "-r", "-5"),
+        ("updateSubGroup", "-g", "g", "-b", "a:1", "-q", "-1"),
         ("brokerStatus", "-b", "nowhere", "-n", "a:1"),
         ("producer", "-b", "nowhere:99999", "-n", "a:1"),
         ("getControllerConfig", "-a", "a:1;b", "-n", "a:1"),
@@ -92,6 +97,20 @@ def test_seconds_are_more_than_nothing(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
         seconds(text)
     assert 0.5 == seconds("0.5")
+
+
+def test_numbers_of_queues_may_be_nought() -> None:
+    assert 0 == natural("0")
+
+
+def test_a_command_that_is_none_is_told_from_those_that_are() -> None:
+    meant, nothing = run("topicstats"), run("help", "xyz")
+
+    assert (2, 2) == (meant.status, nothing.status)
+    assert meant.complaint.endswith(
+        "error: no command is called 'topicstats' (is it topicStatus, topicList, topicClusterList?); rocketwire-admin help lists them\n"
+    )
+    assert "is it" not in nothing.complaint
 
 
 def test_addresses_are_hosts_and_ports() -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -144,6 +145,27 @@ def test_a_producer_that_is_terminated_says_so() -> None:
 
     assert (128 + signal.SIGTERM, b"") == (done.status, done.out)
     assert "rocketwire-admin: stopped by SIGTERM\n" == done.complaint
+
+
+LOADING = """
+import os, signal, sys
+from rocketwire_tools.admin.__main__ import main
+
+class Impatient:
+    def find_spec(name, *_):
+        if name == "rocketwire_tools.admin.program":
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Impatient)
+main()
+"""
+"""Has the user press Ctrl-C while the program is loaded."""
+
+
+def test_who_is_interrupted_while_the_program_is_loaded_is_shown_no_traceback() -> None:
+    done = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, check=False)
+
+    assert (-signal.SIGINT, b"", b"") == (done.returncode, done.stdout, done.stderr)
 
 
 @pytest.mark.slow

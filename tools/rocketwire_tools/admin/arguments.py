@@ -43,6 +43,17 @@ def positive(text: str) -> int:
     return int(text)
 
 
+def natural(text: str) -> int:
+    """Read a number from 0 on.
+
+    Raises:
+        argparse.ArgumentTypeError: it is none.
+    """
+    if not (text.isascii() and text.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 0 on")
+    return int(text)
+
+
 def property_pair(text: str) -> tuple[str, str]:
     """Read ``name=value``.
 

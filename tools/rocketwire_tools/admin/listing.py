@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -60,7 +61,17 @@ class _AnyCase(dict[str, argparse.ArgumentParser]):
 
 
 class ListingParser(argparse.ArgumentParser):
-    """A parser whose help leaves the list of commands to its epilog."""
+    """A parser whose help leaves the list of commands to its epilog, and whose complaints do not list them at all."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """As ``ArgumentParser``, which knows no other place for it."""
+        if isinstance(action, CommandsAction) and value not in action.choices:
+            near = difflib.get_close_matches(str(value), action.choices, n=3)
+            meant = f" (is it {', '.join(near)}?)" if near else ""
+            raise argparse.ArgumentError(
+                None, f"no command is called {value!r}{meant}; {self.prog} help lists them"
+            )
+        super()._check_value(action, value)
 
     def format_help(self) -> str:
         """As ``ArgumentParser``."""

@@ -26,7 +26,7 @@ from rocketwire.client import (
 from rocketwire.client.sending import wire_topic
 from rocketwire.errors import RocketWireError
 from rocketwire.policy.selectors import queue_by_hash
-from rocketwire.policy.validation import check_producer_group
+from rocketwire.policy.validation import check_producer_group, check_topic
 from rocketwire_tools.admin.command import LineError, RefusedError, StoppedError, UsageError
 from rocketwire_tools.admin.signals import stopping
 from rocketwire_tools.admin.statuses import line_of
@@ -120,7 +120,8 @@ async def _config(client: ClientInstance, topic: str, within: float) -> Producer
 
 
 def _check(wanted: argparse.Namespace) -> None:
-    """Raises ``UsageError`` for options that do not go together, ``IllegalNameError`` for what is no group."""
+    """Raises ``UsageError`` for options that do not go together, ``IllegalNameError`` for what is no name."""
+    check_topic(wanted.topic)
     check_producer_group(wanted.group)
     for first, others in (
         ("transaction", ("batch", "oneway", "order_key", "delay_level")),

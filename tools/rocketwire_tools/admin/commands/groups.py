@@ -9,6 +9,7 @@ from rocketwire.messages import decode_body, to_json
 from rocketwire.messages.enums import MessageRequestMode
 from rocketwire.messages.groups import GroupRetryPolicy, SubscriptionGroupConfig
 from rocketwire.policy.topic_attributes import parse_attribute_changes
+from rocketwire_tools.admin.arguments import natural
 from rocketwire_tools.admin.command import Column, Kind, Table, UsageError
 from rocketwire_tools.admin.operating import (
     BROKER,
@@ -109,7 +110,7 @@ COMMANDS: Final = (
         option("-m --consumeFromMinEnable", "whether it may start at the oldest message", type=boolean, default=False),
         option("-d --consumeBroadcastEnable", "whether its members may each get all", type=boolean, default=False),
         option("-o --consumeMessageOrderly", "whether it consumes in order", type=boolean, default=False),
-        option("-q --retryQueueNums", "queues of its retry topic", type=int, default=1),
+        option("-q --retryQueueNums", "queues of its retry topic", type=natural, default=1),
         option("-r --retryMaxTimes", "tries before its dead letters", type=int, default=16),
         option("-p --groupRetryPolicy", "waits between tries, as JSON"),
         option("-i --brokerId", "replica to read from", type=int, default=0),

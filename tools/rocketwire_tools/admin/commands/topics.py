@@ -11,6 +11,7 @@ from rocketwire.messages.topic_config import TopicConfig
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely, sorted_queues
 from rocketwire.policy.routing import subscribe_queues
 from rocketwire.policy.topic_attributes import parse_attribute_changes
+from rocketwire_tools.admin.arguments import natural
 from rocketwire_tools.admin.command import (
     Column,
     Kind,
@@ -184,8 +185,8 @@ _PERM: Final = option(
 COMMANDS: Final = (
     admin_command(
         "updateTopic", "create or change a topic", _update, BROKER, CLUSTER, TOPIC,
-        option("-r --readQueueNums", "queues to read from", type=int, default=_QUEUES),
-        option("-w --writeQueueNums", "queues to write to", type=int, default=_QUEUES),
+        option("-r --readQueueNums", "queues to read from", type=natural, default=_QUEUES),
+        option("-w --writeQueueNums", "queues to write to", type=natural, default=_QUEUES),
         _PERM,
         option("-o --order", "whether its messages are ordered", type=boolean, default=False),
         option("-u --unit", "whether it is a unit's topic", type=boolean, default=False),
