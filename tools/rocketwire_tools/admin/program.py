@@ -14,6 +14,7 @@ from rocketwire import __version__
 from rocketwire_tools.admin import statuses
 from rocketwire_tools.admin.command import Incomplete, Record, Table
 from rocketwire_tools.admin.connecting import context_of
+from rocketwire_tools.admin.examples import with_example
 from rocketwire_tools.admin.listing import CommandsAction, ListingParser, listed, options_of
 from rocketwire_tools.admin.outputs import FORMS, rendered
 from rocketwire_tools.admin.registry import all_commands
@@ -69,7 +70,7 @@ def _add_command(
         aliases=command.aliases,
         help=command.help,
         description=command.description or command.help,
-        epilog=command.epilog,
+        epilog=with_example(NAME, command.name, command.epilog),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         conflict_handler="resolve",  # mqadmin has no option that is help's, but one may have
         allow_abbrev=False,

@@ -86,17 +86,17 @@ _FILE: Final = option(
 
 COMMANDS: Final = (
     admin_command(
-        "exportMetadata", "take along topics and groups that users made", _metadata, BROKER, CLUSTER, _FILE,
+        "exportMetadata", "write topics and groups that users made into a JSON document", _metadata, BROKER, CLUSTER, _FILE,
         option("-t --topic", "only topics", switch=True),
         option("-g --subscriptionGroup", "only groups", switch=True),
         option("-s --specialTopic", "with topics of retries and dead letters", switch=True),
         group=_GROUP, one_of=ONE_OF,
     ),
     admin_command(
-        "exportConfigs", "take along what matters of brokers' configurations", _configs, _NAME, _FILE, group=_GROUP
+        "exportConfigs", "write what matters of brokers' configurations into a JSON document", _configs, _NAME, _FILE, group=_GROUP
     ),
     admin_command(
-        "exportMetrics", "take along figures of a cluster's brokers", _metrics, _NAME, _FILE, group=_GROUP
+        "exportMetrics", "write figures of a cluster's brokers into a JSON document", _metrics, _NAME, _FILE, group=_GROUP
     ),
     admin_command(
         "exportPopRecord", "have brokers write back what they know of pops", _pop_records, BROKER, CLUSTER,

@@ -62,6 +62,6 @@ COMMANDS: Final = (
     ),
     admin_command("updateKvConfig", "store a value", _put, _NAMESPACE, _KEY, _VALUE, group=_GROUP),
     admin_command("deleteKvConfig", "remove a value", _delete, _NAMESPACE, _KEY, group=_GROUP),
-    admin_command("wipeWritePerm", "have nobody send to a broker", _wipe, _BROKER_NAME, group=_GROUP),
-    admin_command("addWritePerm", "let them send to it again", _add, _BROKER_NAME, group=_GROUP),
+    admin_command("wipeWritePerm", "have nobody send to a broker any more: its topics lose their permission to be written", _wipe, _BROKER_NAME, group=_GROUP),
+    admin_command("addWritePerm", "let everybody send to a broker again", _add, _BROKER_NAME, group=_GROUP),
 )  # fmt: skip

@@ -1,0 +1,42 @@
+"""How commands are called, by name; for those whose options do not say it all, and that are called by hand."""
+
+from __future__ import annotations
+
+from typing import Final
+
+EXAMPLES: Final = {
+    "addWritePerm": "-b broker-a -n ns1:9876",
+    "brokerStatus": "-c DefaultCluster -n ns1:9876",
+    "cloneGroupOffset": "-t orders -s billing -d billing-new -n ns1:9876",
+    "clusterList": "-n ns1:9876 -o json",
+    "consumerProgress": "-g billing -s true -n ns1:9876",
+    "consumerStatus": "-g billing -s -n ns1:9876",
+    "createAcl": "-b broker1:10911 -s User:anna -r Topic:orders -a Pub,Sub -d Allow -n ns1:9876",
+    "createUser": "-c DefaultCluster -u anna -p secret -t Normal -n ns1:9876",
+    "deleteTopic": "-t orders -c DefaultCluster -n ns1:9876",
+    "doctor": "-q -n 'ns1:9876;ns2:9876'",
+    "getBrokerConfig": "-b broker1:10911 -k flushDiskType -n ns1:9876",
+    "printMsg": "-t orders -s 'new || paid' -b 2026-01-31#12:00:00:000 -n ns1:9876",
+    "queryMsgByKey": "-t orders -k order-4711 -n ns1:9876",
+    "queryMsgById": "-t orders -i 7F00000100002A9F00000000000000D0 -n ns1:9876",
+    "resetOffsetByTime": "-g billing -t orders -s 2026-01-31#12:00:00:000 -n ns1:9876",
+    "sendMessage": "-t orders -p 'a body' -k order-4711 -c new -n ns1:9876",
+    "topicStatus": "-t orders -n ns1:9876",
+    "updateAcl": "-b broker1:10911 -s User:anna -r Topic:orders -a Sub -d Deny -n ns1:9876",
+    "updateBrokerConfig": "-c DefaultCluster -k slaveReadEnable -v true -n ns1:9876",
+    "updateKvConfig": "-s ORDER_TOPIC_CONFIG -k orders -v broker-a:4 -n ns1:9876",
+    "updateStaticTopic": "-t orders -qn 8 -c DefaultCluster -n ns1:9876",
+    "updateSubGroup": "-c DefaultCluster -g billing -r 3 -n ns1:9876",
+    "updateTopic": "-c DefaultCluster -t orders -r 8 -w 8 -a +message.type=FIFO -n ns1:9876",
+    "wipeWritePerm": "-b broker-a -n ns1:9876",
+}
+"""Arguments, as a shell takes them."""
+
+
+def with_example(program: str, name: str, epilog: str | None) -> str | None:
+    """What a command's help says at its end, and behind that how it is called."""
+    arguments = EXAMPLES.get(name)
+    if arguments is None:
+        return epilog
+    parts = [epilog.rstrip("\n")] if epilog else []
+    return "\n\n".join([*parts, f"example:\n  {program} {name} {arguments}\n"])
