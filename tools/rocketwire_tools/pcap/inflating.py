@@ -7,11 +7,11 @@ by as few calls as can be: see ``inputs``.
 from __future__ import annotations
 
 import importlib
+import io
 from functools import partial
 from typing import IO, TYPE_CHECKING, Any, Final, NamedTuple, Protocol, cast
 
 if TYPE_CHECKING:
-    import io
     from collections.abc import Callable
 
 _PIECE: Final = 1 << 17
@@ -24,6 +24,7 @@ _GZIP_WINDOW: Final = 31  # zlib's number for a gzip header and the largest wind
 _ZSTD: Final = b"\x28\xb5\x2f\xfd"
 SKIPPABLE: Final = tuple(bytes([0x50 + kind]) + b"\x2a\x4d\x18" for kind in range(16))
 """What a frame begins with that holds no data, of ZSTD (RFC 8878, 3.1.2) and LZ4 alike; pzstd puts one in front."""
+_LZ4_READ: Final = 1 << 18
 _LZ4: Final = b"\x04\x22\x4d\x18"
 
 
@@ -130,7 +131,8 @@ def _zstd(file: io.RawIOBase) -> Inflating:
 def _lz4(file: io.RawIOBase) -> Inflating:
     import lz4.frame
 
-    return cast("Inflating", lz4.frame.LZ4FrameFile(file))
+    # which asks for 8 KiB at a time, each time with a call of Python and a wait for the interpreter
+    return cast("Inflating", lz4.frame.LZ4FrameFile(io.BufferedReader(file, _LZ4_READ)))
 
 
 class Kind(NamedTuple):
