@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _OK: Final = SendStatus.SEND_OK
 _ID, _OFFSET, _KEY = "msgId", "queueOffset", "transactionId"
-_TOLD: Final = {"queueId", _OFFSET, _ID, _KEY, const.MSG_REGION, const.TRACE_ON}
-"""What brokers tell of a plain message that was stored."""
+_TOLD: Final = {"queueId", _OFFSET, _ID, const.MSG_REGION, const.TRACE_ON}
+"""What brokers tell of a plain message that was stored; from 5.0 on its unique key too."""
 
 _new: Final[Callable[..., Any]] = vars(tuple)["__new__"]
 """What the constructor of a named tuple calls, at a third of its price."""
@@ -132,7 +132,8 @@ class PlainSends:
         if told is None:
             return self._left(message, name, born, target, lane, within, begun)
         msg_id, offset = told
-        stored = (_OK, name, msg_id.decode(), lane.queue, int(offset), name, lane.region, lane.is_traced, None)  # fmt: skip
+        transaction_id = name if lane.tells_key else None
+        stored = (_OK, name, msg_id.decode(), lane.queue, int(offset), transaction_id, lane.region, lane.is_traced, None)  # fmt: skip
         result: SendResult = _new(SendResult, stored)
         return result
 
@@ -192,11 +193,13 @@ def _learn(lane: Lane, frame: bytes, key: str) -> None:
     if (
         answer.code == _SUCCESS
         and answer.is_response
-        and fields.keys() == _TOLD
-        and (fields["queueId"], fields[_KEY]) == (lane.queue_id, key)
+        and fields.keys() - {_KEY} == _TOLD
+        and (fields["queueId"], fields.get(_KEY, key)) == (lane.queue_id, key)
     ):
         lane.learnt += 1
-        lane.answer = answer_form_of(frame, answer, known=_KEY, text=_ID, number=_OFFSET)
+        lane.tells_key = _KEY in fields
+        known = _KEY if lane.tells_key else None
+        lane.answer = answer_form_of(frame, answer, known, text=_ID, number=_OFFSET)
         lane.region, lane.is_traced = fields[const.MSG_REGION], fields[const.TRACE_ON] != "false"
 
 

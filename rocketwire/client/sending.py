@@ -92,6 +92,7 @@ class Lane:
         answer: how the last message was answered; None as long as that is not known.
         region: of the broker, where that form is known.
         is_traced: whether the broker wants sends to be traced, likewise.
+        tells_key: whether the broker names the message, likewise.
         learnt: how many such forms were learnt since ``changes``.
     """
 
@@ -104,6 +105,7 @@ class Lane:
         "queue",
         "queue_id",
         "region",
+        "tells_key",
         "way",
     )
 
@@ -117,6 +119,7 @@ class Lane:
         self.answer: AnswerForm | None = None
         self.region = ""
         self.is_traced = True
+        self.tells_key = True
         self.learnt = 0
 
 

@@ -50,19 +50,19 @@ class AnswerForm:
 
 
 def answer_form_of(
-    frame: bytes, answer: RemotingCommand, known: str, text: str, number: str
+    frame: bytes, answer: RemotingCommand, known: str | None, text: str, number: str
 ) -> AnswerForm | None:
     """The form of answers that are like one; None where it has none.
 
     Args:
         frame: the answer, as it came.
         answer: what was read of it.
-        known: name of the ext field whose value will be known.
+        known: name of the ext field whose value will be known; None where nothing of that is told.
         text: name of one behind it, of letters and digits.
         number: name of one behind that, of digits.
     """
     fields = answer.ext_fields or {}
-    names = (known, text, number)
+    names = (text, number) if known is None else (known, text, number)
     told = [fields.get(name, "") for name in names]
     if len(frame) > LONGEST or not all(one.isascii() and one.isalnum() for one in told):
         return None
@@ -70,15 +70,17 @@ def answer_form_of(
     places = _places(frame, before, [len(one) for one in (*told, str(answer.opaque))])
     if places is None:
         return None
-    form, end = b"", 0
-    for place, blank in zip(places, (b"%b", b"%b", b"%b", b"%d"), strict=True):
+    form, end = b"%.0b" if known is None else b"", 0  # which writes nothing of what it is given
+    for place in places:
+        blank = b"%d" if place is places[-1] else b"%b"
         form += frame[end : place.start].replace(b"%", b"%%") + blank
         end = place.stop
     form += frame[end:].replace(b"%", b"%%")
-    others = ["T" * len(told[0]), "T" * len(told[1]), "1" * len(told[2])]
-    if not _is_read(form, answer, dict(zip(names, others, strict=True))):
+    others = {name: "T" * len(one) for name, one in zip(names, told, strict=True)}
+    others[number] = "1" * len(others[number])
+    if not _is_read(form, answer, known, others):
         return None
-    return AnswerForm(form, places[1], places[2])
+    return AnswerForm(form, places[-3], places[-2])
 
 
 def _places(frame: bytes, before: Sequence[bytes], sizes: Sequence[int]) -> list[slice] | None:
@@ -94,10 +96,14 @@ def _places(frame: bytes, before: Sequence[bytes], sizes: Sequence[int]) -> list
     return places
 
 
-def _is_read(form: bytes, answer: RemotingCommand, told: Mapping[str, str]) -> bool:
+def _is_read(
+    form: bytes, answer: RemotingCommand, known: str | None, told: Mapping[str, str]
+) -> bool:
     """Whether a form that is filled with other values reads as an answer that tells these."""
     opaque = answer.opaque ^ 1
-    values = (one.encode() for one in told.values())
+    values = [one.encode() for one in told.values()]
+    if known is None:
+        values.insert(0, b"T")
     try:
         read = decode(form % (*values, opaque))
     except DecodeError:

@@ -45,6 +45,7 @@ class Broker:
         over: through which of its connections.
         asked: to which addresses these were made.
         changed: ext fields that its answers have beside or in the place of what is true.
+        untold: ext fields that they do not have.
     """
 
     def __init__(self) -> None:
@@ -52,6 +53,7 @@ class Broker:
         self.over: list[int] = []
         self.asked: list[str] = []
         self.changed: dict[str, str] = {}
+        self.untold: set[str] = set()
         self._threads: list[threading.Thread] = []
 
     def serve(self, there: socket.socket) -> None:
@@ -78,7 +80,9 @@ class Broker:
         if request.code == Code.SEND_MESSAGE_V2:
             self.sends.append(request)
             self.over.append(number)
-            answer = replace(answer, ext_fields={**as_java_tells(request), **self.changed})
+            told = {**as_java_tells(request), **self.changed}
+            told = {name: value for name, value in told.items() if name not in self.untold}
+            answer = replace(answer, ext_fields=told)
             if request.body == b"refuse":
                 answer = RemotingCommand(code=13, remark="no")
         if request.body != b"ignore":
@@ -143,8 +147,9 @@ async def test_every_message_is_sent_in_its_turn_and_acknowledged() -> None:
         assert (result.region, result.offset_msg_id[:8]) == ("R", "0A000002")
 
 
+@pytest.mark.parametrize("untold", ["", "transactionId"])  # brokers before 5.0 do not tell it
 async def test_an_answer_is_read_at_once_if_it_is_like_the_last_one_of_its_queue(
-    monkeypatch: pytest.MonkeyPatch,
+    untold: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     left: list[int] = []
     go_on = Channel.go_on
@@ -157,10 +162,14 @@ async def test_an_answer_is_read_at_once_if_it_is_like_the_last_one_of_its_queue
         monkeypatch.setattr("rocketwire.at_once.LONGEST", 10.0)
         monkeypatch.setattr(Channel, "go_on", noted)
         broker.changed = {"queueOffset": "10", "TRACE_ON": "false", "MSG_REGION": "Q"}
+        broker.untold = {untold}
         results = [await producer.send(Message("T", b"x")) for _ in range(16)]
 
     told = [(one.queue_offset, one.trace_on, one.region) for one in results]
     assert told == [(10, False, "Q")] * 16
+    assert [one.transaction_id for one in results] == [
+        None if untold else one.msg_id for one in results
+    ]
     assert left == [Code.SEND_MESSAGE_V2] * 2
 
 

@@ -77,6 +77,17 @@ def test_other_answers_are_not_read(other: RemotingCommand) -> None:
     assert form.values(encode(other), b"K0", 70) is None
 
 
+def test_an_answer_that_tells_nothing_that_is_known_is_read_without_it() -> None:
+    fields = {name: value for name, value in FIELDS.items() if name != "key"}
+    answer = replace(STORED, ext_fields=fields)
+    form = answer_form_of(encode(answer), answer, None, "msg.Id", "offset")
+    assert form is not None
+
+    for known in (b"", b"K", b"any"):
+        assert form.values(encode(replace(answer, opaque=71)), known, 71) == (b"7F", b"12")
+    assert form.values(encode(STORED), b"K0", 70) is None
+
+
 def test_neither_parts_nor_more_than_one_are_read() -> None:
     frame, form = encode(STORED), stored_form()
 
