@@ -171,7 +171,20 @@ class Assignment:
         if not queues:
             return True
         locked = await self._locks.lock(queues) if self._locks_queues else set(queues)
-        taken = [await self._take(queue) for queue in queues if queue in locked]
+        by_broker: dict[str | None, list[MessageQueue]] = {}
+        for queue in queues:
+            if queue in locked:
+                by_broker.setdefault(queue.broker_name, []).append(queue)
+        taken: list[bool] = []
+
+        async def take(of_broker: list[MessageQueue]) -> None:
+            taken.extend([await self._take(queue) for queue in of_broker])
+
+        async with (
+            trio.open_nursery() as nursery
+        ):  # one that hangs keeps nobody from the others' queues
+            for of_broker in by_broker.values():
+                nursery.start_soon(take, of_broker)
         return all(taken) and len(taken) == len(queues)
 
     async def _take(self, queue: MessageQueue) -> bool:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
+import trio
+
 from rocketwire.client.queues import broker_name_of, master_of
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.allocation import LockBatchRequestBody, UnlockBatchRequestBody
@@ -45,7 +47,8 @@ class QueueLocks:
         A broker that does not answer is logged; its queues are not in the result.
         """
         held: set[MessageQueue] = set()
-        for broker_queues in (await self._by_broker(queues)).values():
+
+        async def lock(broker_queues: list[MessageQueue]) -> None:
             body = LockBatchRequestBody(
                 client_id=self._instance.client_id,
                 consumer_group=self._group,
@@ -58,6 +61,10 @@ class QueueLocks:
                 _LOG.info(
                     "%s: %d queues were not locked: %s", self._group, len(broker_queues), error
                 )
+
+        async with trio.open_nursery() as nursery:
+            for broker_queues in (await self._by_broker(queues)).values():
+                nursery.start_soon(lock, broker_queues)
         return held
 
     async def unlock(self, queues: Iterable[MessageQueue]) -> None:

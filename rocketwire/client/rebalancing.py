@@ -6,22 +6,26 @@ Java: ``RebalanceImpl``, ``RebalancePushImpl.computePullFromWhereWithException``
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from rocketwire.client.clock import now_millis
 from rocketwire.client.queues import queues_of, replica_of
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.errors import BrokerError
+from rocketwire.errors import BrokerError, ChannelError
 from rocketwire.messages.allocation import QueryAssignmentRequestBody, QueryAssignmentResponseBody
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import of_all_places, sorted_client_ids, sorted_queues
 from rocketwire.policy.names import RETRY_PREFIX
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from rocketwire.client.instance import ClientInstance
     from rocketwire.messages.allocation import MessageQueueAssignment
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.allocation import AllocateMessageQueueStrategy
+
+T = TypeVar("T")
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
@@ -88,8 +92,26 @@ class Rebalance:
         Raises:
             ClientError, ChannelError: it does not answer.
         """
+        return await self._of_any(
+            topic, lambda address: self._instance.brokers.consumer_ids(address, self._group)
+        )
+
+    async def _of_any(self, topic: str, ask: Callable[[str], Awaitable[T]]) -> T:
+        """What some broker of the topic says, another one if that does not answer; Java tries again later, at any of them.
+
+        Raises:
+            ClientError: as of ``any_broker``, or of the call.
+            ChannelError: two of them do not answer, or the only one.
+        """
         address = await self._instance.any_broker(topic)
-        return await self._instance.brokers.consumer_ids(address, self._group)
+        try:
+            return await ask(address)
+        except ChannelError as error:
+            others = self._instance.routes.masters_of_topic(topic, but=address)
+            if not others:
+                raise
+            _LOG.info("%s: asking %s instead: %s", self._group, others[0], error)
+            return await ask(others[0])
 
     async def assigned_by_broker(self, topic: str) -> tuple[MessageQueueAssignment, ...] | None:
         """What the broker says is this member's (code 400); None from a broker of 4.x, which cannot.
@@ -106,10 +128,12 @@ class Rebalance:
             strategy_name=self._strategy.name,
             topic=topic,
         )
-        address = await self._instance.any_broker(topic)
         try:
-            answer = await self._instance.brokers.call(
-                address, RequestCode.QUERY_ASSIGNMENT, None, body
+            answer = await self._of_any(
+                topic,
+                lambda address: self._instance.brokers.call(
+                    address, RequestCode.QUERY_ASSIGNMENT, None, body
+                ),
             )
         except BrokerError as error:
             if error.code != ResponseCode.REQUEST_CODE_NOT_SUPPORTED:

@@ -143,6 +143,12 @@ class Routes:
             return None
         return address_of(groups[chance % len(groups)])
 
+    def masters_of_topic(self, topic: str, *, but: str | None = None) -> tuple[str, ...]:
+        """The brokers of a topic, the masters where there are some, without one of them."""
+        route = self._routes.get(topic)
+        each = (address_of(one) for one in (route.broker_datas if route else None) or ())
+        return tuple(one for one in each if one is not None and one != but)
+
     def all_addresses(self, *, slaves: bool = True) -> tuple[tuple[str, str], ...]:
         """Broker group and address of everybody who is known, or of masters alone."""
         return tuple(

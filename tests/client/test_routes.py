@@ -83,6 +83,12 @@ def test_any_broker_of_a_topic_is_its_master_if_it_has_one() -> None:
     assert routes(TopicRouteData()).any_of_topic("T", 0) is None
 
 
+def test_the_other_brokers_of_a_topic_are_told_for_who_was_not_answered() -> None:
+    assert routes().masters_of_topic("T") == ("a0", "b2")
+    assert routes().masters_of_topic("T", but="a0") == ("b2",)
+    assert routes().masters_of_topic("x") == ()
+
+
 def test_everybody_or_masters_alone_are_listed() -> None:
     assert routes().all_addresses() == (("a", "a0"), ("a", "a1"), ("b", "b2"))
     assert routes().all_addresses(slaves=False) == (("a", "a0"),)
