@@ -180,9 +180,8 @@ class Assignment:
         async def take(of_broker: list[MessageQueue]) -> None:
             taken.extend([await self._take(queue) for queue in of_broker])
 
-        async with (
-            trio.open_nursery() as nursery
-        ):  # one that hangs keeps nobody from the others' queues
+        # one that hangs keeps nobody from the others' queues
+        async with trio.open_nursery() as nursery:
             for of_broker in by_broker.values():
                 nursery.start_soon(take, of_broker)
         return all(taken) and len(taken) == len(queues)

@@ -156,6 +156,7 @@ class Impatient:
         if name == "rocketwire_tools.admin.program":
             os.kill(os.getpid(), signal.SIGINT)
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have what runs beside them ignore it
 sys.meta_path.insert(0, Impatient)
 main()
 """
