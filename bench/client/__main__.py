@@ -1,7 +1,8 @@
-"""``python -m bench.client [--rounds 5]``: sends, consumption, memory and a cold start, ours beside Java's, with targets.
+"""``python -m bench.client [--pairs 3]``: sends, consumption, memory and a cold start, ours beside Java's, with targets.
 
-Rounds are interleaved, ours and Java's by turns at one broker of Java's.  From the third one on Java's is warm; of both the median of
-those counts, for a single round of either is as good as the machine's clock was just then.
+Rounds are interleaved, ours and Java's by turns at one broker of Java's, and of both the last one counts: Java's is warm then.  A
+single round is as good as the machine's clock was just then, so all of it is done with several pairs of clients, each begun anew with
+a topic of its own, and the median of what they say counts.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import statistics
 import sys
 import tempfile
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
@@ -27,14 +28,15 @@ from rocketwire.client import ClientConfig, open_client
 from tests.client.interop.messages import create_topic
 from tests.support.javacluster import JavaCluster
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 WORK: Final = {"sync": 10_000, "async": 60_000, "push": 240_000}
 """Messages of a round."""
 LEAST: Final = {"sync": 1_000, "async": 4_000, "push": 60_000}
 """Messages of a round at any scale: with fewer, what a round costs before its first message decides."""
 NAMES: Final = {"sync": "synchronous sends", "async": "asynchronous sends, 16 in flight", "push": "push consumption"}  # fmt: skip
 TARGETS: Final = {"sync": 2.0, "async": 0.7, "push": 1.5}
-WARM: Final = 3
-"""The round from which on Java's client is warm."""
 MEMORY_TARGET: Final = 4.0
 COLD_TARGET: Final = 5.0
 COLD_STARTS: Final = 5
@@ -66,12 +68,22 @@ async def _create(name_server: str, topic: str) -> None:
         await create_topic(client, topic)
 
 
-def measure(name_server: str, topic: str, classes: Path, rounds: int, scale: float) -> list[Line]:
-    """All comparisons."""
-    commands = dict(zip(PAIR, (our_command(name_server, topic), java_command(classes, name_server, topic)), strict=True))  # fmt: skip
+class Pair(NamedTuple):
+    """What one pair of clients said.
+
+    Attributes:
+        rates: of the last round, messages per second of CPU, by what was done and by whom.
+        memory: most resident memory, MiB, by whom.
+    """
+
+    rates: dict[tuple[str, str], float]
+    memory: dict[str, float]
+
+
+def compare(commands: dict[str, list[str]], counts: dict[str, int], rounds: int) -> Pair:
+    """All rounds of one pair of clients."""
     programs = {who: Program(command) for who, command in commands.items()}
-    warm: dict[tuple[str, str], list[float]] = {}
-    counts = {verb: max(LEAST[verb], int(count * scale)) for verb, count in WORK.items()}
+    rates: dict[tuple[str, str], float] = {}
     try:
         # else the first round would consume more than was sent
         programs["ours"].run(
@@ -81,21 +93,37 @@ def measure(name_server: str, topic: str, classes: Path, rounds: int, scale: flo
             for verb, count in counts.items():
                 for who, program in programs.items():
                     taken = program.run(verb, count)
-                    if number >= min(WARM, rounds):
-                        warm.setdefault((verb, who), []).append(taken.rate)
+                    rates[verb, who] = taken.rate
                     print(f"round {number}  {verb:<6}{who:<5}{taken.rate:>9.0f} messages a CPU second, {taken.wall:6.1f} s", file=sys.stderr)  # fmt: skip
-        lines = [_work(verb, warm) for verb in WORK]
         memory = {who: program.peak_memory() for who, program in programs.items()}
     finally:
         for program in programs.values():
             program.end()
-    _floors(name_server, topic, counts["sync"])
-    ours, java = memory["ours"], memory["Java"]
+    return Pair(rates, memory)
+
+
+def measure(
+    name_server: str, topics: Sequence[str], classes: Path, rounds: int, scale: float
+) -> list[Line]:
+    """All comparisons, one pair of clients for each topic."""
+    counts = {verb: max(LEAST[verb], int(count * scale)) for verb, count in WORK.items()}
+    pairs: list[Pair] = []
+    for topic in topics:
+        commands = _commands(name_server, topic, classes)
+        pairs.append(compare(commands, counts, rounds))
+    lines = [_work(verb, pairs) for verb in WORK]
+    _floors(name_server, topics[0], counts["sync"])
+    ours, java = (max(pair.memory[who] for pair in pairs) for who in PAIR)
     lines.append(Line("peak resident memory, MiB", f"{ours:.0f}", f"{java:.0f}", java / ours, MEMORY_TARGET))  # fmt: skip
+    commands = _commands(name_server, topics[0], classes)
     starts = [{who: first_message(commands[who]) for who in PAIR} for _ in range(COLD_STARTS)]
     ours, java = (min(start[who].wall for start in starts) for who in PAIR)
     lines.append(Line("first acknowledged message, cold, ms", f"{1000 * ours:.0f}", f"{1000 * java:.0f}", java / ours, COLD_TARGET))  # fmt: skip
     return lines
+
+
+def _commands(name_server: str, topic: str, classes: Path) -> dict[str, list[str]]:
+    return dict(zip(PAIR, (our_command(name_server, topic), java_command(classes, name_server, topic)), strict=True))  # fmt: skip
 
 
 def _floors(name_server: str, topic: str, count: int) -> None:
@@ -109,25 +137,27 @@ def _floors(name_server: str, topic: str, count: int) -> None:
         print(f"floor    sync   {how:<7}{taken.rate:>7.0f} messages a CPU second, {taken.wall:6.1f} s", file=sys.stderr)  # fmt: skip
 
 
-def _work(verb: str, warm: dict[tuple[str, str], list[float]]) -> Line:
-    ours, java = (statistics.median(warm[verb, who]) for who in PAIR)
+def _work(verb: str, pairs: Sequence[Pair]) -> Line:
+    ours, java = (statistics.median(pair.rates[verb, who] for pair in pairs) for who in PAIR)
+    times = statistics.median(pair.rates[verb, "ours"] / pair.rates[verb, "Java"] for pair in pairs)
     what = f"{NAMES[verb]}, per CPU second"
-    return Line(what, f"{ours:.0f}", f"{java:.0f}", ours / java, TARGETS[verb])
+    return Line(what, f"{ours:.0f}", f"{java:.0f}", times, TARGETS[verb])
 
 
 def main() -> None:
     """Start Java's broker, measure, print."""
     parser = argparse.ArgumentParser(prog="python -m bench.client", description=__doc__)
-    parser.add_argument(
-        "--rounds", type=int, default=5, help="rounds of each; from the third on they count"
-    )
+    parser.add_argument("--pairs", type=int, default=3, help="pairs of clients; the median counts")
+    parser.add_argument("--rounds", type=int, default=3, help="rounds of each, the last one counts")
     parser.add_argument("--scale", type=float, default=1.0, help="share of the messages of a round")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="rocketwire-bench-") as folder:
         classes = compiled(Path(folder))
         with JavaCluster(Path(folder)) as cluster:
-            trio.run(_create, cluster.address, TOPIC)
-            lines = measure(cluster.address, TOPIC, classes, options.rounds, options.scale)
+            topics = [f"{TOPIC}-{number}" for number in range(1, options.pairs + 1)]
+            for topic in topics:
+                trio.run(_create, cluster.address, topic)
+            lines = measure(cluster.address, topics, classes, options.rounds, options.scale)
     print(f"{'bodies of 1 KiB':<44}{'ours':>12}{'Java 5.5.0':>12}{'better':>9}{'target':>8}")
     for line in lines:
         print(line)
