@@ -261,7 +261,8 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
         ending_of, topic = known.endings.get, known.topic
         add, starts, end = found.append, data.startswith, len(data)
         between = len(known.raw_topic) + _LENGTH
-        longer, ending, last, in_rows = 0, b"", known.size, True
+        longer: int | None = None
+        ending, last, in_rows = b"", known.size, True
         bodies, newest, ascends = 0, -1, True
         while at + SMALLEST <= end:
             size, magic, queue_offset, sys_flag, born, store, length = unpack(data, at)
@@ -270,9 +271,10 @@ def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int
                 break
             if length < 0 or stop > end:
                 break
-            if size - length != longer:
-                longer = size - length
-                if not (ending := ending_of(longer) or known.ending(longer)):
+            rest = size - length
+            if rest != longer:
+                longer = rest
+                if not (ending := ending_of(rest) or known.ending(rest)):
                     break
             body = at + head
             behind = body + length

@@ -237,3 +237,17 @@ def test_who_reads_the_next_answers_is_told_that_the_offsets_of_the_last_ascend(
     decode_stored_messages(written(FIRST, FIRST), known=known)
     decode_stored_messages(written(*messages), known=known)
     assert known.ascends == (list(offsets) == sorted({*offsets}) and offsets[0] >= 0)
+
+
+@pytest.mark.parametrize("size", [0, 1, 88, 120])
+def test_a_message_that_is_no_longer_than_its_body_is_damage(size: int) -> None:
+    known, raw = Known(), bytearray(written(FIRST, FIRST, FIRST, FIRST))
+    decode_stored_messages(written(FIRST, FIRST), known=known)
+    at = len(raw) // 4
+    raw[at : at + 4] = raw[at + 84 : at + 88] = size.to_bytes(4)
+
+    for begin in (0, at):
+        with pytest.raises(DecodeError):
+            decode_stored_messages(bytes(raw[begin:]), known=known)
+        read = decode_stored_messages(bytes(raw[begin:]), known=known, strict=False)
+        assert len(read) == (begin == 0)
