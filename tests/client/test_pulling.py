@@ -46,7 +46,8 @@ STORED = encode_stored_message(StoredMessage(topic="T", body=b"x", properties={"
 class Instance:
     """Has one broker, which answers nothing but where to go on, and remembers what it was asked.
 
-    ``is_known``: whether its address is, before somebody asks for it; ``codes``: of its first answers.
+    ``is_known``: whether its address is, before somebody asks for it; ``codes``: of its first answers; ``hangs``: which of its addresses
+    does not answer.
     """
 
     config: ClientConfig
@@ -55,10 +56,12 @@ class Instance:
     code: int = ResponseCode.PULL_NOT_FOUND
     codes: list[int] = field(default_factory=list[int])
     body: bytes = STORED
+    hangs: str | None = None
 
     def __post_init__(self) -> None:
         self.pool = self
         self.asked: list[tuple[int, dict[str, str]]] = []
+        self.addresses: list[str] = []
 
     @property
     def routes(self) -> Routes:
@@ -85,7 +88,9 @@ class Instance:
         follow: Follow | None = None,
         **__: float,
     ) -> RemotingCommand:
-        del address
+        self.addresses.append(address)
+        if address == self.hangs:
+            raise RequestTimeoutError(address, RequestCode.PULL_MESSAGE, 30)
         answer = self._answer(request)
         while follow is not None and (following := follow(answer)) is not None:
             answer = self._answer(following)
@@ -148,31 +153,11 @@ async def test_a_slave_is_told_no_offsets_once_it_was_suggested() -> None:
     assert instance.asked[-1][1] == encode_header(pull_header(request, to_slave=False))
 
 
-@dataclass
-class Hanging(Instance):
-    """As ``Instance``, but its slave does not answer; ``addresses``: who was asked."""
-
-    addresses: list[str] = field(default_factory=list[str])
-
-    async def request_by(
-        self,
-        address: str,
-        request: RemotingCommand | PreparedRequest,
-        *,
-        follow: Follow | None = None,
-        **others: float,
-    ) -> RemotingCommand:
-        self.addresses.append(address)
-        if address == "b:10912":
-            raise RequestTimeoutError(address, RequestCode.PULL_MESSAGE, 30)
-        return await super().request_by(address, request, follow=follow, **others)
-
-
 @pytest.mark.parametrize("one_by_one", [True, False])
 async def test_the_master_is_asked_in_the_place_of_a_slave_that_did_not_answer_for_a_while(
     autojump_clock: trio.testing.MockClock, *, one_by_one: bool
 ) -> None:
-    instance = Hanging(ClientConfig(namesrv_addr="n:9876"), broker_id=1)
+    instance = Instance(ClientConfig(namesrv_addr="n:9876"), broker_id=1, hangs="b:10912")
     calls = PullCalls(cast("ClientInstance", instance))
 
     async def pull(queue: MessageQueue) -> None:
