@@ -153,6 +153,47 @@ def test_a_port_that_is_used_again_is_another_connection(tmp_path: Path, careful
     assert len({row["connection"] for row in found}) == 1
 
 
+@pytest.mark.parametrize(
+    "announced", [(), (SERVER,), (CLIENT,)], ids=["no SYN", "server's", "client's"]
+)
+@pytest.mark.parametrize("client", [-400_000, 1 << 25, (1 << 31) + 5])
+@pytest.mark.parametrize("server", [-400_000, 1 << 25, (1 << 31) + 5])
+def test_a_port_that_is_used_again_is_another_connection_also_if_a_syn_was_not_captured(
+    tmp_path: Path, careful: bool, client: int, server: int, announced: tuple[tuple[str, int], ...]
+) -> None:
+    wire = Wire()
+    wire.connect(1000, 2000)
+    wire.say(CLIENT, frame(105, 7))
+    wire.say(CLIENT, frame(310, 8, body=b"x" * 1500)[:1000])
+    known = len(wire.packets)
+    wire.connect((1000 + client) % (1 << 32), (2000 + server) % (1 << 32))
+    wire.packets = [
+        one for number, one in enumerate(wire.packets) if number < known or one.source in announced
+    ]
+    wire.say(CLIENT, frame(34, 8))
+    wire.say(SERVER, frame(0, 8, RESPONSE))
+    wire.say(SERVER, frame(0, 7, RESPONSE))
+    found = wire.rows(tmp_path, careful=careful)
+    assert [105, 310, 34, 0, 0] == [row["code"] for row in found]
+    assert [34, None] == [row["request_code"] for row in found[3:]]
+
+
+def test_what_is_sent_again_from_long_ago_begins_no_other_connection(
+    tmp_path: Path, careful: bool
+) -> None:
+    wire = Wire()
+    wire.connect(1000, 2000)
+    wire.say(CLIENT, frame(105, 7))
+    first, *_ = wire.say(CLIENT, frame(310, 8, body=b"x" * 600_000), 60_000)
+    again = wire.packets[first]
+    wire.packet(CLIENT, again.sequence, again.data)
+    wire.say(SERVER, frame(0, 7, RESPONSE))
+    wire.say(CLIENT, frame(34, 9))
+    found = wire.rows(tmp_path, careful=careful)
+    assert [105, 310, 0, 34] == [row["code"] for row in found]
+    assert 105 == found[2]["request_code"]
+
+
 def test_a_syn_that_is_repeated_begins_no_other_connection(tmp_path: Path, careful: bool) -> None:
     wire = Wire()
     wire.connect(1000, 2000)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rocketwire_tools.pcap.reassembly import LOOK_BACK
 from rocketwire_tools.pcap.segments import Place
 from rocketwire_tools.pcap.slots import mixed
 
@@ -122,8 +123,8 @@ class Chunk:
 
     def straighten(self, groups: Array, expected: Array, hold_ns: int) -> Array:
         """Put segments of groups in the order of their bytes, and drop those whose bytes have all been
-        captured before; groups in which that leaves a hole, in which a segment would have to wait too long for others, or in
-        which a later segment has bytes that an earlier one lacks and others that it has, are left as they are.
+        captured before; groups in which that leaves a hole, in which a segment would have to wait too long for others or lies far
+        behind, or in which a later segment has bytes that an earlier one lacks and others that it has, are left as they are.
 
         Args:
             groups: which ones, as truths.
@@ -148,6 +149,7 @@ class Chunk:
         known = (end <= 0) | ((lane + end <= reached) & (record > seen))
         special = self.flags[of] & (SYN | FIN | RST) != 0
         misplaced = (lane + ahead != reached) | self.unusual[of]
+        special |= end <= -LOOK_BACK  # so far behind may be another connection
         bad = (known & special) | (~known & misplaced) | self._waits(of, seen - lane, hold_ns)
         spoilt = np.zeros(len(self.low), np.bool_)
         spoilt[group[bad]] = True

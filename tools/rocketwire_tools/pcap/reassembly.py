@@ -12,6 +12,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire_tools.pcap.segments import Frame, Limits, Place, Segment, part, position_of
+from rocketwire_tools.pcap.sync import LARGEST
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,6 +23,8 @@ WHOLE: Final = 1 << 32
 LOOK_BACK: Final = 256 << 10
 """Bytes that may come before the first one that was captured, where the SYN was not."""
 LOOK_BACK_NS: Final = 200_000_000
+WINDOW: Final = 1 << 30
+"""Bytes that a sender may be ahead of its receiver at most (RFC 7323, 2.3), and so of what it sends again."""
 PIECE: Final = 256
 """Bytes of memory that an object takes beside what it holds, roughly."""
 
@@ -93,6 +96,27 @@ class Reassembly(ABC):
         if self.next_sequence < 0 or sequence == self.origin:
             return False
         return not self._is_in_front(sequence)
+
+    def is_elsewhere(self, sequence: int) -> bool:
+        """Whether bytes are none of this connection's, but of another one whose SYN was not captured: they are in front of all that
+        is known, and so were not sent again, or so far behind it that nothing can go on there.
+
+        Args:
+            sequence: of the first of them.
+        """
+        if self.next_sequence < 0:
+            return False
+        ahead = (sequence - self.next_sequence) % WHOLE
+        if ahead < _HALF:
+            return ahead > LARGEST and ahead > self._reach() + LARGEST
+        known = (self.next_sequence - self.origin) % WHOLE if self.origin >= 0 else 0
+        return WHOLE - ahead > min(known + LOOK_BACK, WINDOW)
+
+    def _reach(self) -> int:
+        """Bytes from the next one to behind the last that went by."""
+        ends = [one.position + one.length for one in self._held[-1:]]
+        ends += [one.end for one in self._cuts[-1:]]
+        return max(ends, default=self._position) - self._position
 
     def _is_in_front(self, sequence: int) -> bool:
         """Whether what was captured so far may be what follows a beginning there."""

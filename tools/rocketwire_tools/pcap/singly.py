@@ -87,7 +87,8 @@ class Singly:
             The stream that the last segment belongs to.
         """
         if stream.next_sequence < 0:
-            stream.next_sequence = self._earliest(low, high)
+            earliest = self._earliest(low, high)
+            stream.goes_on(earliest, earliest)
         while low < high:
             if (
                 stream.is_plain
@@ -108,6 +109,9 @@ class Singly:
                     stream.finish(take)
                     stream = renew(stream)
                 stream.begin(sequence)
+            elif self._length[low] and stream.is_elsewhere(self._sequence[low]):
+                stream.finish(take)
+                stream = renew(stream)
             self._feed_one(stream, low, take)
             low += 1
         return stream

@@ -251,7 +251,7 @@ class Slots:
             slots: their slots, no two of which are the same.
             sequence: of the first byte of each frame.
         """
-        self.sequence[slots] = sequence
+        self.sequence[slots] = self._origin[slots] = sequence
         self._synced[slots] = True
         self._protocol[slots], self.way[slots] = Protocol.REMOTING.value, PLAIN
 
