@@ -88,8 +88,12 @@ def test_a_first_segment_that_was_captured_late_is_not_lost(tmp_path: Path) -> N
 @pytest.mark.usefixtures("few_records")
 def test_another_connection_of_the_same_ends_is_known_by_its_syn(tmp_path: Path) -> None:
     both = packets(WHOLE, OTHER)
-    syn = [one._replace(flags=SYN, sequence=7, data=b"") for one in both[:CONNECTIONS]]
-    again = [*both[:CONNECTIONS], *syn, *(one._replace(sequence=8) for one in both[CONNECTIONS:])]
+    syn = [one._replace(flags=SYN, sequence=4_999, data=b"") for one in both[:CONNECTIONS]]
+    again = [
+        *both[:CONNECTIONS],
+        *syn,
+        *(one._replace(sequence=5_000) for one in both[CONNECTIONS:]),
+    ]
     again = [one._replace(time_ns=START + i * STEP_NS) for i, one in enumerate(again)]
     path = save(tmp_path / "midway.pcap", again)
     found = rows(path)
