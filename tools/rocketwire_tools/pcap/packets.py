@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire_tools.pcap import usual
+from rocketwire_tools.pcap import tunnels, usual
 from rocketwire_tools.pcap.capture import rows_at
 
 if TYPE_CHECKING:
@@ -149,7 +149,7 @@ class Addresses:
         self._texts = texts
 
 
-UNREAD: Final = ("link type", "IP fragment")
+UNREAD: Final = ("link type", "IP fragment", tunnels.TUNNEL)
 """What reasons begin with for which a packet that may have been one of ours was not looked into."""
 
 
@@ -188,7 +188,7 @@ def _segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segme
     end = records.data + records.captured
     four = np.flatnonzero(kind == _IPV4)
     six = np.flatnonzero(kind == _IPV6)
-    skipped.count("not IP", int(np.count_nonzero((kind != _IPV4) & (kind != _IPV6) & (kind >= 0))))
+    tunnels.count_types(skipped, kind[(kind != _IPV4) & (kind != _IPV6) & (kind >= 0)])
     parts: list[Network] = []
     if len(four):
         parts.append(_ipv4(records, four, at[four], end[four], skipped))
@@ -307,7 +307,7 @@ def _ipv4(
     good = (at + 20 <= end) & (head["version"] >> 4 == 4) & (size >= 20)
     whole = (head["fragment"] & 0x3FFF) == 0
     tcp = head["protocol"] == usual.TCP
-    skipped.count("not TCP", int((good & ~tcp).sum()))
+    tunnels.count_protocols(skipped, records, good & ~tcp, at + size, head["protocol"])
     skipped.count("IP fragment", int((good & tcp & ~whole).sum()))
     skipped.count("damaged IP header", int((~good).sum()))
     keep = np.flatnonzero(good & whole & tcp)
@@ -338,7 +338,8 @@ def _ipv6(
         records.buffer, at + 40, head[:, 6].astype(np.int64), end
     )
     skipped.count("IP fragment", int((protocol == _FRAGMENT).sum()))
-    skipped.count("not TCP", int(((protocol != usual.TCP) & (protocol != _FRAGMENT)).sum()))
+    other = (protocol != usual.TCP) & (protocol != _FRAGMENT)
+    tunnels.count_protocols(skipped, records, other, np.minimum(transport, end), protocol)
     keep = np.flatnonzero(protocol == usual.TCP)
     ends = addresses.numbers(head[keep, 8:40].reshape(-1, 16)) if len(keep) else keep
     return index[keep], transport[keep], stop[keep], ends[::2], ends[1::2]
