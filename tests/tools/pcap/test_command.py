@@ -151,6 +151,23 @@ def test_what_makes_no_sense_is_said_and_ends_with_two(
     assert capfd.readouterr().err.startswith("rocketwire-pcap: ")
 
 
+@pytest.mark.parametrize(
+    "arguments", [["decode", "--jobs", "0"], ["summary", "--top", "-3"], ["topics", "--top", "x"]]
+)
+def test_fewer_than_one_process_or_line_is_refused(
+    arguments: list[str], usual: Made, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main([*arguments, str(usual.path)])
+    assert f"argument {arguments[1]}: " in capfd.readouterr().err
+
+
+def test_an_empty_secret_is_refused(usual: Made, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["decode", str(usual.path), "--redact", ""]) == 2
+    printed = capfd.readouterr()
+    assert ("", True) == (printed.out, "an empty secret hides nothing" in printed.err)
+
+
 def test_a_capture_that_cannot_be_read_ends_with_one_and_the_others_are_decoded(
     usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:

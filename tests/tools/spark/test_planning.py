@@ -67,6 +67,7 @@ def test_options_have_defaults_units_and_any_case() -> None:
         ("splitSize", "large", "'large' is no size"),
         ("paths", "a", "is no JSON list"),
         ("extFields", "1", "is none of true, false"),
+        ("redact", "", "an empty secret hides nothing"),
     ],
 )
 def test_an_option_that_makes_no_sense_is_refused(name: str, value: str, message: str) -> None:

@@ -104,6 +104,14 @@ def _columns(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _number(text: str) -> int:
+    """How many of something: one at least."""
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is less than 1")
+    return number
+
+
 # ---------------------------------------------------------------------------- rows
 
 
@@ -126,7 +134,7 @@ def _add_decode(commands: Commands) -> None:
     _columns(parser)
     parser.add_argument(
         "--jobs",
-        type=int,
+        type=_number,
         default=1,
         metavar="N",
         help="processes that decode each file; the rows are the same; 1 by default",
@@ -191,7 +199,7 @@ def _add_reports(commands: Commands) -> None:
         )
         _inputs(parser)
         parser.add_argument(
-            "--top", type=int, default=20, metavar="N", help="lines of a table; 20 by default"
+            "--top", type=_number, default=20, metavar="N", help="lines of a table; 20 by default"
         )
         parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
         parser.set_defaults(report=name, plot=None)

@@ -25,13 +25,19 @@ class Redaction:
     """Masks rows.
 
     Args:
-        secret: whoever has it can find out whether a guessed name has a mask.
+        secret: whoever has it can find out whether a guessed name has a mask; everybody has an empty one, which is what a
+            variable of a shell is that was not set.
 
     Attributes:
         within: masks texts that hold names among other things.
+
+    Raises:
+        ValueError: the secret is empty.
     """
 
     def __init__(self, secret: str) -> None:
+        if not secret:
+            raise ValueError("an empty secret hides nothing: everybody can compute its masks")
         key = secret.encode()
 
         @lru_cache(1 << 16)

@@ -99,7 +99,7 @@ def read_options(options: Mapping[str, str]) -> Settings:
         elif name == "filter":
             values["filter_text"] = value
         elif name == "redact":
-            values["redact"] = value
+            values["redact"] = _secret(value)
         elif name in _CHOICES:
             field, choices = _CHOICES[name]
             values[field] = _one_of(given, value, choices)
@@ -112,6 +112,12 @@ def read_options(options: Mapping[str, str]) -> Settings:
     if not values["paths"]:
         raise OptionError("which captures? load(PATH) or option 'path'")
     return Settings(**values)
+
+
+def _secret(value: str) -> str:
+    if not value:
+        raise OptionError("option 'redact': an empty secret hides nothing")
+    return value
 
 
 def _paths(value: str) -> tuple[str, ...]:
