@@ -55,6 +55,23 @@ def test_rows_wait_for_no_body_where_no_time_passes(
 
 
 @pytest.mark.usefixtures("few_records")
+@pytest.mark.parametrize("many", [FEW, 5 * FEW])
+def test_rows_wait_for_what_a_hole_holds_up_but_not_any_number_of_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, many: int
+) -> None:
+    monkeypatch.setattr("rocketwire_tools.pcap.engine.MOST_WAITING", FEW)
+    late = Packet(START, client(0), SERVER, 1, 0, ACK, FRAME)
+    behind = late._replace(sequence=1 + len(FRAME))
+    others = [late._replace(source=client(number)) for number in range(1, many + 1)]
+    syns = [one._replace(sequence=0, flags=SYN, data=b"") for one in [late, *others]]
+    found = rows(save(tmp_path / "hole.pcap", [*syns, behind, *others, late]))
+    sources = [row["src"] for row in found]
+    assert len(sources) == many + 2
+    assert client(0)[0] == sources[-1]
+    assert (sources.index(client(0)[0]) == 0) == (many < 2 * FEW)
+
+
+@pytest.mark.usefixtures("few_records")
 @pytest.mark.parametrize("bodies", [False, True])
 def test_streams_that_keep_too_much_are_forgotten_and_counted(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, bodies: bool

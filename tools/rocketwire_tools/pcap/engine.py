@@ -46,7 +46,7 @@ _EACH: Final = 1 << 17
 _SAMPLE: Final = 1024
 _BRACE: Final = 0x7B
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
-MOST_WAITING: Final = 65_536
+MOST_WAITING: Final = 131_072
 """Rows that wait for others that were captured before them; beyond twice as many they wait no longer, whatever the clock says."""
 
 
