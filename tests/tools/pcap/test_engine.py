@@ -142,6 +142,46 @@ def test_a_capture_that_was_cut_anywhere_yields_everything_complete_in_it(
         assert not frames(row for row in found if row["body_ok"]) - whole
 
 
+@pytest.mark.parametrize("count", range(1, 24))
+def test_a_capture_that_was_cut_within_its_head_has_no_rows(
+    count: int, usual: Made, tmp_path: Path
+) -> None:
+    path = tmp_path / "cut.pcap"
+    path.write_bytes(usual.path.read_bytes()[:count])
+    decoder = Decoder(str(path))
+    assert [] == list(decoder)
+    assert decoder.totals.truncated
+
+
+def _moved(end: tuple[str, int]) -> tuple[str, int]:
+    """Another end: those of one capture would go on in the next."""
+    return end[0].replace("10.", "11.", 1).replace("db8", "db9", 1), end[1]
+
+
+OTHER_KINDS = (
+    FileKind(),
+    FileKind(order=">"),
+    FileKind(nanoseconds=False),
+    FileKind(order=">", nanoseconds=False, link=SLL),
+)
+
+
+@pytest.mark.parametrize("chunk_size", [1 << 20, 16 << 20])
+@pytest.mark.parametrize("kind", OTHER_KINDS, ids=str)
+def test_captures_that_were_put_one_behind_the_other_are_read_as_one(
+    kind: FileKind, chunk_size: int, usual: Made, lossy: Made, tmp_path: Path
+) -> None:
+    moved = [
+        one._replace(source=_moved(one.source), target=_moved(one.target)) for one in lossy.packets
+    ]
+    second = save(tmp_path / "second.pcap", moved, kind)
+    parts = usual.path.read_bytes(), second.read_bytes(), second.read_bytes()[:24]
+    path = tmp_path / "both.pcap.gz"
+    path.write_bytes(b"".join(map(gzip.compress, parts)))
+    found = rows(path, Options(chunk_size=chunk_size))
+    assert frames(rows(usual.path)) + frames(rows(second)) == frames(found)
+
+
 def test_an_empty_file_has_no_rows(tmp_path: Path) -> None:
     path = tmp_path / "empty.pcap"
     path.write_bytes(b"")

@@ -153,6 +153,9 @@ def test_a_compressed_capture_and_an_empty_one_are_one_part(usual: Made, tmp_pat
     empty.touch()
     assert [Split(str(empty))] == plan(str(empty), 10_000)
     assert [Split(str(usual.path))] == plan(str(usual.path), 0)
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes(usual.path.read_bytes()[:20])
+    assert [Split(str(cut))] == plan(str(cut), 10)
 
 
 def test_what_is_no_capture_cannot_be_cut(tmp_path: Path) -> None:

@@ -131,7 +131,7 @@ class PcapFormat:
         self._marks = range(2, 4) if order == "<" else range(2)  # of seconds: the same for 18 hours
 
     def walk(self, buffer: Buffer, start: int, end: int) -> tuple[Integers, int]:
-        """See ``Format``; stops in front of a length that nothing has."""
+        """See ``Format``; stops in front of a length that nothing has, and of the head of another file."""
         last = end - self.record_header
         found = self._found(buffer, start, last)
         if not len(found):
@@ -139,7 +139,12 @@ class PcapFormat:
         latest = int(found[-1])
         (captured,) = self._captured(buffer, latest)
         after: int = latest + self.record_header + captured
-        return (found, after) if after <= end else (found[:-1], latest)
+        if after > end:
+            found, after = found[:-1], latest
+        for number in range(max(len(found) - _BEHIND_HEAD, 0), len(found)):
+            if is_head(buffer, int(found[number])):
+                return found[:number], int(found[number])
+        return found, after
 
     def _found(self, buffer: Buffer, start: int, last: int) -> Integers:
         """Where records begin up to an offset, if all lengths are right."""
@@ -209,6 +214,24 @@ _MAGICS: Final = {
 """Whether fractions are nanoseconds, and the size of a record header."""
 
 
+_HEADS: Final = frozenset(
+    struct.pack(f"{order}IHH", magic, 2, 4) for magic in _MAGICS for order in "<>"
+)
+"""Magic and version: what every file begins with, and no record, which would have to be of the years 2055 or 2077."""
+_BEHIND_HEAD: Final = 3
+"""A head taken for a record is one without data; the next one begins within the head, and what that says leads nowhere."""
+
+
+def is_head(buffer: Buffer, at: int) -> bool:
+    """Whether a classic capture begins there."""
+    return bytes(buffer[at : at + 8]) in _HEADS
+
+
+def is_cut_head(data: bytes) -> bool:
+    """Whether that is all there is of a classic capture, and less than its head."""
+    return len(data) < PcapFormat.head_size and any(one.startswith(data[:8]) for one in _HEADS)
+
+
 def pcap_format(path: str, head: bytes) -> PcapFormat | None:
     """The format that a file's first 24 bytes announce, if it is classic pcap."""
     for order in "<>":
@@ -268,11 +291,14 @@ class CaptureReader:
             raise self._failure
         if self._size == 0:
             return
-        head = bytes(self._view[:24])
+        head = bytes(self._view[: min(self._size, 24)])
         if head.startswith(PCAPNG):
             from rocketwire_tools.pcap import pcapng
 
             yield from pcapng.read(self)
+            return
+        if is_cut_head(head):
+            self.truncated = True
             return
         classic = pcap_format(self.path, head) if self._size >= 24 else None
         if classic is None:
@@ -280,6 +306,7 @@ class CaptureReader:
         yield from self._classic(classic, classic.head_size)
 
     def _classic(self, classic: PcapFormat, at: int) -> Iterator[Records]:
+        """The records from an offset on, also those of captures that were put behind the first one as they were."""
         while True:
             found, after = classic.walk(self._buffer, at, self._size)
             for first in range(0, len(found), MOST_RECORDS):
@@ -287,11 +314,20 @@ class CaptureReader:
                 records = classic.records(self._buffer, some, self._base)
                 records.size = self._size
                 yield records
+            if (another := self._another(after)) is not None:
+                classic, at = another, after + another.head_size
+                continue
             if (why := classic.refusal(self._buffer, after, self._size)) is not None:
                 raise CaptureError(self.path, self._base + after, why)
             if not self.advance(after):
                 return
             at = 0
+
+    def _another(self, at: int) -> PcapFormat | None:
+        """The format of the capture whose head is there, if one is."""
+        if self._size - at < PcapFormat.head_size or not is_head(self._buffer, at):
+            return None
+        return pcap_format(self.path, bytes(self._view[at : at + PcapFormat.head_size]))
 
     # ---- the buffer
 

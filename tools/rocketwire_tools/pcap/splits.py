@@ -21,6 +21,7 @@ from rocketwire_tools.pcap.capture import (
     MAX_RECORD,
     PCAPNG,
     CaptureReader,
+    is_cut_head,
     pcap_format,
 )
 from rocketwire_tools.pcap.errors import CaptureError
@@ -224,7 +225,7 @@ class RangeReader(CaptureReader):
 
 
 def read_head(path: str) -> Head | None:
-    """What the front of a capture says; None if it is compressed.
+    """What the front of a capture says; None if it is compressed, or cut off within its head.
 
     Raises:
         CaptureError: it cannot be read, or is no capture.
@@ -234,7 +235,7 @@ def read_head(path: str) -> Head | None:
             data = file.read(_HEAD)
     except OSError as error:
         raise CaptureError(path, None, error.strerror or str(error)) from error
-    if data.startswith(COMPRESSED):
+    if data.startswith(COMPRESSED) or is_cut_head(data):
         return None
     if data.startswith(PCAPNG):
         return PcapngHead(path, data)
