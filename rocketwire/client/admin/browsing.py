@@ -5,12 +5,14 @@ Java: ``QueryMsgByOffsetSubCommand``, ``PrintMessageSubCommand``.
 
 from __future__ import annotations
 
+from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.asking import Asking
+from rocketwire.client.admin.asking import Asking, leave_out
 from rocketwire.client.clock import now_millis
 from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus
 from rocketwire.client.queues import master_of, queues_of
+from rocketwire.errors import ChannelError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.names import has_own_route
 from rocketwire.policy.subscription import subscription_data
@@ -56,7 +58,8 @@ class Browsing(Asking):
     ) -> AsyncGenerator[StoredMessage]:
         """Messages of a topic, queue by queue, as they are now (codes 29, 30, 31, 11; Java: ``PrintMessageSubCommand``).
 
-        Close the generator (``contextlib.aclosing``) when not all of it is read.
+        Close the generator (``contextlib.aclosing``) when not all of it is read.  Within ``leaving_out`` it goes on without what is left
+        of the queues of a broker that does not answer.
 
         Args:
             topic: which.
@@ -66,30 +69,58 @@ class Browsing(Asking):
             queue: only of this one.
             by: as of ``Clusters.of_topic``.
         """
-        places = await self._clusters.of_topic(topic, by=by)
-        if queue is not None:
-            queues: tuple[MessageQueue, ...] = (queue,)
-        elif has_own_route(topic):
-            queues = await queues_of(self.client, topic)
-        else:  # they have one queue in each broker
-            queues = tuple(
-                MessageQueue(topic=topic, broker_name=name, queue_id=0) for name in places
-            )
+        queues = await self._queues(topic, queue, by)
+        silent: dict[str, ChannelError] = {}
+        is_told = False
         for one in queues:
             address = await master_of(self.client, one)
-            brokers = self.client.brokers
-            if begin is None:
-                offset = await brokers.min_offset(address, one)
-            else:
-                offset = await brokers.search_offset(address, one, begin)
-            last = await brokers.max_offset(address, one)
-            if end is not None:
-                last = min(last, await brokers.search_offset(address, one, end))
-            while offset < last:
-                offset, messages = await self._pull(one, offset, expression, 32)
-                for message in messages:
-                    if message.queue_offset < last:
+            if address in silent:
+                continue
+            try:
+                async with aclosing(self._read(one, address, begin, end, expression)) as messages:
+                    async for message in messages:
                         yield message
+            except ChannelError as error:
+                silent[address] = leave_out(address, error)
+            else:
+                is_told = True
+        if silent and not is_told:
+            raise next(iter(silent.values()))
+
+    async def _queues(
+        self, topic: str, queue: MessageQueue | None, by: str | None
+    ) -> tuple[MessageQueue, ...]:
+        """The queues to walk through."""
+        places = await self._clusters.of_topic(topic, by=by)
+        if queue is not None:
+            return (queue,)
+        if has_own_route(topic):
+            return await queues_of(self.client, topic)
+        # they have one queue in each broker
+        return tuple(MessageQueue(topic=topic, broker_name=name, queue_id=0) for name in places)
+
+    async def _read(
+        self,
+        queue: MessageQueue,
+        address: str,
+        begin: int | None,
+        end: int | None,
+        expression: str | None,
+    ) -> AsyncGenerator[StoredMessage]:
+        """Messages of one queue; the arguments as of ``walk``."""
+        brokers = self.client.brokers
+        if begin is None:
+            offset = await brokers.min_offset(address, queue)
+        else:
+            offset = await brokers.search_offset(address, queue, begin)
+        last = await brokers.max_offset(address, queue)
+        if end is not None:
+            last = min(last, await brokers.search_offset(address, queue, end))
+        while offset < last:
+            offset, messages = await self._pull(queue, offset, expression, 32)
+            for message in messages:
+                if message.queue_offset < last:
+                    yield message
 
     async def _pull(
         self, queue: MessageQueue, offset: int, expression: str | None, number: int

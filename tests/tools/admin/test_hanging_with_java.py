@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,6 +12,7 @@ from tests.tools.admin.processes import run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.support.javacluster import JavaCluster
     from tests.support.javapeers import JavaBroker, JavaPeer
@@ -42,6 +44,8 @@ def frozen(java_cluster: JavaCluster, java_peer: JavaPeer, topic: str) -> Iterat
         ("haStatus -c DefaultCluster", "brokerAddr", {"{master}"}),
         ("getBrokerConfig -c DefaultCluster -k brokerName", "brokerAddr", {"{master}"}),
         ("statsAll -t {topic}", "topic", {"{topic}"}),
+        ("getBrokerLiteInfo -c DefaultCluster", "brokerAddr", {"{master}"}),
+        ("exportPopRecord -c DefaultCluster", "brokerAddr", {"{master}"}),
     ],
 )
 def test_what_the_others_know_is_listed_and_who_does_not_answer_is_named(
@@ -60,6 +64,28 @@ def test_what_the_others_know_is_listed_and_who_does_not_answer_is_named(
     assert {row[column] for row in done.rows} == {one.format(**places) for one in others}
     (line,) = done.complaint.splitlines()
     assert line.startswith(f"rocketwire-admin: left out: {frozen.address}: no answer to request")
+
+
+def test_messages_of_the_others_are_printed(
+    java_cluster: JavaCluster, frozen: JavaBroker, topic: str
+) -> None:
+    run("produce", "-t", topic, "-n", java_cluster.address, given=b"printed\n")
+    done = run("printMsg", "-t", topic, "-o", "json", "-n", java_cluster.address)
+
+    assert (done.status, frozen.address in done.complaint) == (3, True)
+    assert "printed" in {row["body"] for row in done.rows}
+
+
+@pytest.mark.parametrize("command", ["exportConfigs", "exportMetrics"])
+def test_a_document_has_what_the_others_know(
+    java_cluster: JavaCluster, frozen: JavaBroker, tmp_path: Path, command: str
+) -> None:
+    done = run(command, "-c", "DefaultCluster", "-f", str(tmp_path), "-n", java_cluster.address)
+
+    assert (done.status, frozen.address in done.complaint) == (3, True)
+    (written,) = tmp_path.iterdir()
+    found = json.loads(written.read_bytes())
+    assert (found.get("brokerConfigs") or found["evaluateReport"]).keys() == {"broker-a"}
 
 
 def test_cluster_rt_says_why_nothing_came_of_a_broker(

@@ -5,9 +5,10 @@ Java: ``ExportMetadataCommand``, ``ExportConfigsCommand``, ``ExportMetricsComman
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rocketwire.errors import BrokerError, TopicRouteNotFoundError
+from rocketwire.client.admin.asking import leave_out, told_by_each
+from rocketwire.errors import BrokerError, ChannelError, TopicRouteNotFoundError
 from rocketwire.messages import to_json
 from rocketwire.versions import MQVersion
 from rocketwire_tools.admin.operating import language_name
@@ -37,12 +38,17 @@ async def metadata_of(
     admin: Admin, targets: Iterable[str], *, special: bool
 ) -> tuple[dict[str, _Document], dict[str, _Document]]:
     """Topics and groups of brokers, by name; queues of the same name are added up, the rest is the last broker's."""
+
+    async def ask(address: str) -> tuple[Mapping[str, object], Mapping[str, object]]:
+        own = await admin.exports.topics(address, special=special)
+        return own, await admin.exports.groups(address)
+
     topics: dict[str, _Document] = {}
     groups: dict[str, _Document] = {}
-    for address in targets:
-        for name, topic in (await admin.exports.topics(address, special=special)).items():
+    for own_topics, own_groups in (await told_by_each(targets, ask)).values():
+        for name, topic in own_topics.items():
             _add(topics, name, to_json(topic), ("readQueueNums", "writeQueueNums"))
-        for name, group in (await admin.exports.groups(address)).items():
+        for name, group in own_groups.items():
             _add(groups, name, to_json(group), ("retryQueueNums",))
     return topics, groups
 
@@ -64,8 +70,7 @@ async def configs_of(admin: Admin, cluster: str) -> _Document:
     masters = await admin.clusters.masters(cluster)
     replicas = await admin.clusters.replicas(cluster)
     configs: dict[str, dict[str, str]] = {}
-    for address in masters:
-        found = await admin.brokers.config(address)
+    for address, found in (await told_by_each(masters, admin.brokers.config)).items():
         kept = {key: found[key] for key in EXPORTED_KEYS if key in found}
         configs[found.get("brokerName", address)] = kept
     return {
@@ -78,47 +83,66 @@ async def configs_of(admin: Admin, cluster: str) -> _Document:
     }
 
 
+class _Figures(NamedTuple):
+    """Of one broker.
+
+    Attributes:
+        report: its part of the document.
+        tps: messages per second, by kind.
+        number: messages of a day, by kind.
+    """
+
+    report: _Document
+    tps: dict[str, float]
+    number: dict[str, int]
+
+
 async def metrics_of(admin: Admin, cluster: str) -> _Document:
     """Figures of a cluster's brokers, by broker name, and their sums."""
-    report: dict[str, _Document] = {}
+    names = await admin.clusters.broker_names(cluster)
+    places = {await admin.clusters.master(name): name for name in names}
+    each = await told_by_each(places, lambda address: _figures_of(admin, address))
     total_tps: dict[str, float] = {}
     total_number: dict[str, int] = {}
-    for name in await admin.clusters.broker_names(cluster):
-        address = await admin.clusters.master(name)
-        groups = await admin.exports.groups(address)
-        table = await admin.brokers.runtime_info(address)
-        config = await admin.brokers.config(address)
-        tps, number = await _rates(admin, address, table)
-        for key, value in tps.items():
+    for one in each.values():
+        for key, value in one.tps.items():
             name_of_sum = f"total{key[0].upper()}{key[1:]}"
             total_tps[name_of_sum] = total_tps.get(name_of_sum, 0.0) + value
-        for key, count in number.items():
+        for key, count in one.number.items():
             total_number[key] = total_number.get(key, 0) + count
-        report[name] = {
-            "runtimeEnv": _known(
-                cpuNum=config.get("clientCallbackExecutorThreads"),
-                totalMemKBytes=table.get("totalMemKBytes"),
-            ),
-            "runtimeQuota": {
-                "diskRatio": _known(
-                    commitLogDiskRatio=table.get("commitLogDiskRatio"),
-                    consumeQueueDiskRatio=table.get("consumeQueueDiskRatio"),
-                ),
-                "tps": tps,
-                "oneDayNum": number,
-                "messageAverageSize": table.get("putMessageAverageSize"),
-                "topicSize": len(await admin.exports.topics(address)),
-                "groupSize": len(groups),
-            },
-            "runtimeVersion": {
-                "rocketmqVersion": table.get("brokerVersionDesc"),
-                "clientInfo": await _clients(admin, groups),
-            },
-        }
     return {
-        "evaluateReport": report,
+        "evaluateReport": {places[address]: one.report for address, one in each.items()},
         "totalData": {"totalTps": total_tps, "totalOneDayNum": total_number},
     }
+
+
+async def _figures_of(admin: Admin, address: str) -> _Figures:
+    groups = await admin.exports.groups(address)
+    table = await admin.brokers.runtime_info(address)
+    config = await admin.brokers.config(address)
+    tps, number = await _rates(admin, address, table)
+    report: _Document = {
+        "runtimeEnv": _known(
+            cpuNum=config.get("clientCallbackExecutorThreads"),
+            totalMemKBytes=table.get("totalMemKBytes"),
+        ),
+        "runtimeQuota": {
+            "diskRatio": _known(
+                commitLogDiskRatio=table.get("commitLogDiskRatio"),
+                consumeQueueDiskRatio=table.get("consumeQueueDiskRatio"),
+            ),
+            "tps": tps,
+            "oneDayNum": number,
+            "messageAverageSize": table.get("putMessageAverageSize"),
+            "topicSize": len(await admin.exports.topics(address)),
+            "groupSize": len(groups),
+        },
+        "runtimeVersion": {
+            "rocketmqVersion": table.get("brokerVersionDesc"),
+            "clientInfo": await _clients(admin, groups),
+        },
+    }
+    return _Figures(report, tps, number)
 
 
 def _known(**members: str | None) -> dict[str, str]:
@@ -187,6 +211,9 @@ async def _clients(admin: Admin, groups: Iterable[str]) -> list[str]:
         try:
             members = (await admin.consumers.connection(group)).connection_set or ()
         except (BrokerError, TopicRouteNotFoundError):
+            continue
+        except ChannelError as error:
+            leave_out(group, error)
             continue
         found |= {f"{language_name(one.language)}%{MQVersion(one.version).name}" for one in members}
     return sorted(found)

@@ -6,9 +6,11 @@ from collections import Counter
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.client.queues import queues_of
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.admin.command import Column, Kind, Record, Table, Value
+from rocketwire.policy.names import has_own_route
+from rocketwire_tools.admin.command import Column, Kind, Record, RefusedError, Table, Value
 from rocketwire_tools.admin.commands.messages import text_of
 from rocketwire_tools.admin.operating import (
     TOPIC,
@@ -41,6 +43,12 @@ async def _print_queue(admin: Admin, wanted: Namespace) -> Table | Record:
         topic=wanted.topic, broker_name=wanted.broker_name, queue_id=wanted.queue_id
     )
     found = await _read(admin, wanted, queue, None)
+    if not found and has_own_route(wanted.topic):  # queues that a topic lost may still have some
+        known = await queues_of(admin.client, wanted.topic)
+        if queue not in known:
+            raise RefusedError(
+                f"topic {wanted.topic} has no queue {wanted.queue_id} in {wanted.broker_name}"
+            )
     table = printed(found, charset_name=wanted.charset_name, bodies=wanted.print_body)
     if not wanted.calculate:
         return Table(table.columns, ()) if wanted.print_msg is False else table
@@ -104,7 +112,7 @@ COMMANDS: Final = (
     admin_command(
         "printMsg", "list the messages of a topic", _print, *_PRINTED,
         option("-l --lmqParentTopic", "parent topic of a lite topic's queue (%%LMQ%%...)", metavar="NAME"),
-        group=_GROUP,
+        group=_GROUP, collects=True,
     ),
     admin_command(
         "printMsgByQueue", "list the messages of a queue", _print_queue, *_PRINTED,

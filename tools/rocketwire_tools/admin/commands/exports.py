@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.client.admin.asking import told_by_each
 from rocketwire_tools.admin.command import Record, RefusedError, Table
 from rocketwire_tools.admin.exporting import configs_of, metadata_of, metrics_of
 from rocketwire_tools.admin.operating import (
@@ -74,8 +75,7 @@ async def _written(found: Mapping[str, Value], folder: str | None, name: str) ->
 async def _pop_records(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted, slaves=True)
     if not wanted.dry_run:
-        for address in targets:
-            await admin.lite.export_pop_records(address)
+        targets = tuple(await told_by_each(targets, admin.lite.export_pop_records))
     return Table(("brokerAddr", "dryRun"), [(address, wanted.dry_run) for address in targets])
 
 
@@ -90,17 +90,17 @@ COMMANDS: Final = (
         option("-t --topic", "only topics", switch=True),
         option("-g --subscriptionGroup", "only groups", switch=True),
         option("-s --specialTopic", "with topics of retries and dead letters", switch=True),
-        group=_GROUP, one_of=ONE_OF,
+        group=_GROUP, one_of=ONE_OF, collects=True,
     ),
     admin_command(
-        "exportConfigs", "write what matters of brokers' configurations into a JSON document", _configs, _NAME, _FILE, group=_GROUP
+        "exportConfigs", "write what matters of brokers' configurations into a JSON document", _configs, _NAME, _FILE, group=_GROUP, collects=True,
     ),
     admin_command(
-        "exportMetrics", "write figures of a cluster's brokers into a JSON document", _metrics, _NAME, _FILE, group=_GROUP
+        "exportMetrics", "write figures of a cluster's brokers into a JSON document", _metrics, _NAME, _FILE, group=_GROUP, collects=True,
     ),
     admin_command(
         "exportPopRecord", "have brokers write back what they know of pops", _pop_records, BROKER, CLUSTER,
         option("-d --dryRun", "only tell which brokers", type=boolean, default=False),
-        group=_GROUP, one_of=ONE_OF,
+        group=_GROUP, one_of=ONE_OF, collects=True,
     ),
 )  # fmt: skip

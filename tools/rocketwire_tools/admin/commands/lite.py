@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from rocketwire.client.admin.asking import of_each
+from rocketwire.client.admin.asking import of_each, told_by_each
 from rocketwire.messages import to_json
 from rocketwire_tools.admin.arguments import positive
 from rocketwire_tools.admin.command import Column, Kind, Record, Table, Value
@@ -18,16 +18,24 @@ from rocketwire_tools.admin.operating import (
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from rocketwire.client.admin import Admin
 
 _GROUP: Final = "lite topics"
 _NUMBER: Final = Kind.NUMBER
 
+T = TypeVar("T")
+
+
+async def _by_name(places: Mapping[str, str], call: Callable[[str], Awaitable[T]]) -> dict[str, T]:
+    """What the brokers at these addresses tell, by their names, without those that do not answer."""
+    told = await told_by_each(places.values(), call)
+    return {name: told[address] for name, address in places.items() if address in told}
+
 
 async def _of_broker(admin: Admin, wanted: Namespace) -> Table:
-    each = await of_each(await addresses(admin, wanted), admin.lite.of_broker)
+    each = await told_by_each(await addresses(admin, wanted), admin.lite.of_broker)
     rows = [
         (
             address, one.store_type, one.max_lmq_num, one.current_lmq_num, one.lite_subscription_count,
@@ -52,10 +60,10 @@ def _lists(table: Mapping[str, tuple[str, ...]] | None) -> Value:
 async def _parent(admin: Admin, wanted: Namespace) -> Table:
     topic: str = wanted.parent_topic
     places = await admin.clusters.of_topic(topic)
-    each = await of_each(places.values(), lambda address: admin.lite.parent(address, topic))
+    each = await _by_name(places, lambda address: admin.lite.parent(address, topic))
     rows = [
         (name, one.ttl, one.lite_topic_count, one.lmq_num, sorted(one.groups or ()))
-        for name, one in ((name, each[address]) for name, address in places.items())
+        for name, one in each.items()
     ]
     columns: tuple[Column | str, ...] = (
         "brokerName", Column("ttl", _NUMBER), Column("liteTopicCount", _NUMBER), Column("lmqNum", _NUMBER),
@@ -66,13 +74,12 @@ async def _parent(admin: Admin, wanted: Namespace) -> Table:
 
 async def _topic(admin: Admin, wanted: Namespace) -> Table:
     places = await admin.clusters.of_topic(wanted.parent_topic)
-    each = await of_each(
-        places.values(),
+    each = await _by_name(
+        places,
         lambda address: admin.lite.topic(address, wanted.parent_topic, wanted.lite_topic),
     )
     rows: list[tuple[Value, ...]] = []
-    for name, address in places.items():
-        one = each[address]
+    for name, one in each.items():
         ends, members = one.topic_offset, one.subscriber or ()
         shown = [f"{member.client_id}@{member.group}" for member in members]
         rows.append((
@@ -90,8 +97,8 @@ async def _topic(admin: Admin, wanted: Namespace) -> Table:
 
 async def _client(admin: Admin, wanted: Namespace) -> Table:
     places = await admin.clusters.of_topic(wanted.parent_topic)
-    each = await of_each(
-        places.values(),
+    each = await _by_name(
+        places,
         lambda address: admin.lite.client_info(
             address, wanted.parent_topic, wanted.group, wanted.client_id
         ),
@@ -102,7 +109,7 @@ async def _client(admin: Admin, wanted: Namespace) -> Table:
             one.last_consume_time if one.last_consume_time > 0 else None,
             *([sorted(one.lite_topic_set or ())] if wanted.show_detail else []),
         )
-        for name, one in ((name, each[address]) for name, address in places.items())
+        for name, one in each.items()
     ]  # fmt: skip
     columns: tuple[Column | str, ...] = (
         "brokerName", Column("liteTopicCount", _NUMBER), Column("lastAccessTime", Kind.TIME),
@@ -114,8 +121,8 @@ async def _client(admin: Admin, wanted: Namespace) -> Table:
 
 async def _group(admin: Admin, wanted: Namespace) -> Record:
     places = await admin.clusters.of_topic(wanted.parent_topic)
-    each = await of_each(
-        places.values(),
+    each = await _by_name(
+        places,
         lambda address: admin.lite.group(
             address, wanted.group, wanted.lite_topic, top_k=wanted.top_k
         ),
@@ -126,7 +133,7 @@ async def _group(admin: Admin, wanted: Namespace) -> Record:
     oldest = [
         one.earliest_unconsumed_timestamp for one in found if one.earliest_unconsumed_timestamp > 0
     ]
-    offsets = {name: each[address].lite_topic_offset_wrapper for name, address in places.items()}
+    offsets = {name: one.lite_topic_offset_wrapper for name, one in each.items()}
     return Record(
         {
             "group": wanted.group,
@@ -160,26 +167,26 @@ COMMANDS: Final = (
     admin_command(
         "getBrokerLiteInfo", "tell how many lite topics brokers have", _of_broker, BROKER,
         option("-c --cluster --clusterName", "name of a cluster", metavar="NAME"),
-        option("-d --showDetail", "with parent topics and groups", switch=True), group=_GROUP, one_of=ONE_OF,
+        option("-d --showDetail", "with parent topics and groups", switch=True), group=_GROUP, one_of=ONE_OF, collects=True,
     ),
     admin_command(
-        "getParentTopicInfo", "tell of a parent topic", _parent, _PARENT, group=_GROUP
+        "getParentTopicInfo", "tell of a parent topic", _parent, _PARENT, group=_GROUP, collects=True
     ),
     admin_command(
         "getLiteTopicInfo", "tell the offsets of a lite topic, and who subscribes", _topic, _PARENT,
         option("-l --liteTopic", "name of the lite topic", required=True),
-        option("-s --showClientId", "name the subscribers", switch=True), group=_GROUP,
+        option("-s --showClientId", "name the subscribers", switch=True), group=_GROUP, collects=True,
     ),
     admin_command(
         "getLiteClientInfo", "tell the lite topics of a client", _client, _PARENT, _WHOSE,
         option("-c --clientId", "which client", required=True, metavar="ID"),
-        option("-s --showDetail", "name the lite topics", switch=True), group=_GROUP,
+        option("-s --showDetail", "name the lite topics", switch=True), group=_GROUP, collects=True,
     ),
     admin_command(
         "getLiteGroupInfo", "tell how far a group is with its lite topics", _group, _PARENT, _WHOSE,
         option("-l --liteTopic", "only this lite topic"),
         option("-k --topK", "how many of those most behind each broker names", type=positive, default=20),
-        group=_GROUP,
+        group=_GROUP, collects=True,
     ),
     admin_command(
         "triggerLiteDispatch", "have brokers look for messages of lite topics now", _dispatch, _PARENT, _WHOSE,

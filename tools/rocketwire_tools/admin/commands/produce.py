@@ -44,7 +44,12 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=VALUE",
         help="a property of the application's; repeatable",
     )
-    add("--delay-level", type=positive, metavar="N", help="one of the broker's delays, 1 to 18")
+    add(
+        "--delay-level",
+        type=positive,
+        metavar="N",
+        help="one of the broker's delays, 1 to 18 where it was not told others; it takes a number above for its last",
+    )
     add(
         "--batch",
         type=positive,

@@ -236,7 +236,7 @@ COMMANDS: Final = (
         option("-s --beginTimestamp", "stored not before this", type=moment),
         option("-e --endTimestamp", "stored before this", type=moment),
         option("-c --MessageNumber --message-number", "how many", type=positive, default=128),
-        group=_GROUP,
+        group=_GROUP, collects=True,
     ),
     admin_command(
         "checkMsgSendRT", "send messages to the queues of a topic in turn, and time that", _check, TOPIC, _AMOUNT, _SIZE,
