@@ -137,7 +137,8 @@ def _line(process: subprocess.Popen[bytes], patience: float) -> str:
 def first_message(command: Sequence[str]) -> Taken:
     """What it takes from the start of a process until its first message is acknowledged.
 
-    As of an installed program, whose modules are compiled already: the first of several starts does that, wherever it is forbidden.
+    As of an installed program, whose modules are compiled already: a start before those that count does that, even where it is
+    forbidden.
     """
     surroundings = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
     before = os.times()
