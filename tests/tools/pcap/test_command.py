@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import errno
 import importlib
 import io
 import json
@@ -191,6 +192,21 @@ def test_who_stops_reading_ends_it_silently(usual: Made) -> None:
         process.stdout.close()
         assert b"" == process.stderr.read()
         assert process.wait() == 0
+
+
+def test_a_closed_output_is_told_of_where_something_is_to_be_written(
+    usual: Made, tmp_path: Path
+) -> None:
+    def decode(*options: str) -> tuple[int, str]:
+        command = [sys.executable, "-m", "rocketwire_tools.pcap", "decode", str(usual.path)]
+        shell = ["sh", "-c", 'exec "$@" >&-', "sh", *command, *options]
+        done = subprocess.run(shell, check=False, stderr=subprocess.PIPE, text=True)
+        return done.returncode, done.stderr
+
+    assert decode() == (2, f"rocketwire-pcap: [Errno {errno.EBADF}] Bad file descriptor\n")
+    written = tmp_path / "rows.jsonl"
+    assert decode("-o", str(written)) == (0, "")
+    assert len(written.read_bytes().splitlines()) == len(rows(usual.path))
 
 
 @pytest.mark.parametrize("name", ["summary", "slow", "topics", "connections"])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TextIO
 
 from rocketwire_tools.pcap.collecting import spare_collections
 from rocketwire_tools.pcap.commands import parser
@@ -32,6 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit status.
     """
     arguments = parser().parse_args(argv)
+    if sys.stdout is None:  # closed by who began the process
+        sys.stdout = _closed_output()
     try:
         if argv is None and hasattr(arguments, "captures"):  # a process of its own, that decodes
             spare_collections()
@@ -45,10 +47,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE
     except (OSError, ValueError) as error:
         print(f"rocketwire-pcap: {error}", file=sys.stderr)
+        _flush_if_possible()
         return USAGE
     except KeyboardInterrupt:
         return INTERRUPTED
     return status
+
+
+def _flush_if_possible() -> None:
+    """Have out what is buffered, or forget it: it must not fail again when the process ends."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _forget_output()
+
+
+def _closed_output() -> TextIO:
+    """Standard output where there is none: what is written to it fails, and only that."""
+    return os.fdopen(os.open(os.devnull, os.O_RDONLY), "w")
 
 
 def _forget_output() -> None:
