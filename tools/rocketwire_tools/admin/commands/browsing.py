@@ -6,7 +6,6 @@ from collections import Counter
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.queues import queues_of
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.names import has_own_route
@@ -43,12 +42,10 @@ async def _print_queue(admin: Admin, wanted: Namespace) -> Table | Record:
         topic=wanted.topic, broker_name=wanted.broker_name, queue_id=wanted.queue_id
     )
     found = await _read(admin, wanted, queue, None)
-    if not found and has_own_route(wanted.topic):  # queues that a topic lost may still have some
-        known = await queues_of(admin.client, wanted.topic)
-        if queue not in known:
-            raise RefusedError(
-                f"topic {wanted.topic} has no queue {wanted.queue_id} in {wanted.broker_name}"
-            )
+    if not found and not await _has_queue(admin, wanted):
+        raise RefusedError(
+            f"topic {wanted.topic} has no queue {wanted.queue_id} in {wanted.broker_name}"
+        )
     table = printed(found, charset_name=wanted.charset_name, bodies=wanted.print_body)
     if not wanted.calculate:
         return Table(table.columns, ()) if wanted.print_msg is False else table
@@ -58,6 +55,20 @@ async def _print_queue(admin: Admin, wanted: Namespace) -> Table | Record:
     names = [column.name for column in table.typed]
     rows = [dict(zip(names, row, strict=True)) for row in table.rows]
     return Record({"messages": rows, "tags": dict(tags)})
+
+
+async def _has_queue(admin: Admin, wanted: Namespace) -> bool:
+    """Whether the route has the queue, readable or not; true of topics whose queues it does not number."""
+    if not has_own_route(wanted.topic):
+        return True
+    route = await admin.clusters.route(wanted.topic)
+    sizes = [
+        max(one.read_queue_nums, one.write_queue_nums)
+        for one in route.queue_datas or ()
+        if one.broker_name == wanted.broker_name
+    ]
+    static = bool(route.topic_queue_mapping_by_broker)
+    return static or 0 <= wanted.queue_id < max(sizes, default=0)
 
 
 async def _read(
