@@ -160,7 +160,8 @@ def test_fewer_than_one_process_or_line_is_refused(
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         main([*arguments, str(usual.path)])
-    assert f"argument {arguments[1]}: " in capfd.readouterr().err
+    refused = f"argument {arguments[1]}: {arguments[2]!r} is no number from 1 on"
+    assert refused in capfd.readouterr().err
 
 
 def test_an_empty_secret_is_refused(usual: Made, capfd: pytest.CaptureFixture[str]) -> None:

@@ -106,10 +106,9 @@ def _columns(parser: argparse.ArgumentParser) -> None:
 
 def _number(text: str) -> int:
     """How many of something: one at least."""
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{number} is less than 1")
-    return number
+    if not (text.isascii() and text.isdecimal() and int(text)):
+        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
+    return int(text)
 
 
 # ---------------------------------------------------------------------------- rows
