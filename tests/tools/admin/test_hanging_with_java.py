@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.client.interop.messages import unique
-from tests.tools.admin.processes import run
+from tests.tools.admin.processes import begin, end, run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -97,6 +97,33 @@ def test_cluster_rt_says_why_nothing_came_of_a_broker(
     errors = {row["brokerName"]: row["error"] for row in done.rows}
     assert errors.pop(frozen.name).startswith(f"{frozen.address}: no answer")
     assert errors == {"broker-a": None}
+
+
+def test_no_series_goes_on_at_a_broker_that_does_not_answer(
+    java_cluster: JavaCluster, frozen: JavaBroker, topic: str
+) -> None:
+    lines = {"clusterRT -a 3 -c DefaultCluster": 2, f"checkMsgSendRT -t {topic} -a 8": 3}
+    begun = [begin(*one.split(), "-o", "json", "-n", java_cluster.address) for one in lines]
+    for process, unsent in zip(begun, lines.values(), strict=True):
+        done = end(process)
+
+        assert done.status == 3
+        (failed,) = (row for row in done.rows if row["error"])
+        assert failed["brokerName"] == frozen.name
+        assert failed["error"].startswith(f"{frozen.address}: no answer")
+        (line,) = done.complaint.splitlines()
+        assert line.startswith(f"rocketwire-admin: left out: {frozen.address}: no answer")
+        assert line.endswith(f"; {unsent} more not sent")
+
+
+def test_a_broker_whose_first_message_has_no_answer_is_sent_none_that_counts(
+    java_cluster: JavaCluster, frozen: JavaBroker
+) -> None:
+    done = run("sendMsgStatus", "-b", frozen.name, "-n", java_cluster.address)
+
+    assert (done.status, done.out) == (3, b"")
+    (line,) = done.complaint.splitlines()
+    assert line.startswith(f"rocketwire-admin: {frozen.address}: no answer")
 
 
 def test_messages_go_to_the_other_broker_in_time(

@@ -1,0 +1,102 @@
+"""Series of sends, some of them to a broker that does not answer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import trio
+
+from rocketwire.client import SendResult, SendStatus
+from rocketwire.errors import BrokerError, RequestTimeoutError, RocketWireError, SendFailedError
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire_tools.admin.command import Incomplete, Table
+from rocketwire_tools.admin.commands.round_trips import Series
+
+if TYPE_CHECKING:
+    import pytest
+
+TABLE = Table(("column",), ())
+SENT = SendResult(
+    status=SendStatus.SEND_OK,
+    msg_id="1",
+    offset_msg_id="2",
+    message_queue=MessageQueue(topic="T", broker_name="b", queue_id=0),
+    queue_offset=0,
+)
+SILENT = RequestTimeoutError("b:1", 310, 5.0)
+
+
+class Broker:
+    """Answers sends but for those that fail, and counts them."""
+
+    def __init__(self, *errors: RocketWireError) -> None:
+        self.errors = list(errors)
+        self.asked = 0
+
+    async def __call__(self) -> SendResult:
+        self.asked += 1
+        await trio.lowlevel.checkpoint()
+        if self.errors:
+            raise self.errors.pop(0)
+        return SENT
+
+
+async def test_a_broker_that_does_not_answer_is_sent_nothing_more_and_that_is_said(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    series, good, hung = Series(), Broker(), Broker(SILENT)
+    each = [
+        await series.send(*one)
+        for one in [("a", good), ("b", hung), ("a", good)] + [("b", hung)] * 2
+    ]
+
+    assert [one and one.error for one in each] == [None, str(SILENT), None, None, None]
+    assert [one is None for one in each] == [False, False, False, True, True]
+    assert (good.asked, hung.asked) == (2, 1)
+    assert series.ended(TABLE) == Incomplete(TABLE)
+    assert caplog.messages == [f"left out: {SILENT}; 2 more not sent"]
+
+
+async def test_tries_that_all_ended_without_an_answer_are_none(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    series, error = Series(), SendFailedError("b", ("b", "b", "b"))
+    error.__cause__ = SILENT
+    gone = Broker(error)
+    first, second = [await series.send("b", gone) for _ in range(2)]
+
+    assert first is not None
+    assert (first.result, second) == (None, None)
+    assert series.ended(TABLE) == Incomplete(TABLE)
+    assert caplog.messages == [f"left out: {first.error}; 1 more not sent"]
+
+
+async def test_a_broker_that_refuses_is_sent_the_rest() -> None:
+    series, busy = Series(), Broker(BrokerError(2, "busy", 310, "b:1"))
+    first, second = [await series.send("b", busy) for _ in range(2)]
+
+    assert first is not None
+    assert second is not None
+    assert (first.result, second.result) == (None, SENT)
+    assert series.ended(TABLE) == TABLE
+
+
+async def test_nothing_is_left_out_where_no_more_was_to_be_sent() -> None:
+    series, hung = Series(), Broker(SILENT)
+    await series.send("b", hung)
+
+    assert series.ended(TABLE) == TABLE
+
+
+async def test_a_new_round_begins_with_every_broker(caplog: pytest.LogCaptureFixture) -> None:
+    series, back = Series(), Broker(SILENT, SILENT)
+    told: list[SendResult | None] = []
+    for _ in range(3):
+        series.expect_again()
+        each = [await series.send("b", back) for _ in range(3)]
+        told.append(each[-1] and each[-1].result)
+
+    assert told == [None, None, SENT]
+    assert back.asked == 1 + 1 + 3
+    series.ended(TABLE)
+    assert caplog.messages == [f"left out: {SILENT}; 4 more not sent"]
