@@ -10,7 +10,9 @@ whole, is left to ``Channel.go_on``, which waits for the answer to what was ``Be
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

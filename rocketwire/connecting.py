@@ -29,7 +29,7 @@ async def connect_stream(
     """
     where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
-        socket = await trio.open_tcp_stream(host, port)
+        socket = await trio.open_tcp_stream(looked_up(host), port)
     except (OSError, ValueError) as error:  # ValueError: no look-up can be made of that name
         raise ConnectFailedError(f"{where}: {error}") from error
     if tls is None:
@@ -47,6 +47,11 @@ async def connect_stream(
     finally:
         if not shaken:
             await trio.aclose_forcefully(socket)
+
+
+def looked_up(host: str) -> str | bytes:
+    """What is given to a look-up of a host: of an address its bytes, because for a text Python loads a codec first."""
+    return host.encode() if host.isascii() and host.replace(".", "").isdecimal() else host
 
 
 def reason_of(error: BaseException) -> str:

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.errors import DecodeError, EncodeError, LocalProtocolError
 from rocketwire.events import (
@@ -40,6 +40,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode_as
 from rocketwire.wire.drafts import drafting
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
+from rocketwire.wire.named import NamedTuple
 from rocketwire.wire.prepared import PreparedRequest
 
 if TYPE_CHECKING:

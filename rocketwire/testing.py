@@ -18,7 +18,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 import trio
 from trio.testing import memory_stream_pair
@@ -29,6 +29,7 @@ from rocketwire.errors import ConnectFailedError, LocalProtocolError
 from rocketwire.messages import encode_body, encode_header
 from rocketwire.tasks import background
 from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

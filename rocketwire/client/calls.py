@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.messages import (
@@ -22,6 +22,7 @@ from rocketwire.messages import (
 )
 from rocketwire.messages.route import TopicRouteData
 from rocketwire.wire.command import new_command
+from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig

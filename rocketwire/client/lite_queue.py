@@ -6,7 +6,7 @@ Java: ``DefaultLitePullConsumer``, ``AssignedMessageQueue.MessageQueueState``.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import trio
 
@@ -16,6 +16,7 @@ from rocketwire.policy.allocation import (
     AllocateMessageQueueStrategy,
 )
 from rocketwire.policy.window import ProcessQueue, Thresholds
+from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue

@@ -20,6 +20,7 @@ from rocketwire.client.calls import make_request, read_answer
 from rocketwire.client.choice import NameServerChoice, share_of
 from rocketwire.client.nameserver_calls import NameServerCalls
 from rocketwire.codes import ResponseCode
+from rocketwire.connecting import looked_up
 from rocketwire.errors import (
     ChannelError,
     ClientError,
@@ -196,7 +197,9 @@ class NameServers(NameServerCalls):
         """The addresses behind a name with several records; anything else as it is."""
         host, port = split_address(address)
         try:
-            records = await trio.socket.getaddrinfo(host, port, type=trio.socket.SOCK_STREAM)
+            records = await trio.socket.getaddrinfo(
+                looked_up(host), port, type=trio.socket.SOCK_STREAM
+            )
         except (OSError, UnicodeError) as error:  # no such name, or nothing that can be one
             _LOG.info("name server %s: %s", address, error)
             return (address,)

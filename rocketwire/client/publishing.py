@@ -5,7 +5,7 @@ Java: ``DefaultMQProducerImpl`` (``topicPublishInfoTable``, ``tryToFindTopicPubl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import trio
 
@@ -30,6 +30,7 @@ from rocketwire.policy.retry import (
 )
 from rocketwire.policy.routing import DEFAULT_TOPIC, default_route, publish_info
 from rocketwire.policy.selection import FaultStrategy
+from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
     import random

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rocketwire.policy.retry import SendStatus
+from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue

@@ -8,7 +8,7 @@ Java: ``DefaultMQProducerImpl.sendKernelImpl``, ``MQClientAPIImpl.processSendRes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.message import BARE, Message
 from rocketwire.client.send_result import SendResult
@@ -22,6 +22,7 @@ from rocketwire.policy.retry import SEND_STATUSES, SendStatus
 from rocketwire.policy.selection import QueueRotation
 from rocketwire.wire.body_compression import compress_body
 from rocketwire.wire.command import new_command
+from rocketwire.wire.named import NamedTuple
 from rocketwire.wire.prepared import form_of
 from rocketwire.wire.properties import MAX_PROPERTIES_BYTES, encode_properties
 

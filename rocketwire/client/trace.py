@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import trio
 
 from rocketwire.client.message import Message
 from rocketwire.errors import RocketWireError
 from rocketwire.messages import message_const as const
+from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

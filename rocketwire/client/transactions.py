@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from enum import Enum
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from rocketwire.client.calls import make_request
 from rocketwire.client.message import Message
@@ -19,6 +19,7 @@ from rocketwire.codes import RequestCode
 from rocketwire.messages import message_const as const
 from rocketwire.messages.transactions import EndTransactionRequestHeader
 from rocketwire.wire.ids import decode_offset_message_id
+from rocketwire.wire.named import NamedTuple
 from rocketwire.wire.stored import StoredMessage
 
 if TYPE_CHECKING:

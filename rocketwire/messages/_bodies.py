@@ -11,13 +11,15 @@ and one store per member.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._containers import listing
 from rocketwire.messages._forms import Form, Primitive
 from rocketwire.messages._numbers import InexactError, Mismatch, kind
 from rocketwire.wire.fastjson import DEFAULT_LIMITS, BareKey, Dialect, Real, dumps, loads
+from rocketwire.wire.frozen import declared_fields
+from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -120,9 +122,9 @@ def lower_camel(name: str) -> str:
 def members_of(cls: type[Any]) -> dict[str, Member]:
     """The members of a body class by Python name, each with its wire name filled in."""
     found: dict[str, Member] = {}
-    for field in dataclasses.fields(cls):
+    for name, field in declared_fields(cls).items():
         declared: Member = field.metadata["member"]
-        found[field.name] = declared._replace(wire=declared.wire or lower_camel(field.name))
+        found[name] = declared._replace(wire=declared.wire or lower_camel(name))
     return found
 
 
@@ -133,35 +135,30 @@ def _reader(cls: type[T]) -> Callable[[JsonValue], T | None]:
     """Compiles how objects of one class are read.
 
     Values go straight into the slots: the frozen class's own constructor would take three times as
-    long, and registrations bring ten thousand topics at once.
+    long, and registrations bring ten thousand topics at once.  The class is looked at with the first
+    object: most programs read a few classes only.
     """
-    members = members_of(cls)
-    aliases = {name: one.wire for one in members.values() for name in one.also}
-    rows = [
-        (
-            members[field.name].wire,
-            members[field.name].form.exact,
-            members[field.name].form.read,
-            None if field.default is dataclasses.MISSING else field.default,
-            None if field.default_factory is dataclasses.MISSING else field.default_factory,
-            getattr(cls, field.name).__set__,
-        )
-        for field in dataclasses.fields(cls)  # type: ignore[arg-type]  # every T here is a dataclass
-    ]
+    rows: list[tuple[Any, ...]] | None = None
+    aliases: dict[str, str] = {}
     make, absent = object.__new__, _ABSENT
 
     def read(source: JsonValue) -> T | None:
+        nonlocal rows, aliases
         if type(source) is not dict:
             if source is None or source in ("", "null"):
                 return None
             raise Mismatch(f"no object: {kind(source)}")
+        if rows is None:
+            found = _rows(cls)
+            aliases = {name: row[0] for row in found for name in row[-1]}
+            rows = found
         if aliases:
             source = {aliases.get(name, name): value for name, value in source.items()}
         get = source.get
         made = make(cls)
         name = ""
         try:
-            for name, exact, convert, default, factory, store in rows:
+            for name, exact, convert, default, factory, store, _ in rows:
                 value: Any = get(name, absent)
                 if type(value) is exact:
                     store(made, value)
@@ -176,11 +173,32 @@ def _reader(cls: type[T]) -> Callable[[JsonValue], T | None]:
     return read
 
 
-def _writer(cls: type[Any]) -> Callable[[Any], dict[str, Any]]:
+def _rows(cls: type[Any]) -> list[tuple[Any, ...]]:
+    """How each member is read: its name, the type that is taken as it is, what others are made by, what is taken for none, where it
+    is stored, and its further names."""
     members = members_of(cls)
-    rows = sorted((one.wire, name, one.form.write) for name, one in members.items())
+    return [
+        (
+            members[name].wire,
+            members[name].form.exact,
+            members[name].form.read,
+            None if field.default is dataclasses.MISSING else field.default,
+            None if field.default_factory is dataclasses.MISSING else field.default_factory,
+            getattr(cls, name).__set__,
+            members[name].also,
+        )
+        for name, field in declared_fields(cls).items()
+    ]
+
+
+def _writer(cls: type[Any]) -> Callable[[Any], dict[str, Any]]:
+    rows: list[tuple[Any, ...]] | None = None
 
     def write(source: Any) -> dict[str, Any]:
+        nonlocal rows
+        if rows is None:
+            members = members_of(cls).items()
+            rows = sorted((one.wire, name, one.form.write) for name, one in members)
         result: dict[str, Any] = {}
         wire = ""
         try:

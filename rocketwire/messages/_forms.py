@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import math
 import re
-from dataclasses import field, replace
+from dataclasses import field
 from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
@@ -174,7 +174,9 @@ def _read_byte(value: JsonValue) -> int:
     return ((INT.read(value) or 0) + 128) % 256 - 128
 
 
-BYTE: Final = replace(_EXACT_BYTE, read=_read_byte)
+BYTE: Final = Primitive(
+    "byte", _read_byte, _EXACT_BYTE.write, _EXACT_BYTE.parse, _EXACT_BYTE.print, zero=0
+)
 CLOCKED_LONG: Final[Form[int]] = Form("long", LONG.read, LONG.write, LONG.parse, LONG.print)
 """A ``long`` that Java fills with its wall clock when it is absent; here an absent one is None."""
 

@@ -9,13 +9,15 @@ Java insists (``check``, the fast headers' numbers).  Writing leaves out None.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, overload
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._bodies import java_name, lower_camel
 from rocketwire.messages._forms import Form, Primitive
 from rocketwire.messages._numbers import Mismatch
+from rocketwire.wire.frozen import declared_fields
+from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -118,9 +120,9 @@ def _zero(form: Form[Any]) -> Any:
 def ext_fields_of(cls: type[Any]) -> dict[str, Ext]:
     """The fields of a header class by Python name, each with its key filled in."""
     found: dict[str, Ext] = {}
-    for field in dataclasses.fields(cls):
+    for name, field in declared_fields(cls).items():
         declared: Ext = field.metadata["ext"]
-        found[field.name] = declared._replace(wire=declared.wire or lower_camel(field.name))
+        found[name] = declared._replace(wire=declared.wire or lower_camel(name))
     return found
 
 
@@ -159,12 +161,12 @@ def _rows(cls: type[Any]) -> tuple[_Row, ...]:
     declared = ext_fields_of(cls)
     fast = fast_codec_of(cls)
     rows: list[_Row] = []
-    for field in dataclasses.fields(cls):
-        one = declared[field.name]
+    for name, field in declared_fields(cls).items():
+        one = declared[name]
         default = _zero(one.form) if field.default is dataclasses.MISSING else field.default
         # Java's hand-written readers look at their own keys only
         parse = None if fast and one.wire not in fast else one.form.parse
-        rows.append((one.wire, parse, default, getattr(cls, field.name).__set__, one.check))
+        rows.append((one.wire, parse, default, getattr(cls, name).__set__, one.check))
     return tuple(rows)
 
 

@@ -203,6 +203,10 @@ def _number_of_text(text: str) -> int | Real | None:
 def _literal(text: str) -> str | None:
     """The number that a text is, whole: Java takes an exponent without a number before it, or without
     digits, for one that lacks a zero."""
+    if (
+        text.isdecimal() and text.isascii()
+    ):  # as of nearly every key of a map; and no pattern is compiled for it
+        return text
     match = re.fullmatch(_NUMBER, text)
     if match is None:
         return None

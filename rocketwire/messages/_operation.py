@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.codes import RequestCode

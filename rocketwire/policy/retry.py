@@ -6,9 +6,10 @@ Java: ``DefaultMQProducer.retryResponseCodes``, ``DefaultMQProducerImpl.sendDefa
 from __future__ import annotations
 
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import ResponseCode
+from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -13,11 +13,12 @@ from __future__ import annotations
 from functools import lru_cache
 from operator import lt
 from struct import Struct
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.grammar import MAGIC_V1
 from rocketwire.wire.host import Host
+from rocketwire.wire.named import NamedTuple
 from rocketwire.wire.properties import MAX_PROPERTIES_BYTES
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ shape that is not frozen is filled, and then becomes one of the frozen class.
 
 from __future__ import annotations
 
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
+from rocketwire.wire.frozen import declared_fields
 from rocketwire.wire.source import compiled
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 def draft_of(cls: type[Any]) -> Any:
     """A class of the same shape as a frozen dataclass with slots, whose instances can be filled and become those of the other."""
-    names = [each.name for each in fields(cls)]
+    names = [*declared_fields(cls)]
     filling = [f"    one_.{name} = {name}" for name in names]
     fill = _function("fill", [f"def fill(one_, {', '.join(names)}):", *filling], cls)
     return type("Draft", cls.__bases__, {"__slots__": cls.__slots__, "__init__": fill})
@@ -27,7 +27,7 @@ def draft_of(cls: type[Any]) -> Any:
 
 def drafting(cls: type[T]) -> Callable[..., T]:
     """A function that makes instances of a frozen dataclass with slots from all its values, in the order of its fields."""
-    names = [each.name for each in fields(cast("type[Any]", cls))]
+    names = [*declared_fields(cast("type[Any]", cls))]
     filling = [f"    one_.{name} = {name}" for name in names]
     head = [f"def made({', '.join(names)}):", "    one_ = new_(draft_)"]
     tail = ["    one_.__class__ = cls_", "    return one_"]

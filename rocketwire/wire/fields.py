@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from rocketwire.codes import LanguageCode
+from rocketwire.wire.named import NamedTuple
 
 Language = LanguageCode | str | None
 """A listed or unlisted number, a name outside the list (only JSON can carry one), or nothing at all."""

@@ -9,7 +9,7 @@ so a bad frame is refused before its content arrives (Java: ``NettyDecoder``,
 from __future__ import annotations
 
 from io import SEEK_END, BytesIO
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import (
@@ -26,6 +26,7 @@ from rocketwire.wire.grammar import (
     parse_length,
     parse_prefix,
 )
+from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

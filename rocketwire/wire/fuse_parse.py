@@ -9,7 +9,7 @@ each with the field's path and the position; nothing else, whatever the bytes.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rocketwire.wire.entries import SEVERAL, entries_reader, surplus_finder
 from rocketwire.wire.layout import (
@@ -31,6 +31,7 @@ from rocketwire.wire.layout import (
     UntilEnd,
     minimum_size,
 )
+from rocketwire.wire.named import NamedTuple
 from rocketwire.wire.pieces import read_pieces
 from rocketwire.wire.refusals import bad_count, bad_length, refused, short, too_many
 from rocketwire.wire.source import Source, compiled

@@ -8,7 +8,9 @@ makes no difference between them.
 from __future__ import annotations
 
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
+
+from rocketwire.wire.named import NamedTuple
 
 MAX_PORT: Final = 65_535
 

@@ -11,10 +11,11 @@ here: address, process id, constant, start of the month and counter come in.
 from __future__ import annotations
 
 import re
-from typing import Final, NamedTuple
+from typing import Final
 
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.wire.host import MAX_PORT, Host
+from rocketwire.wire.named import NamedTuple
 
 _HEX_OF_AN_ID: Final = "(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{56})"
 

@@ -6,12 +6,12 @@ import dataclasses
 import inspect
 import pickle
 from copy import copy, deepcopy
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import pytest
 
 from rocketwire.messages.route import BrokerData, QueueData
-from rocketwire.wire.frozen import compile_constructors, dataclass
+from rocketwire.wire.frozen import compile_constructors, dataclass, declared_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -90,6 +90,18 @@ def test_they_are_made_printed_and_compared_as_those_of_the_standard_library() -
         assert copy(one) == deepcopy(one) == one
 
 
+def test_a_new_class_is_compared_first_or_hashed_first() -> None:
+    hashed, _, _ = declared(dataclass)
+    one = hashed(number=1)
+    assert hash(one) == hash(copy(one))
+    assert one == copy(one)
+
+    compared, _, _ = declared(dataclass)
+    other = compared(number=1)
+    assert other == copy(other)
+    assert hash(other) == hash(copy(other)) == hash(one)
+
+
 def test_what_they_refuse_is_refused_as_by_those_of_the_standard_library() -> None:
     for base, _, empty in (OURS, THEIRS):
         with pytest.raises(
@@ -134,6 +146,53 @@ def test_constructors_are_compiled_at_first_use_or_all_at_once() -> None:
     assert one.__init__ is made
     assert other.__init__.__code__ is not late
     assert other(number=1).many == []
+
+
+def test_their_fields_are_those_of_the_standard_library() -> None:
+    for ours, theirs in zip(OURS, THEIRS, strict=True):
+        mine, other = dataclasses.fields(ours), dataclasses.fields(theirs)
+        assert [repr(each) for each in mine] == [repr(each) for each in other]
+        assert (
+            [*declared_fields(ours)] == [*declared_fields(theirs)] == [each.name for each in mine]
+        )
+        assert ours.__slots__ == theirs.__slots__
+        assert ours.__match_args__ == theirs.__match_args__
+    assert declared_fields(OURS[0])["text"].default is None
+    assert declared_fields(OURS[1])["hidden"] is not declared_fields(THEIRS[1])["hidden"]
+
+
+def test_what_belongs_to_the_class_is_no_field() -> None:
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class One:
+        """It says what it is called."""
+
+        java_name: ClassVar[str] = "Outer.One"
+        number: int = 1
+
+    assert One.java_name == "Outer.One"
+    assert [*declared_fields(One)] == [each.name for each in dataclasses.fields(One)] == ["number"]
+
+
+def test_the_standard_library_derives_from_them() -> None:
+    for decorator in (dataclass, dataclasses.dataclass):
+        base, _, _ = declared(decorator)
+
+        @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+        class More(base):  # type: ignore[misc,valid-type]  # of either
+            """It goes on."""
+
+            more: int = 0
+
+        one = More(number=1, more=2)
+        assert [*declared_fields(More)] == ["number", "text", "more"]
+        assert one == dataclasses.replace(More(number=1), more=2)
+        assert repr(one).endswith("More(number=1, text=None, more=2)")
+
+
+def test_they_are_replaced_as_the_copies_of_python_3_13_are() -> None:
+    one = OURS[0](number=1)
+
+    assert one.__replace__(number=2) == OURS[0](number=2)
 
 
 def test_they_can_be_pickled() -> None:

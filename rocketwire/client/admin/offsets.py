@@ -5,7 +5,7 @@ Java: ``DefaultMQAdminExtImpl``, ``CloneGroupOffsetCommand``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from rocketwire.client.admin.asking import of_each, told_by_each
 from rocketwire.client.admin.resets import Resets
@@ -21,6 +21,7 @@ from rocketwire.messages.offsets import (
 )
 from rocketwire.messages.queries import ConsumeStats, GetConsumeStatsRequestHeader
 from rocketwire.policy.names import retry_topic
+from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
