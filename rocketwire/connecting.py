@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 
 import trio
@@ -29,9 +30,9 @@ async def connect_stream(
     """
     where = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
     try:
-        socket = await trio.open_tcp_stream(looked_up(host), port)
+        socket = await _tcp_stream(host, port)
     except (OSError, ValueError) as error:  # ValueError: no look-up can be made of that name
-        raise ConnectFailedError(f"{where}: {error}") from error
+        raise ConnectFailedError(f"{where}: {_told(error)}") from error
     if tls is None:
         return socket
     shaken = False
@@ -49,9 +50,30 @@ async def connect_stream(
             await trio.aclose_forcefully(socket)
 
 
-def looked_up(host: str) -> str | bytes:
-    """What is given to a look-up of a host: of an address its bytes, because for a text Python loads a codec first."""
-    return host.encode() if host.isascii() and host.replace(".", "").isdecimal() else host
+async def _tcp_stream(host: str, port: int) -> trio.SocketStream:
+    if not is_address(host):
+        return await trio.open_tcp_stream(host, port)
+    # neither looked up nor one of several that race: in a third of the steps
+    socket = trio.socket.socket()
+    connected = False
+    try:
+        await socket.connect((host, port))
+        connected = True
+        return trio.SocketStream(socket)
+    finally:
+        if not connected:
+            socket.close()
+
+
+def _told(error: OSError | ValueError) -> str:
+    """What went wrong in the system's words, without the address."""
+    number = getattr(error, "errno", None) or 0
+    return os.strerror(number) if number > 0 else str(error)
+
+
+def is_address(host: str) -> bool:
+    """Whether a host is said by its IPv4 address: that is not looked up, and for a text Python loads a codec before it looks it up."""
+    return host.isascii() and host.count(".") == 3 and host.replace(".", "").isdecimal()
 
 
 def reason_of(error: BaseException) -> str:

@@ -63,11 +63,17 @@ class NameServerChoice:
 
     def order(self) -> tuple[str, ...]:
         """Everybody, in the order in which to ask: the chosen one, those in order from where the round stands, those that failed."""
+        order = self.next_order()
+        if self._chosen is None:
+            self._next += 1
+        return order
+
+    def next_order(self) -> tuple[str, ...]:
+        """What ``order`` will say next."""
         if not self._addresses:
             return ()
         if self._chosen is None:
             start = self._next % len(self._addresses)
-            self._next = start + 1
         else:
             start = self._addresses.index(self._chosen)
         turned = self._addresses[start:] + self._addresses[:start]

@@ -370,8 +370,9 @@ class ClientInstance:
     # ------------------------------------------------------------------ tasks
 
     async def start(self) -> None:
-        """Ask for the name servers' addresses and start the background tasks; ``open_client`` does."""
+        """Ask for the name servers' addresses, connect to one of them and start the background tasks; ``open_client`` does."""
         await self.name_servers.refresh()
+        self.name_servers.connect_soon()
         config = self.config
         for seconds, round_ in (
             (config.poll_name_server_interval, self._poll),
@@ -380,6 +381,7 @@ class ClientInstance:
         ):
             self._nursery.start_soon(every, seconds, round_)
         self._nursery.start_soon(self._beat)
+        await trio.lowlevel.checkpoint()  # the connection is on its way while the program goes on
 
     async def _poll(self) -> None:
         await self.refresh_routes()
@@ -416,7 +418,7 @@ async def open_client(
     chance: random.Random | None = None,
     connect: Connect | None = None,
 ) -> AsyncGenerator[ClientInstance]:
-    """A client for the length of the block; nothing is connected to before somebody asks.
+    """A client for the length of the block; a name server is connected to at once, and nothing else before somebody asks.
 
     Args:
         config: its settings.

@@ -271,6 +271,16 @@ class ChannelPool:
             return
         raise ConnectFailedError(f"{address}: not connected within {limit:g} s")
 
+    def connect_soon(self, address: str) -> None:
+        """Begin to connect, unless connected already or connecting; nobody is told if it fails.
+
+        Raises:
+            LocalProtocolError: that is no ``host:port``, or there are channels to ``MAX_CHANNELS`` addresses already.
+        """
+        link = self._links.get(address)
+        if not self._closed and (link is None or not link.is_usable):
+            self._started(address)
+
     def prepared(self, command: RemotingCommand | PreparedRequest) -> RemotingCommand:
         """The command with the fields that all requests carry, and signed (Java: the ``RPCHook`` of the client).
 

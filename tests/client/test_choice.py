@@ -8,6 +8,7 @@ from rocketwire.client.choice import NameServerChoice, share_of
 def test_the_round_begins_where_it_is_told_and_moves_on_until_somebody_answers() -> None:
     choice = NameServerChoice(["a", "b", "c"], start=4)
 
+    assert choice.next_order() == ("b", "c", "a")
     assert choice.order() == ("b", "c", "a")
     assert choice.order() == ("c", "a", "b")
 

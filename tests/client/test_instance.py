@@ -257,11 +257,37 @@ async def test_closing_takes_no_longer_than_its_limit_and_leaves_no_connection(
     assert it.name_server.channels == []
 
 
+async def test_a_name_server_is_connected_to_before_it_is_asked() -> None:
+    async with world() as it:
+        await trio.testing.wait_all_tasks_blocked()
+        assert it.client.pool.addresses == (NS,)
+        assert not it.name_server.requests
+
+        await it.client.route("T")
+        assert it.name_server.connections == 1
+
+
+async def test_a_name_server_that_is_gone_when_the_client_opens_is_asked_when_it_is_back() -> None:
+    async with open_network() as network:
+        peer = network.peer(NS)
+        peer.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=ROUTE))
+        peer.is_up = False
+        config = ClientConfig(**SETTINGS)
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            await trio.testing.wait_all_tasks_blocked()
+            assert client.pool.addresses == ()
+
+            peer.is_up = True
+            assert await client.route("T") == ROUTE
+
+
 async def test_an_instance_of_its_own_has_a_name_of_its_own() -> None:
+    config = ClientConfig(namesrv_addr=NS)
     async with (
-        open_client(ClientConfig(namesrv_addr=NS)) as one,
-        open_client(ClientConfig(namesrv_addr=NS)) as other,
-        open_client(ClientConfig(namesrv_addr=NS), own_instance=False) as shared,
+        open_network() as network,
+        open_client(config, connect=network.connect) as one,
+        open_client(config, connect=network.connect) as other,
+        open_client(config, own_instance=False, connect=network.connect) as shared,
     ):
         assert one.client_id != other.client_id
         assert shared.client_id.endswith("@DEFAULT")

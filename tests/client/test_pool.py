@@ -278,6 +278,23 @@ async def test_the_peers_requests_are_answered_by_code() -> None:
     assert heard == [PEER]
 
 
+async def test_who_will_be_asked_soon_is_connected_to_before() -> None:
+    async with pooled() as (pool, peer):
+        pool.connect_soon(PEER)
+        await trio.testing.wait_all_tasks_blocked()
+        pool.connect_soon(PEER)
+        assert pool.is_connected(PEER)
+        peer.on(30, reply())
+        await pool.request(PEER, ASK)
+        assert peer.connections == 1
+
+        pool.connect_soon("nobody:1")
+        await trio.testing.wait_all_tasks_blocked()
+        assert pool.addresses == (PEER,)
+    pool.connect_soon(PEER)
+    assert not pool.is_connected(PEER)
+
+
 async def test_too_many_addresses_and_no_addresses_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -314,5 +331,10 @@ async def test_over_real_sockets_it_says_who_refused() -> None:
     port = listener.socket.getsockname()[1]
     await listener.aclose()
     async with open_pool(ClientConfig(), environment={}) as pool:
-        with pytest.raises(ConnectFailedError, match=f"127.0.0.1:{port}"):
-            await pool.request(f"127.0.0.1:{port}", ASK)
+        for host, why in (
+            ("127.0.0.1", "Connection refused"),
+            ("localhost", ""),
+            ("1.1.1.256", ""),
+        ):
+            with pytest.raises(ConnectFailedError, match=f"^{host}:{port}: {why}"):
+                await pool.request(f"{host}:{port}", ASK)
