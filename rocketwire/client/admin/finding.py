@@ -75,15 +75,27 @@ class Finding(Browsing):
             msg_id: either id.
             cluster: as of ``by_unique_key``, for a sender's id.
         """
+        stored = await self._of_broker(topic, msg_id)
+        if stored is not None:
+            return stored
+        found = await self.by_unique_key(topic, msg_id, cluster=cluster)
+        return found[0] if found else None
+
+    async def _of_broker(self, topic: str, msg_id: str) -> StoredMessage | None:
+        """The message of an id, if that is a broker's; None where it is none, or its broker does not tell."""
+
+        async def ask(_: str) -> StoredMessage:
+            return await self.by_offset_id(topic, msg_id)
+
         try:
             place = decode_offset_message_id(msg_id).store_host
             ports = {address.rpartition(":")[2] for address in await self._clusters.replicas()}
-            if str(place.port) in ports:
-                return await self.by_offset_id(topic, msg_id)
+            if str(place.port) not in ports:
+                return None
+            (found,) = (await told_by_each((join_address(place.ip, place.port),), ask)).values()
         except (DecodeError, BrokerError, ChannelError):
-            pass  # then it is a sender's
-        found = await self.by_unique_key(topic, msg_id, cluster=cluster)
-        return found[0] if found else None
+            return None  # then it is a sender's
+        return found
 
     async def by_unique_key(
         self,

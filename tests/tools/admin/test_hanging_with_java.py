@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+import socket
+from typing import TYPE_CHECKING, Any
+from uuid import uuid4
 
 import pytest
 
+from rocketwire.client.trace import recall_record
+from rocketwire.wire.host import Host
+from rocketwire.wire.ids import create_offset_message_id
 from tests.client.interop.messages import unique
+from tests.support.processes import wait_until
 from tests.tools.admin.processes import begin, end, run
 
 if TYPE_CHECKING:
@@ -19,22 +25,56 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 
+TOPIC = unique("hanging")
+CREATE_TOPIC = f"updateTopic -t {TOPIC} -r 2 -w 2"
+KEY = uuid4().hex.upper()
+
 
 @pytest.fixture(scope="module")
-def topic() -> str:
-    return unique("hanging")
+def second(java_cluster: JavaCluster, java_peer: JavaPeer) -> JavaBroker:
+    """The second broker, with the topic and the group that the first one has."""
+    broker = java_cluster.broker("broker-hanging")
+    _create(java_cluster, java_peer, f"updateSubGroup -g {TOPIC}")
+    _create(java_cluster, java_peer, CREATE_TOPIC)
+    return broker
+
+
+def _create(cluster: JavaCluster, peer: JavaPeer, line: str) -> None:
+    peer.admin(cluster.address, f"{line} -c DefaultCluster")
+
+
+@pytest.fixture(scope="module")
+def stored(java_cluster: JavaCluster, second: JavaBroker) -> dict[str, Any]:
+    """A message that the first broker has indexed, as ``queryMsgByKey`` lists it; its body is a record of a trace."""
+    record = recall_record(
+        timestamp=1, region=None, group="g", topic=TOPIC, msg_id=KEY, is_success=True
+    )
+    to_first = ("-b", "broker-a", "-p", record.text, "-k", KEY)
+    run("sendMessage", "-t", TOPIC, *to_first, "-n", java_cluster.address)
+    found: list[dict[str, Any]] = []
+
+    def is_indexed() -> bool:
+        wanted = ("-t", TOPIC, "-k", KEY, "-o", "json", "-n", java_cluster.address)
+        found.extend(run("queryMsgByKey", *wanted).rows)
+        return bool(found)
+
+    wait_until(is_indexed, "the message is indexed")
+    return found[0]
 
 
 @pytest.fixture
-def frozen(java_cluster: JavaCluster, java_peer: JavaPeer, topic: str) -> Iterator[JavaBroker]:
-    """The second broker of the topic, until the test is over."""
-    broker = java_cluster.broker("broker-hanging")
-    java_peer.admin(java_cluster.address, f"updateTopic -c DefaultCluster -t {topic} -r 2 -w 2")
-    broker.freeze()
+def frozen(
+    java_cluster: JavaCluster, java_peer: JavaPeer, second: JavaBroker
+) -> Iterator[JavaBroker]:
+    """The second broker, which does nothing until the test is over."""
+    _create(
+        java_cluster, java_peer, CREATE_TOPIC
+    )  # it registers, or would be forgotten after two minutes of such tests
+    second.freeze()
     try:
-        yield broker
+        yield second
     finally:
-        broker.thaw()
+        second.thaw()
 
 
 @pytest.mark.parametrize(
@@ -51,12 +91,11 @@ def frozen(java_cluster: JavaCluster, java_peer: JavaPeer, topic: str) -> Iterat
 def test_what_the_others_know_is_listed_and_who_does_not_answer_is_named(
     java_cluster: JavaCluster,
     frozen: JavaBroker,
-    topic: str,
     command: str,
     column: str,
     others: set[str],
 ) -> None:
-    places = {"topic": topic, "master": java_cluster.master.address}
+    places = {"topic": TOPIC, "master": java_cluster.master.address}
     words = command.format(**places).split()
     done = run(*words, "-o", "json", "-n", java_cluster.address)
 
@@ -66,11 +105,9 @@ def test_what_the_others_know_is_listed_and_who_does_not_answer_is_named(
     assert line.startswith(f"rocketwire-admin: left out: {frozen.address}: no answer to request")
 
 
-def test_messages_of_the_others_are_printed(
-    java_cluster: JavaCluster, frozen: JavaBroker, topic: str
-) -> None:
-    run("produce", "-t", topic, "-n", java_cluster.address, given=b"printed\n")
-    done = run("printMsg", "-t", topic, "-o", "json", "-n", java_cluster.address)
+def test_messages_of_the_others_are_printed(java_cluster: JavaCluster, frozen: JavaBroker) -> None:
+    run("produce", "-t", TOPIC, "-n", java_cluster.address, given=b"printed\n")
+    done = run("printMsg", "-t", TOPIC, "-o", "json", "-n", java_cluster.address)
 
     assert (done.status, frozen.address in done.complaint) == (3, True)
     assert "printed" in {row["body"] for row in done.rows}
@@ -100,10 +137,12 @@ def test_cluster_rt_says_why_nothing_came_of_a_broker(
 
 
 def test_no_series_goes_on_at_a_broker_that_does_not_answer(
-    java_cluster: JavaCluster, frozen: JavaBroker, topic: str
+    java_cluster: JavaCluster, frozen: JavaBroker
 ) -> None:
-    lines = {"clusterRT -a 3 -c DefaultCluster": 2, f"checkMsgSendRT -t {topic} -a 8": 3}
-    begun = [begin(*one.split(), "-o", "json", "-n", java_cluster.address) for one in lines]
+    to = ("-o", "json", "-n", java_cluster.address)
+    lines = {"clusterRT -a 3 -c DefaultCluster": 2, f"checkMsgSendRT -t {TOPIC} -a 8": 3}
+    begun = [begin(*one.split(), *to) for one in lines]
+    of_one = begin("sendMsgStatus", "-b", frozen.name, *to)  # its first message does not count
     for process, unsent in zip(begun, lines.values(), strict=True):
         done = end(process)
 
@@ -114,23 +153,49 @@ def test_no_series_goes_on_at_a_broker_that_does_not_answer(
         (line,) = done.complaint.splitlines()
         assert line.startswith(f"rocketwire-admin: left out: {frozen.address}: no answer")
         assert line.endswith(f"; {unsent} more not sent")
-
-
-def test_a_broker_whose_first_message_has_no_answer_is_sent_none_that_counts(
-    java_cluster: JavaCluster, frozen: JavaBroker
-) -> None:
-    done = run("sendMsgStatus", "-b", frozen.name, "-n", java_cluster.address)
-
+    done = end(of_one)
     assert (done.status, done.out) == (3, b"")
     (line,) = done.complaint.splitlines()
     assert line.startswith(f"rocketwire-admin: {frozen.address}: no answer")
 
 
+def test_messages_traces_and_groups_of_the_others_are_told(
+    java_cluster: JavaCluster, stored: dict[str, Any], frozen: JavaBroker
+) -> None:
+    at_hung = _id_at(frozen.address)
+    sender_s, place = stored["msgId"], f"-i {stored['queueId']} -o {stored['queueOffset']}"
+    wanted: dict[str, tuple[str, object]] = {
+        f"queryMsgById -t {TOPIC} -i {sender_s}": ("msgId", sender_s),
+        f"queryMsgById -t {TOPIC} -i {stored['offsetMsgId']}": ("msgId", sender_s),
+        f"queryMsgById -t {TOPIC} -i {at_hung},{sender_s}": ("msgId", sender_s),
+        f"queryMsgByOffset -t {TOPIC} -b broker-a {place}": ("msgId", sender_s),
+        f"queryMsgTraceById -t {TOPIC} -i {KEY}": ("type", "Recall"),
+        f"getConsumerConfig -g {TOPIC}": ("brokerName", "broker-a"),
+    }
+    to = ("--output", "json", "-n", java_cluster.address)
+    begun = {line: begin(*line.split(), *to) for line in wanted}
+    for line, (member, value) in wanted.items():
+        done = end(begun[line])
+
+        row: dict[str, Any] = json.loads(done.out.strip(b"[]\n"))
+        assert (line, done.status, row[member]) == (line, 3, value)
+        first, *others = done.complaint.splitlines()
+        assert first.startswith(f"rocketwire-admin: left out: {frozen.address}: no answer")
+        missing = [f"rocketwire-admin: no message {at_hung}"] if at_hung in line else []
+        assert others == missing
+
+
+def _id_at(address: str) -> str:
+    """The offset id of the first message of a broker."""
+    host, _, port = address.rpartition(":")
+    return create_offset_message_id(Host.of(socket.inet_aton(host), int(port)), 0)
+
+
 def test_messages_go_to_the_other_broker_in_time(
-    java_cluster: JavaCluster, frozen: JavaBroker, topic: str
+    java_cluster: JavaCluster, frozen: JavaBroker
 ) -> None:
     lines = b"".join(b"%d\n" % number for number in range(20))
-    done = run("produce", "-t", topic, "-n", java_cluster.address, given=lines)
+    done = run("produce", "-t", TOPIC, "-n", java_cluster.address, given=lines)
 
     assert (done.status, done.complaint) == (0, "")
     assert [row["brokerName"] for row in done.lines] == ["broker-a"] * 20

@@ -122,6 +122,19 @@ class Incomplete:
     told: Table | Record | str | None
 
 
+class NotFoundError(RefusedError):
+    """It is nowhere where it could be; exit status 3 where somebody did not answer who may have it.
+
+    Attributes:
+        told: the rest of what was asked for, which is shown then.
+    """
+
+    def __init__(self, text: str, told: Table | None = None) -> None:
+        """Args: text: what is nowhere."""
+        super().__init__(text)
+        self.told = told
+
+
 Output: TypeAlias = Table | Record | Incomplete | str | None
 """What a command returns: a text is printed as it is (in JSON: as a text), None prints nothing."""
 

@@ -23,7 +23,15 @@ from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError, RocketWireError
 from rocketwire.messages import decode_bodies
 from rocketwire_tools.admin.arguments import host_and_port, seconds
-from rocketwire_tools.admin.command import Command, Context, Incomplete, Output, Table, UsageError
+from rocketwire_tools.admin.command import (
+    Command,
+    Context,
+    Incomplete,
+    NotFoundError,
+    Output,
+    Table,
+    UsageError,
+)
 from rocketwire_tools.admin.outputs import FORMS, rendered
 from rocketwire_tools.admin.signals import stopping
 from rocketwire_tools.admin.statuses import line_of
@@ -131,6 +139,12 @@ def _without_the_silent(call: Call) -> Call:
         with leaving_out() as left_out:
             try:
                 output = await call(admin, wanted)
+            except NotFoundError as error:
+                if not left_out:
+                    raise
+                _tell_of(left_out)
+                _LOG.warning("%s", line_of(error))
+                return Incomplete(error.told)
             except RocketWireError as error:
                 _tell_of(left_out, but=line_of(error))
                 raise

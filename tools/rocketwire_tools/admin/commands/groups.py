@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from rocketwire.client.admin.asking import told_by_each
 from rocketwire.errors import BrokerError, DecodeError
 from rocketwire.messages import decode_body, to_json
 from rocketwire.messages.enums import MessageRequestMode
 from rocketwire.messages.groups import GroupRetryPolicy, SubscriptionGroupConfig
+from rocketwire.policy.routing import MASTER_ID
 from rocketwire.policy.topic_attributes import parse_attribute_changes
 from rocketwire_tools.admin.arguments import natural
 from rocketwire_tools.admin.command import Column, Kind, Table, UsageError
@@ -69,18 +71,19 @@ async def _delete(admin: Admin, wanted: Namespace) -> Table:
 
 
 async def _config(admin: Admin, wanted: Namespace) -> Table:
-    rows: list[tuple[str, dict[str, Any]]] = []
-    for name, group in sorted(((await admin.clusters.info()).broker_addr_table or {}).items()):
-        address = (group.broker_addrs or {}).get(0)
-        if address is None:
-            continue
+    async def ask(address: str) -> SubscriptionGroupConfig | None:
         try:
-            found = (await admin.groups.configs(address)).get(wanted.group_name)
+            return (await admin.groups.configs(address)).get(wanted.group_name)
         except BrokerError as error:
             raise_if_denied(error)
-            continue
-        if found is not None:
-            rows.append((name, to_json(found)))
+            return None
+
+    table = (await admin.clusters.info()).broker_addr_table or {}
+    masters = {name: (group.broker_addrs or {}).get(MASTER_ID) for name, group in table.items()}
+    places = {name: address for name, address in sorted(masters.items()) if address is not None}
+    each = await told_by_each(places.values(), ask)
+    found = ((name, each.get(address)) for name, address in places.items())
+    rows: list[tuple[str, Any]] = [(name, to_json(one)) for name, one in found if one is not None]
     names = list(dict.fromkeys(key for _, one in rows for key in one))
     columns = [Column("brokerName"), *(Column(name, Kind.VALUE) for name in names)]
     return Table(
@@ -129,7 +132,7 @@ COMMANDS: Final = (
         group=_GROUP, one_of=ONE_OF,
     ),
     admin_command(
-        "getConsumerConfig", "tell how brokers have a group configured", _config, GROUP, group=_GROUP
+        "getConsumerConfig", "tell how brokers have a group configured", _config, GROUP, group=_GROUP, collects=True
     ),
     admin_command(
         "setConsumeMode", "have a group pull or pop a topic", _mode, BROKER, CLUSTER, _TOPIC, GROUP,

@@ -10,7 +10,15 @@ from rocketwire.client.admin import message_tracks
 from rocketwire.client.admin.finding import FOREVER, INDEX_OF_KEYS, INDEX_OF_TAGS, index_key
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.admin.command import Column, Kind, Record, RefusedError, Table, Value
+from rocketwire_tools.admin.command import (
+    Column,
+    Kind,
+    NotFoundError,
+    Record,
+    RefusedError,
+    Table,
+    Value,
+)
 from rocketwire_tools.admin.operating import (
     TOPIC,
     admin_command,
@@ -23,7 +31,7 @@ from rocketwire_tools.admin.operating import (
 
 if TYPE_CHECKING:
     from argparse import Namespace
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rocketwire.client import ClientConfig, ClientInstance, Producer
     from rocketwire.client.admin import Admin
@@ -88,7 +96,7 @@ async def _directly(admin: Admin, wanted: Namespace, msg_id: str) -> Record:
         wanted.consumer_group, wanted.client_id, wanted.topic, msg_id
     )
     if result is None:
-        raise RefusedError(f"no message {msg_id}")
+        raise NotFoundError(f"no message {msg_id}")
     succeeded = result.consume_result in ("CR_SUCCESS", "CR_COMMIT")
     return Record(
         {
@@ -104,18 +112,34 @@ async def _directly(admin: Admin, wanted: Namespace, msg_id: str) -> Record:
 
 async def _by_id(admin: Admin, wanted: Namespace) -> Record | Table:
     """One message as a record; of several ids, as mqadmin takes them, a row for each."""
+    ids: Sequence[str] = wanted.msg_id
     if wanted.client_id is not None:
-        each = [await _directly(admin, wanted, one) for one in wanted.msg_id]
+        each = [await _directly(admin, wanted, one) for one in ids]
     elif wanted.send_message:
         async with open_producer(_of_unit(admin, wanted), _AGAIN) as producer:
-            each = [await _sent_again(admin, producer, wanted, one) for one in wanted.msg_id]
+            each = [await _sent_again(admin, producer, wanted, one) for one in ids]
     else:
-        each = [await _shown(admin, wanted, one) for one in wanted.msg_id]
-    if len(each) == 1:
-        return each[0]
+        each = await _all_shown(admin, wanted, ids)
+    return each[0] if len(ids) == 1 else _together(each)
+
+
+def _together(each: Sequence[Record]) -> Table:
     columns = [Column(name, Kind.VALUE) for name in each[0].members]
     rows = [list(one.members.values()) for one in each]
     return Table(columns, rows, failed=any(one.failed for one in each))
+
+
+async def _all_shown(admin: Admin, wanted: Namespace, ids: Sequence[str]) -> list[Record]:
+    found: list[Record] = []
+    missing: list[str] = []
+    for one in ids:
+        try:
+            found.append(await _shown(admin, wanted, one))
+        except NotFoundError as error:
+            missing.append(str(error))
+    if missing:
+        raise NotFoundError("; ".join(missing), _together(found) if found else None)
+    return found
 
 
 async def _shown(admin: Admin, wanted: Namespace, msg_id: str) -> Record:
@@ -125,7 +149,7 @@ async def _shown(admin: Admin, wanted: Namespace, msg_id: str) -> Record:
 async def _found(admin: Admin, wanted: Namespace, msg_id: str) -> StoredMessage:
     found = await admin.messages.by_id(wanted.topic, msg_id, cluster=wanted.cluster)
     if found is None:
-        raise RefusedError(f"no message {msg_id}")
+        raise NotFoundError(f"no message {msg_id}")
     return found
 
 
@@ -171,7 +195,7 @@ async def _by_unique_key(admin: Admin, wanted: Namespace) -> Record | Table:
     if wanted.show_all:
         return listed(found)
     if not found:
-        raise RefusedError(f"no message {wanted.msg_id}")
+        raise NotFoundError(f"no message {wanted.msg_id}")
     return await _described(admin, found[0])
 
 
@@ -203,7 +227,7 @@ async def _by_offset(admin: Admin, wanted: Namespace) -> Record:
     await admin.clusters.of_topic(wanted.topic, by=wanted.route_topic)
     found = await admin.messages.at(queue, wanted.offset)
     if found is None:
-        raise RefusedError(f"no message at {wanted.offset}")
+        raise NotFoundError(f"no message at {wanted.offset}")
     return await _described(admin, found, wanted.body_format)
 
 
@@ -224,7 +248,7 @@ COMMANDS: Final = (
         option("-i --msgId", "id of the message; several with commas between", required=True, type=words, metavar="ID"),
         _FOR, _CLIENT, _CHARSET, _OF_CLUSTER,
         option("-s --sendMessage", "send it again instead", type=boolean, default=False),
-        option("-u --unitName", "of the unit that it is sent from"), group=_GROUP,
+        option("-u --unitName", "of the unit that it is sent from"), group=_GROUP, collects=True,
     ),
     admin_command(
         "queryMsgByUniqueKey", "find messages by the sender's id", _by_unique_key, TOPIC, _ID, _FOR, _CLIENT,
@@ -246,5 +270,6 @@ COMMANDS: Final = (
         option("-i --queueId", "which queue", type=int, required=True),
         option("-o --offset", "where in it", type=int, required=True), _CHARSET,
         option("-r --routeTopic", "whose route tells where a lite topic's queue (%%LMQ%%...) is"), group=_GROUP,
+        collects=True,
     ),
 )  # fmt: skip

@@ -46,6 +46,6 @@ COMMANDS: Final = (
         option("-b --beginTimestamp", "recorded not before this", type=moment, default=0),
         option("-e --endTimestamp", "recorded not after this", type=moment, default=FOREVER),
         option("-t --traceTopic", "where clients record", default=TRACE_TOPIC),
-        option("-c --maxNum", "most messages of records", type=int, default=64), group="messages",
+        option("-c --maxNum", "most messages of records", type=int, default=64), group="messages", collects=True,
     ),
 )  # fmt: skip
