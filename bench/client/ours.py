@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client import ClientConfig, Message, Producer, open_client, open_producer
+from rocketwire.client import ClientConfig, Message, open_client, open_producer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire.client import ConsumeConcurrentlyContext
+    from rocketwire.client import ConsumeConcurrentlyContext, Producer
     from rocketwire.client.instance import ClientInstance
     from rocketwire.wire.stored import StoredMessage
 

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from rocketwire.client.pop_consumer import PopConsumerConfig as PopConsumerConfig
     from rocketwire.client.pop_consumer import open_pop_consumer as open_pop_consumer
     from rocketwire.client.producer import Producer as Producer
-    from rocketwire.client.producer import open_producer as open_producer
     from rocketwire.client.producer_config import ProducerConfig as ProducerConfig
+    from rocketwire.client.producing import open_producer as open_producer
     from rocketwire.client.push_consumer import PushConsumer as PushConsumer
     from rocketwire.client.push_consumer import open_push_consumer as open_push_consumer
     from rocketwire.client.registration import Registration as Registration
@@ -67,7 +67,7 @@ _HOMES = {
     "PopConsumerConfig": "pop_consumer",
     "open_pop_consumer": "pop_consumer",
     "Producer": "producer",
-    "open_producer": "producer",
+    "open_producer": "producing",
     "ProducerConfig": "producer_config",
     "PushConsumer": "push_consumer",
     "open_push_consumer": "push_consumer",

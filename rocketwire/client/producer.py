@@ -1,4 +1,4 @@
-"""``Producer``: sends messages; opened by ``open_producer``.
+"""``Producer``: sends messages; opened by ``open_producer`` (``rocketwire.client.producing``).
 
 Cancelling a send: the message may have been stored or not, as with a lost connection; nothing is left behind here.
 
@@ -12,33 +12,29 @@ Java: ``DefaultMQProducer``, ``TransactionMQProducer``, ``DefaultMQProducerImpl`
 from __future__ import annotations
 
 import random
-from contextlib import asynccontextmanager
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 import trio
 
 from rocketwire.client.clock import now_millis
-from rocketwire.client.config import ClientConfig
-from rocketwire.client.instance import open_client
 from rocketwire.client.members import ProducerMember
 from rocketwire.client.plain_sends import PlainSends
-from rocketwire.client.producer_config import ProducerConfig
 from rocketwire.client.publishing import Publishing
 from rocketwire.client.send_result import SendResult
 from rocketwire.client.sending import outgoing, wire_topic
 from rocketwire.client.unique_keys import unique_keys
 from rocketwire.errors import IllegalMessageError, ReplyTimeoutError
-from rocketwire.policy.names import with_namespace, without_namespace
+from rocketwire.policy.names import with_namespace
 from rocketwire.policy.selectors import queue_by_hash
 from rocketwire.policy.validation import check_message, check_producer_group
-from rocketwire.tasks import background
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Sequence
+    from collections.abc import Callable, Sequence
 
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.message import Message
+    from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.client.request_reply import OpenRequests
     from rocketwire.client.sending import Outgoing
     from rocketwire.client.tracing import ProducerTrace
@@ -421,60 +417,3 @@ class Producer(ProducerMember):
 
 def _renamed(queue: MessageQueue, topic: str) -> MessageQueue:
     return type(queue)(topic=topic, broker_name=queue.broker_name, queue_id=queue.queue_id)
-
-
-@asynccontextmanager
-async def open_producer(
-    client: ClientInstance | ClientConfig,
-    group: str,
-    config: ProducerConfig | None = None,
-    *,
-    check: TransactionCheck | None = None,
-    chance: random.Random | None = None,
-) -> AsyncGenerator[Producer]:
-    """A producer for the length of the block.
-
-    Args:
-        client: the client that it shares with others, or the settings of one of its own.
-        group: its group; one producer of a group in a client.
-        config: its settings.
-        check: tells what became of a transaction when a broker asks.
-        chance: where turns begin, for tests.
-
-    Raises:
-        IllegalNameError: the group cannot be called that.
-        LocalProtocolError: the client has a producer of that group already.
-
-    Closing: at the end of the block trace records that wait are sent, brokers are told that the producer is gone, and a client of
-    its own is closed.
-    """
-    if isinstance(client, ClientConfig):
-        async with (
-            open_client(client) as own,
-            open_producer(own, group, config, check=check, chance=chance) as made,
-        ):
-            yield made
-        return
-    settings = config or ProducerConfig()
-    producer = Producer(client, group, settings, check=check, chance=chance)
-    client.add_producer(producer)
-    async with background() as nursery:
-        if settings.start_detector_enable:
-            nursery.start_soon(producer.look_after_brokers)
-        if settings.enable_trace:
-            from rocketwire.client.trace import TraceDispatcher
-            from rocketwire.client.tracing import ProducerTrace
-
-            tracer = Producer(client, f"_INNER_TRACE_PRODUCER-{group}-PRODUCE", ProducerConfig())
-            dispatcher = TraceDispatcher(tracer.send, settings.trace_topic)
-            producer.trace = ProducerTrace(
-                dispatcher, client, without_namespace(producer.group, client.config.namespace)
-            )
-            nursery.start_soon(dispatcher.run)
-        try:
-            yield producer
-        finally:
-            with trio.move_on_after(settings.send_msg_timeout, shield=True):
-                if producer.trace is not None:
-                    await producer.trace.dispatcher.flush()
-                await client.remove_producer(producer)

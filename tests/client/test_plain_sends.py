@@ -12,7 +12,7 @@ import trio
 
 from rocketwire.channel import Channel
 from rocketwire.client import ClientConfig, Message, open_client
-from rocketwire.client.producer import Producer, open_producer
+from rocketwire.client.producing import open_producer
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import BrokerError, DecodeError, IllegalMessageError, RequestTimeoutError
 from rocketwire.messages.route import BrokerData
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from rocketwire.at_once import Begun
+    from rocketwire.client.producer import Producer
 
 
 def as_java_tells(request: RemotingCommand) -> dict[str, str]:

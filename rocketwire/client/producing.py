@@ -1,0 +1,88 @@
+"""``open_producer``: a producer, and a client for it where it has none.
+
+Rules of this file: what a producer is made of is imported when its client is open, while the name server takes its connection: a
+first message is sent sooner.
+
+Java: ``DefaultMQProducer.start``.
+"""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import trio
+
+from rocketwire.client.config import ClientConfig
+from rocketwire.client.instance import open_client
+from rocketwire.policy.names import without_namespace
+from rocketwire.tasks import background
+
+if TYPE_CHECKING:
+    import random
+    from collections.abc import AsyncGenerator
+
+    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.producer import Producer
+    from rocketwire.client.producer_config import ProducerConfig
+    from rocketwire.client.transactions import TransactionCheck
+
+
+@asynccontextmanager
+async def open_producer(
+    client: ClientInstance | ClientConfig,
+    group: str,
+    config: ProducerConfig | None = None,
+    *,
+    check: TransactionCheck | None = None,
+    chance: random.Random | None = None,
+) -> AsyncGenerator[Producer]:
+    """A producer for the length of the block.
+
+    Args:
+        client: the client that it shares with others, or the settings of one of its own.
+        group: its group; one producer of a group in a client.
+        config: its settings.
+        check: tells what became of a transaction when a broker asks.
+        chance: where turns begin, for tests.
+
+    Raises:
+        IllegalNameError: the group cannot be called that.
+        LocalProtocolError: the client has a producer of that group already.
+
+    Closing: at the end of the block trace records that wait are sent, brokers are told that the producer is gone, and a client of
+    its own is closed.
+    """
+    if isinstance(client, ClientConfig):
+        async with (
+            open_client(client) as own,
+            open_producer(own, group, config, check=check, chance=chance) as made,
+        ):
+            yield made
+        return
+    from rocketwire.client.producer import Producer
+    from rocketwire.client.producer_config import ProducerConfig
+
+    settings = config or ProducerConfig()
+    producer = Producer(client, group, settings, check=check, chance=chance)
+    client.add_producer(producer)
+    async with background() as nursery:
+        if settings.start_detector_enable:
+            nursery.start_soon(producer.look_after_brokers)
+        if settings.enable_trace:
+            from rocketwire.client.trace import TraceDispatcher
+            from rocketwire.client.tracing import ProducerTrace
+
+            tracer = Producer(client, f"_INNER_TRACE_PRODUCER-{group}-PRODUCE", ProducerConfig())
+            dispatcher = TraceDispatcher(tracer.send, settings.trace_topic)
+            producer.trace = ProducerTrace(
+                dispatcher, client, without_namespace(producer.group, client.config.namespace)
+            )
+            nursery.start_soon(dispatcher.run)
+        try:
+            yield producer
+        finally:
+            with trio.move_on_after(settings.send_msg_timeout, shield=True):
+                if producer.trace is not None:
+                    await producer.trace.dispatcher.flush()
+                await client.remove_producer(producer)
