@@ -55,13 +55,16 @@ def leaving_out() -> Generator[Mapping[object, ChannelError]]:
 def leave_out(place: object, error: ChannelError) -> ChannelError:
     """Do without somebody who did not answer, for who asks one after the other; returns the error within ``leaving_out``.
 
+    An error for which somebody was left out already, as a broker, does not leave out somebody else, as its topic or group.
+
     Raises:
         ChannelError: that error, outside of it.
     """
     left_out = _LEFT_OUT.get()
     if left_out is None:
         raise error
-    left_out[place] = error
+    if error not in left_out.values():
+        left_out[place] = error
     return error
 
 
@@ -153,7 +156,7 @@ async def told_by_each(
     found, failed = await _asked([one for one in order if one not in left_out], call)
     for place, error in failed.items():
         if isinstance(error, ChannelError):
-            left_out[place] = error
+            left_out.setdefault(place, error)  # of several calls at once the first one tells
     for error in failed.values():
         if not isinstance(error, ChannelError):
             raise error

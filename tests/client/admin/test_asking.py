@@ -49,6 +49,26 @@ async def test_who_does_not_answer_is_left_out_once_and_for_all_if_that_is_wante
         await told_by_each("ab", asked)
 
 
+async def test_of_several_calls_at_once_the_first_that_has_no_answer_tells_of_it() -> None:
+    begun, noted = trio.Event(), trio.Event()
+
+    async def late(place: str) -> str:
+        if place == "b":
+            begun.set()
+            await noted.wait()
+            raise RequestTimeoutError("b:1", 203, 5.0)
+        return place
+
+    with leaving_out() as left_out:
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(told_by_each, "ab", late)
+            await begun.wait()
+            await told_by_each("ab", Asked(b=SILENT))
+            noted.set()
+
+    assert left_out == {"b": SILENT}
+
+
 async def test_who_refuses_is_not_left_out_and_who_is_alone_is_neither() -> None:
     with leaving_out():
         with pytest.raises(BrokerError):
@@ -71,5 +91,7 @@ def test_who_asks_one_after_the_other_may_leave_somebody_out_too() -> None:
         leave_out("b", error)
     with leaving_out() as left_out:
         assert leave_out("b", error) is error
+
+        assert leave_out("a group at b", error) is error
 
     assert left_out == {"b": error}

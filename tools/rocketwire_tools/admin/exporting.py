@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rocketwire.client.admin.asking import leave_out, told_by_each
+from rocketwire.client.admin.asking import leave_out, of_each, told_by_each
 from rocketwire.errors import BrokerError, ChannelError, TopicRouteNotFoundError
 from rocketwire.messages import to_json
 from rocketwire.versions import MQVersion
@@ -15,10 +15,11 @@ from rocketwire_tools.admin.operating import language_name
 from rocketwire_tools.admin.statuses import raise_if_denied
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rocketwire.client.admin import Admin
     from rocketwire.messages.brokers import BrokerStatsData
+    from rocketwire.messages.connections import Connection
     from rocketwire_tools.admin.command import Value
 
 EXPORTED_KEYS: Final[tuple[str, ...]] = (
@@ -206,14 +207,21 @@ def of_a_day(data: BrokerStatsData | None) -> int:
 
 async def _clients(admin: Admin, groups: Iterable[str]) -> list[str]:
     """Languages and versions of the members of groups, as ``JAVA%V5_5_0``."""
-    found: set[str] = set()
-    for group in groups:
+
+    async def ask(group: str) -> Sequence[Connection]:
         try:
-            members = (await admin.consumers.connection(group)).connection_set or ()
+            return (await admin.consumers.connection(group)).connection_set or ()
         except (BrokerError, TopicRouteNotFoundError):
-            continue
+            return ()
         except ChannelError as error:
             leave_out(group, error)
-            continue
-        found |= {f"{language_name(one.language)}%{MQVersion(one.version).name}" for one in members}
-    return sorted(found)
+            return ()
+
+    each = await of_each(groups, ask)
+    return sorted(
+        {
+            f"{language_name(one.language)}%{MQVersion(one.version).name}"
+            for members in each.values()
+            for one in members
+        }
+    )
