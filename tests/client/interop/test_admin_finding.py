@@ -104,6 +104,14 @@ def test_a_queue_and_its_entries_are_listed(
     assert ours(f"consumeMessage -t {topic} -b broker-a -i 1 -o 1 -c 1") == listed[1:2]
     assert ours(f"consumeMessage -t {topic}") == listed
     assert ours(f"consumeMessage -t {topic} -b broker-a -i 0") == []
+    for line in (
+        f"consumeMessage -b broker-a -t {topic}",
+        f"printMsgByQueue -a broker-a -t {topic}",
+    ):
+        for number in (2, -1):
+            assert ours(f"{line} -i {number}") is None
+            assert ours.status == 1
+            assert f"topic {topic} has no queue {number} in broker-a" in ours.error
 
     address = java_cluster.master.address
     entries = ours(f"queryCq -t {topic} -q 1 -i 1 -c 2 -b {address}")

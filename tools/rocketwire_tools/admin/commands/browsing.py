@@ -42,10 +42,8 @@ async def _print_queue(admin: Admin, wanted: Namespace) -> Table | Record:
         topic=wanted.topic, broker_name=wanted.broker_name, queue_id=wanted.queue_id
     )
     found = await _read(admin, wanted, queue, None)
-    if not found and not await _has_queue(admin, wanted):
-        raise RefusedError(
-            f"topic {wanted.topic} has no queue {wanted.queue_id} in {wanted.broker_name}"
-        )
+    if not found:
+        await check_queue(admin, queue)
     table = printed(found, charset_name=wanted.charset_name, bodies=wanted.print_body)
     if not wanted.calculate:
         return Table(table.columns, ()) if wanted.print_msg is False else table
@@ -57,18 +55,24 @@ async def _print_queue(admin: Admin, wanted: Namespace) -> Table | Record:
     return Record({"messages": rows, "tags": dict(tags)})
 
 
-async def _has_queue(admin: Admin, wanted: Namespace) -> bool:
-    """Whether the route has the queue, readable or not; true of topics whose queues it does not number."""
-    if not has_own_route(wanted.topic):
-        return True
-    route = await admin.clusters.route(wanted.topic)
+async def check_queue(admin: Admin, queue: MessageQueue) -> None:
+    """Do nothing if the route has a queue, readable or not, or does not number the topic's: brokers tell nothing of others.
+
+    Raises:
+        RefusedError: there is no such queue.
+    """
+    topic, name, number = queue.topic or "", queue.broker_name, queue.queue_id
+    if not has_own_route(topic):
+        return
+    route = await admin.clusters.route(topic)
     sizes = [
         max(one.read_queue_nums, one.write_queue_nums)
         for one in route.queue_datas or ()
-        if one.broker_name == wanted.broker_name
+        if one.broker_name == name
     ]
-    static = bool(route.topic_queue_mapping_by_broker)
-    return static or 0 <= wanted.queue_id < max(sizes, default=0)
+    is_static = bool(route.topic_queue_mapping_by_broker)
+    if not is_static and not 0 <= number < max(sizes, default=0):
+        raise RefusedError(f"topic {topic} has no queue {number} in {name}")
 
 
 async def _read(

@@ -10,7 +10,7 @@ from rocketwire.client import Message, ProducerConfig, open_producer
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.arguments import positive
 from rocketwire_tools.admin.command import Column, Kind, RefusedError, Table, UsageError
-from rocketwire_tools.admin.commands.browsing import printed
+from rocketwire_tools.admin.commands.browsing import check_queue, printed
 from rocketwire_tools.admin.operating import (
     TOPIC,
     admin_command,
@@ -68,7 +68,10 @@ async def _consume(admin: Admin, wanted: Namespace) -> Table:
     walk = admin.messages.walk(
         wanted.topic, begin=wanted.begin_timestamp, end=wanted.end_timestamp, queue=queue
     )
-    return printed(await _first(walk, wanted.message_number, wanted.offset or 0))
+    found = await _first(walk, wanted.message_number, wanted.offset or 0)
+    if queue is not None and not found:
+        await check_queue(admin, queue)
+    return printed(found)
 
 
 async def _first(
