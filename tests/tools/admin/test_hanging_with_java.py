@@ -176,6 +176,7 @@ def test_messages_traces_and_groups_of_the_others_are_told(
     }
     to = ("--output", "json", "-n", java_cluster.address)
     begun = {line: begin(*line.split(), *to) for line in wanted}
+    progress = begin("consumerProgress", *to)
     for line, (member, value) in wanted.items():
         done = end(begun[line])
 
@@ -185,6 +186,8 @@ def test_messages_traces_and_groups_of_the_others_are_told(
         assert first.startswith(f"rocketwire-admin: left out: {frozen.address}: no answer")
         missing = [f"rocketwire-admin: no message {at_hung}"] if at_hung in line else []
         assert others == missing
+    groups = {row["group"]: row for row in end(progress).rows}
+    assert (groups[TOPIC]["count"], groups[TOPIC]["diffTotal"]) == (None, 0)
 
 
 def _id_at(address: str) -> str:

@@ -81,7 +81,7 @@ async def _all_progress(admin: Admin) -> Table:
         group = name.removeprefix(RETRY_PREFIX)
         try:
             stats = await admin.consumers.stats(group)
-            members = await _connection(admin, group)
+            members, count = await _members(admin, group)
         except ChannelError as error:
             leave_out(group, error)
             continue
@@ -92,19 +92,22 @@ async def _all_progress(admin: Admin) -> Table:
         version = MQVersion(min(one.version for one in found)).name if found else None
         kind = members.consume_type if members else None
         model = members.message_model if members else None
-        rows.append(
-            (group, len(found), version, kind, model, round(stats.consume_tps, 2), _lag(stats))
-        )
+        rows.append((group, count, version, kind, model, round(stats.consume_tps, 2), _lag(stats)))
     denied.tell(is_empty=not rows)
     return Table(columns, rows)
 
 
-async def _connection(admin: Admin, group: str) -> ConsumerConnection | None:
+async def _members(admin: Admin, group: str) -> tuple[ConsumerConnection | None, int | None]:
+    """Who is connected, and how many; None where some may be, to a broker that does not answer."""
     try:
-        return await admin.consumers.connection(group)
+        found = await admin.consumers.connection(group)
+    except ChannelError as error:
+        leave_out(group, error)
+        return None, None
     except BrokerError as error:
         raise_if_denied(error)
-        return None
+        return None, 0
+    return found, len(found.connection_set or ())
 
 
 def _connections(found: tuple[Connection, ...]) -> list[Value]:
