@@ -5,8 +5,9 @@ from __future__ import annotations
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, Self
 
+from tests.support import rawcall
 from tests.support.javapeers import CURRENT, JavaBroker, JavaNameServer
-from tests.support.processes import PeerFailedError
+from tests.support.processes import PeerFailedError, wait_until
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -83,7 +84,10 @@ class JavaCluster:
         options: Mapping[str, object] | None = None,
         jvm: Sequence[str] = (),
     ) -> JavaBroker:
-        """A further broker that has registered; the same one for the same name, release and role."""
+        """A further broker that has registered; the same one for the same name, release and role.
+
+        It is started again where a test has ended it: an earlier attempt of the same test, for one.
+        """
         key = f"{name}-{version}-{role}"
         if key not in self._brokers:
             settings = {**BROKER, "brokerRole": role, **(options or {})}
@@ -98,13 +102,29 @@ class JavaCluster:
                 made.kill()  # or it would be in the way of a second attempt
                 raise
             self._brokers[key] = made
-        return self._brokers[key]
+        found = self._brokers[key]
+        if not found.runs:
+            found.start()
+            found.wait_registered(self.name_server.port)
+        return found
 
     def end_brokers(self) -> None:
-        """End every broker but the master; the name server forgets them when their connections close."""
+        """End every broker but the master, and wait until the name server has forgotten all others: routes would lead to them."""
         for broker in self._brokers.values():
             broker.kill()
         self._brokers.clear()
+        if self._brokers_known() is None:
+            return
+        wait_until(
+            lambda: self._brokers_known() == {self.master.address}, "the others are forgotten"
+        )
+
+    def _brokers_known(self) -> set[str] | None:
+        """What the name server lists; None where it does not answer, which the next test will say."""
+        try:
+            return rawcall.brokers(self.name_server.port)
+        except OSError:
+            return None
 
     def __enter__(self) -> Self:
         self._running.enter_context(self.name_server)

@@ -220,6 +220,11 @@ class JavaBroker:
             raise PeerFailedError(f"{self.name} was never started")
         return self._child.process.pid
 
+    @property
+    def runs(self) -> bool:
+        """Whether its process was started and has not ended."""
+        return self._child is not None and self._child.process.poll() is None
+
     def wait_registered(self, port: int, seconds: float = REGISTER_SECONDS) -> float:
         """Wait until the name server on that port lists it; returns the seconds it took."""
         if self._child is None:

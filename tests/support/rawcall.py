@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import socket
 import struct
 from typing import NamedTuple
@@ -79,6 +80,12 @@ def knows_broker(port: int, address: str) -> bool:
         return f'"{address}"'.encode() in ask(port, GET_BROKER_CLUSTER_INFO).body
     except OSError:
         return False
+
+
+def brokers(port: int) -> set[str]:
+    """Addresses on loopback of all brokers that the name server on that port lists now."""
+    body = ask(port, GET_BROKER_CLUSTER_INFO).body.decode()
+    return set(re.findall(r'"(127\.0\.0\.1:\d+)"', body))
 
 
 def routes_to(port: int, topic: str, address: str) -> bool:
