@@ -70,7 +70,7 @@ async def members(client: ClientInstance, address: str, group: str, count: int) 
 async def test_members_know_each_other_and_are_told_when_one_leaves(
     java_cluster: JavaCluster, short: bool
 ) -> None:
-    group = f"CID_members_{short}"
+    group = unique("CID_members")
     config = patient(namesrv_addr=java_cluster.address, use_heartbeat_v2=short)
     broker = java_cluster.master.address
     one, two = Consumer(group, (TOPIC,)), Consumer(group, (TOPIC,))
@@ -95,20 +95,20 @@ async def test_members_know_each_other_and_are_told_when_one_leaves(
 
 async def test_a_broker_passes_on_what_operators_ask(java_cluster: JavaCluster) -> None:
     config = patient(namesrv_addr=java_cluster.address)
-    broker = java_cluster.master.address
+    broker, consumers, producing = java_cluster.master.address, unique("CID"), unique("PID")
     async with open_client(config) as client, open_client(config) as operator:
         await client.route(TOPIC)
-        client.add_consumer(Consumer("CID_asked", (TOPIC,)))
-        client.add_producer(Producer("PID_asked", (TOPIC,)))
-        await members(client, broker, "CID_asked", 1)
-        fields = {"consumerGroup": "CID_asked", "clientId": client.client_id}
+        client.add_consumer(Consumer(consumers, (TOPIC,)))
+        client.add_producer(Producer(producing, (TOPIC,)))
+        await members(client, broker, consumers, 1)
+        fields = {"consumerGroup": consumers, "clientId": client.client_id}
         info = await operator.brokers.call(
             broker, Code.GET_CONSUMER_RUNNING_INFO, fields, within=PATIENCE
         )
         status = await operator.brokers.call(
             broker,
             Code.INVOKE_BROKER_TO_GET_CONSUMER_STATUS,
-            {"topic": TOPIC, "group": "CID_asked"},
+            {"topic": TOPIC, "group": consumers},
             within=PATIENCE,
         )
         producers = await operator.brokers.call(broker, Code.GET_ALL_PRODUCER_INFO)
@@ -116,7 +116,7 @@ async def test_a_broker_passes_on_what_operators_ask(java_cluster: JavaCluster) 
     assert info.body.properties["PROP_CLIENT_VERSION"] == "V5_5_0"
     assert info.body.properties["PROP_NAMESERVER_ADDR"] == f"{java_cluster.address};"
     assert list(status.body.consumer_table) == [client.client_id]
-    assert [one.client_id for one in producers.body.data["PID_asked"]] == [client.client_id]
+    assert [one.client_id for one in producers.body.data[producing]] == [client.client_id]
 
 
 async def test_requests_are_signed_for_a_broker_that_authenticates(

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client import ClientInstance, SendResult
     from rocketwire.client.producer import Producer
+    from rocketwire.wire.stored import StoredMessage
     from tests.support.javacluster import JavaCluster
     from tests.support.javapeers import JavaPeer
 
@@ -271,9 +272,15 @@ async def test_p23_a_message_that_was_taken_back_is_not_delivered(it: World) -> 
             break
 
     assert [one.msg_id for one in await it.until_read(topic, 1)] == [kept.msg_id]
-    with pytest.raises(BrokerError) as late:
-        await it.producer.recall(topic, handle)
-    assert late.value.code == 604
+
+    async def is_too_late() -> bool:  # its time may be a second after that of the other
+        try:
+            await it.producer.recall(topic, handle)
+        except BrokerError as late:
+            return late.code == 604
+        return False
+
+    await eventually(is_too_late)
     assert len(await it.read(topic)) == 1
 
 
@@ -281,18 +288,18 @@ async def test_p25_p26_transactions_end_as_the_application_says_or_as_the_check_
     it: World,
 ) -> None:
     topic = it.topic("P25")
-    asked: list[str] = []
+    asked: list[bytes] = []
 
     def said(
         state: LocalTransactionState, _message: Message, _result: SendResult
     ) -> LocalTransactionState:
         return state
 
-    def check(_half: object) -> LocalTransactionState:
-        asked.append("asked")
-        return COMMIT
+    def check(half: StoredMessage) -> LocalTransactionState:
+        asked.append(half.body or b"")  # on a busy machine it may be any of them
+        return COMMIT if half.body == b"unknown" else UNKNOW
 
-    async with open_producer(it.client, "transacting", check=check) as producer:
+    async with open_producer(it.client, unique("transacting"), check=check) as producer:
         for body, state in ((b"commit", COMMIT), (b"rollback", ROLLBACK), (b"unknown", UNKNOW)):
             ended = await producer.send_in_transaction(
                 Message(topic, body), partial(said, state), within=PATIENCE
@@ -301,12 +308,17 @@ async def test_p25_p26_transactions_end_as_the_application_says_or_as_the_check_
         read = await it.until_read(topic, 2)
 
     assert sorted(one.body for one in read) == [b"commit", b"unknown"]
-    assert asked
+    assert b"unknown" in asked
 
 
 async def test_p31_a_topic_that_may_not_be_written_takes_messages_all_the_same(it: World) -> None:
     topic = it.topic("P31")
     await it.admin(f"updateTopic -t {topic} -c DefaultCluster -p 4")
+
+    async def is_known() -> bool:
+        return bool((await it.client.name_servers.route(topic)).queue_datas)
+
+    await eventually(is_known)  # or it would be sent by the route of a topic that is to be created
     with pytest.raises(Exception, match=topic):
         await it.producer.send(Message(topic, b"x"))
     header = SendMessageRequestHeaderV2(

@@ -90,15 +90,22 @@ async def test_c04_tags_with_equal_hash_codes_are_told_apart_and_the_offset_goes
     java_cluster: JavaCluster,
 ) -> None:
     listener, group = Listener(), unique("g")
-    async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
+    config = patient(namesrv_addr=java_cluster.address, persist_consumer_offset_interval=0.5)
+    async with open_client(config) as client:
         topic = await create_topic(client, unique("c04"))
         await send(client, topic, numbered(5), TAGS="BBBB")
         async with open_push_consumer(client, group, {topic: "AaAa"}, listener, config=FIRST):
             await send(client, topic, [b"wanted"], queue_id=0, TAGS="AaAa")
             await until(lambda: listener.bodies == [b"wanted"])
+
+            async def has_gone_on() -> bool:  # in queues, too, that have nothing to handle
+                return sum(await committed(client, group, topic)) == 6
+
+            await eventually(has_gone_on)
         offsets = await committed(client, group, topic)
 
     assert sum(offsets) == 6
+    assert listener.bodies == [b"wanted"]
 
 
 async def test_c05_messages_without_a_tag_are_not_among_those_of_a_tag(

@@ -16,7 +16,7 @@ from rocketwire.client import (
 )
 from rocketwire.errors import NameServerError, TopicRouteNotFoundError
 from rocketwire.messages.registration import TopicConfig
-from tests.client.interop.messages import eventually
+from tests.client.interop.messages import eventually, unique
 from tests.client.interop.patience import patient
 from tests.support.nameservers import NameServer, name_server
 from tests.support.processes import free_ports
@@ -89,8 +89,8 @@ async def test_a_registered_broker_has_routes_until_it_leaves(
             route = await client.name_servers.route(names[0])
             assert [one.broker_addrs for one in route.broker_datas or ()] == [{0: who.broker_addr}]
 
-            await broker.update_topics(topics("later"))
-            assert await queues(client, "later") == here
+            await broker.update_topics(topics(f"{who.broker_name}-later"))
+            assert await queues(client, f"{who.broker_name}-later") == here
             assert await queues(client, names[0]) == here
 
         async def has_left() -> bool:  # Java answers before it forgets
@@ -127,7 +127,7 @@ async def test_a_slave_is_told_its_master_and_the_group_its_lowest_id(server: Na
     settings = RegistrationSettings(
         enable_acting_master=True, old_name_servers=False, heartbeat_timeout=SECONDS
     )
-    name = "group"
+    name, topic = unique("group"), unique("g1")
     heard: list[int | None] = []
     changed = trio.Event()
 
@@ -143,10 +143,10 @@ async def test_a_slave_is_told_its_master_and_the_group_its_lowest_id(server: Na
 
         async with (
             open_registration(
-                identity(name), topics("g1", "g2"), config, settings=settings
+                identity(name), topics(topic, "g2"), config, settings=settings
             ) as master,
             open_registration(
-                slave, topics("g1", "g2"), config, settings=settings, listen=True
+                slave, topics(topic, "g2"), config, settings=settings, listen=True
             ) as registration,
         ):
             listen(registration)
@@ -165,7 +165,7 @@ async def test_a_slave_is_told_its_master_and_the_group_its_lowest_id(server: Na
             assert heard == [2]
             assert registration.min_broker is not None
             assert registration.min_broker.min_broker_addr == slave.broker_addr
-            route = await client.name_servers.route("g1")
+            route = await client.name_servers.route(topic)
             addresses = [one.broker_addrs for one in route.broker_datas or ()]
             assert addresses == [{0: slave.broker_addr}]
 

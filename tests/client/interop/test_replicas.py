@@ -74,9 +74,9 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
 
     async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
         topic = "BenchmarkTest"  # every broker has it from the start, a slave hears of others only after a minute
-        await send(client, topic, numbered(64), queue_id=0)
+        first, end = await _send_64(client, topic, 0)
         slave = await trio.to_thread.run_sync(java_cluster.slave)
-        await _until_the_slave_has(client, slave.address, topic, 64)
+        await _until_the_slave_has(client, slave.address, topic, end)
         await client.refresh_route(topic)
         request = client.pool.request_by
 
@@ -88,10 +88,10 @@ async def test_c36_a_pull_of_old_messages_goes_to_the_slave_that_the_master_sugg
             return await request(address, command, **others)
 
         monkeypatch.setattr(client.pool, "request_by", noting)
-        calls, offset, bodies = PullCalls(client), 0, list[bytes]()
+        calls, offset, bodies = PullCalls(client), first, list[bytes]()
         await _set_ratio(java_cluster, java_peer, 0)
         try:
-            while offset < 64:
+            while offset < end:
                 pull = pull_of(topic, unique("g"), 1, offset, subscription=True)
                 result = await calls.pull(pull, within=PATIENCE)
                 offset = result.next_begin_offset
@@ -110,16 +110,16 @@ async def test_pulls_go_back_to_the_master_where_the_slave_that_it_suggests_hang
     """The system has stopped it: it takes connections and requests, and answers nothing."""
     async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
         topic = "BenchmarkTest"
-        await send(client, topic, numbered(64), queue_id=1)
+        first, end = await _send_64(client, topic, 1)
         slave = await trio.to_thread.run_sync(java_cluster.slave)
-        await _until_the_slave_has(client, slave.address, topic, 64, queue_id=1)
+        await _until_the_slave_has(client, slave.address, topic, end, queue_id=1)
         await client.refresh_route(topic)
-        calls, group, offset = PullCalls(client), unique("g"), 0
+        calls, group, offset = PullCalls(client), unique("g"), first
         bodies, silent = list[bytes](), list[str]()
         await _set_ratio(java_cluster, java_peer, 0)
         slave.freeze()
         try:
-            while offset < 64:
+            while offset < end:
                 pull = pull_of(topic, group, 1, offset, 1, subscription=True)
                 if bodies and not silent:
                     with pytest.raises(RequestTimeoutError) as caught:
@@ -134,6 +134,12 @@ async def test_pulls_go_back_to_the_master_where_the_slave_that_it_suggests_hang
 
     assert silent == [slave.address]
     assert bodies == numbered(64)
+
+
+async def _send_64(client: ClientInstance, topic: str, queue_id: int) -> tuple[int, int]:
+    """Send 64 messages; returns the first offset and the one behind them: an earlier attempt has left some before."""
+    answers = await send(client, topic, numbered(64), queue_id=queue_id)
+    return answers[0].queue_offset or 0, (answers[-1].queue_offset or 0) + 1
 
 
 async def _set_ratio(java_cluster: JavaCluster, java_peer: JavaPeer, value: int) -> None:
