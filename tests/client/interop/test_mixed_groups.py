@@ -116,8 +116,13 @@ class World:
 
 
 def check_duplicates(noted: list[Noted]) -> None:
-    """What came twice came to two members: its queue has moved."""
-    times = Counter((one.queue_id, one.offset, one.member) for one in noted)
+    """What came to a member twice was another's queue in between: the queue has moved, and has come back with what was not committed."""
+    newest: dict[int, str] = {}
+    moves, times = Counter[int](), Counter[tuple[int, int, int]]()
+    for one in noted:
+        moves[one.queue_id] += newest.get(one.queue_id) != one.member
+        newest[one.queue_id] = one.member
+        times[one.queue_id, one.offset, moves[one.queue_id]] += 1
     assert [one for one, count in times.items() if count > 1] == []
 
 
