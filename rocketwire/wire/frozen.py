@@ -45,7 +45,7 @@ if not TYPE_CHECKING:  # pragma: no branch
 def _made(cls: type[Any], *, init: bool) -> type[Any]:
     own = {
         name: vars(cls).get(name, dataclasses.MISSING)
-        for name, annotation in vars(cls).get("__annotations__", {}).items()
+        for name, annotation in cls.__annotations__.items()
         if not str(annotation).removeprefix("typing.").startswith("ClassVar")
     }
     made = _with_slots(cls, own, match=() if init else tuple(own))
