@@ -6,14 +6,7 @@ import argparse
 
 import pytest
 
-from rocketwire_tools.admin.arguments import (
-    host_and_port,
-    hosts_and_ports,
-    natural,
-    positive,
-    property_pair,
-    seconds,
-)
+from rocketwire_tools.admin.arguments import host_and_port, hosts_and_ports, property_pair, seconds
 from rocketwire_tools.admin.consuming import subscription
 from rocketwire_tools.admin.producing import BATCH_BYTES, batches, others
 from tests.tools.admin.running import run
@@ -85,22 +78,11 @@ def test_batches_are_no_longer_and_no_larger_than_they_may_be() -> None:
     assert [] == list(batches([], 9))
 
 
-@pytest.mark.parametrize("text", ["", "0", "-1", "1.5", "x", "²"])
-def test_counts_are_numbers_from_one_on(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError):
-        positive(text)
-    assert 7 == positive("7")
-
-
 @pytest.mark.parametrize("text", ["", "0", "-1", "nan", "inf", "x"])
 def test_seconds_are_more_than_nothing(text: str) -> None:
     with pytest.raises(argparse.ArgumentTypeError):
         seconds(text)
     assert 0.5 == seconds("0.5")
-
-
-def test_numbers_of_queues_may_be_nought() -> None:
-    assert 0 == natural("0")
 
 
 def test_a_command_that_is_none_is_told_from_those_that_are() -> None:

@@ -9,6 +9,8 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Final
 
+from rocketwire_tools.numbers import positive
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -104,13 +106,6 @@ def _columns(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _number(text: str) -> int:
-    """How many of something: one at least."""
-    if not (text.isascii() and text.isdecimal() and int(text)):
-        raise argparse.ArgumentTypeError(f"{text!r} is no number from 1 on")
-    return int(text)
-
-
 # ---------------------------------------------------------------------------- rows
 
 
@@ -133,7 +128,7 @@ def _add_decode(commands: Commands) -> None:
     _columns(parser)
     parser.add_argument(
         "--jobs",
-        type=_number,
+        type=positive,
         default=1,
         metavar="N",
         help="processes that decode each file; the rows are the same; 1 by default",
@@ -198,7 +193,7 @@ def _add_reports(commands: Commands) -> None:
         )
         _inputs(parser)
         parser.add_argument(
-            "--top", type=_number, default=20, metavar="N", help="lines of a table; 20 by default"
+            "--top", type=positive, default=20, metavar="N", help="lines of a table; 20 by default"
         )
         parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
         parser.set_defaults(report=name, plot=None)

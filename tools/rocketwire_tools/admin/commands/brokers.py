@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.asking import of_each, told_by_each
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.admin.arguments import host_and_port, positive
+from rocketwire_tools.admin.arguments import host_and_port
 from rocketwire_tools.admin.command import (
     Column,
     Kind,
@@ -26,6 +26,7 @@ from rocketwire_tools.admin.operating import (
     boolean,
     option,
 )
+from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
     from argparse import Namespace

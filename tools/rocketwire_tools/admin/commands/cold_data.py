@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.asking import of_each, told_by_each
-from rocketwire_tools.admin.arguments import positive
 from rocketwire_tools.admin.command import Column, Kind, Table
 from rocketwire_tools.admin.operating import (
     BROKER,
@@ -16,6 +15,7 @@ from rocketwire_tools.admin.operating import (
     admin_command,
     option,
 )
+from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from rocketwire_tools.admin.arguments import positive, seconds
+from rocketwire_tools.admin.arguments import seconds
 from rocketwire_tools.admin.command import Command
 from rocketwire_tools.admin.consuming import consume
+from rocketwire_tools.numbers import positive
 
 _EPILOG: Final = """\
 One JSON object to a line is written for each message:

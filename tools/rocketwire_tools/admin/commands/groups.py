@@ -11,7 +11,6 @@ from rocketwire.messages.enums import MessageRequestMode
 from rocketwire.messages.groups import GroupRetryPolicy, SubscriptionGroupConfig
 from rocketwire.policy.routing import MASTER_ID
 from rocketwire.policy.topic_attributes import parse_attribute_changes
-from rocketwire_tools.admin.arguments import natural
 from rocketwire_tools.admin.command import Column, Kind, Table, UsageError
 from rocketwire_tools.admin.operating import (
     BROKER,
@@ -24,6 +23,7 @@ from rocketwire_tools.admin.operating import (
     option,
 )
 from rocketwire_tools.admin.statuses import raise_if_denied
+from rocketwire_tools.numbers import natural
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from rocketwire.client.admin.asking import of_each, told_by_each
 from rocketwire.messages import to_json
-from rocketwire_tools.admin.arguments import positive
 from rocketwire_tools.admin.command import Column, Kind, Record, Table, Value
 from rocketwire_tools.admin.operating import (
     BROKER,
@@ -15,6 +14,7 @@ from rocketwire_tools.admin.operating import (
     admin_command,
     option,
 )
+from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
     from argparse import Namespace

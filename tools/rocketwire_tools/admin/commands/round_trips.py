@@ -13,10 +13,11 @@ import trio
 
 from rocketwire.client import Message, ProducerConfig, open_producer
 from rocketwire.errors import RocketWireError
-from rocketwire_tools.admin.arguments import positive, seconds
+from rocketwire_tools.admin.arguments import seconds
 from rocketwire_tools.admin.command import Column, Incomplete, Kind, Table, Value
 from rocketwire_tools.admin.operating import TOPIC, admin_command, boolean, option
 from rocketwire_tools.admin.statuses import UNREACHABLE, line_of, status_of
+from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
     from argparse import Namespace

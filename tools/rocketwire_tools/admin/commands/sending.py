@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.client import Message, ProducerConfig, open_producer
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.admin.arguments import positive
 from rocketwire_tools.admin.command import Column, Kind, RefusedError, Table, UsageError
 from rocketwire_tools.admin.commands.browsing import check_queue, printed
 from rocketwire_tools.admin.operating import (
@@ -18,6 +17,7 @@ from rocketwire_tools.admin.operating import (
     moment,
     option,
 )
+from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
     from argparse import Namespace

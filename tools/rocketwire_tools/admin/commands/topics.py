@@ -11,7 +11,6 @@ from rocketwire.messages.topic_config import TopicConfig
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely, sorted_queues
 from rocketwire.policy.routing import subscribe_queues
 from rocketwire.policy.topic_attributes import parse_attribute_changes
-from rocketwire_tools.admin.arguments import natural
 from rocketwire_tools.admin.command import (
     Column,
     Kind,
@@ -34,6 +33,7 @@ from rocketwire_tools.admin.operating import (
     option,
     words,
 )
+from rocketwire_tools.numbers import natural
 
 if TYPE_CHECKING:
     from argparse import Namespace
