@@ -53,7 +53,7 @@ async def connect_stream(
 async def _tcp_stream(host: str, port: int) -> trio.SocketStream:
     if not is_address(host):
         return await trio.open_tcp_stream(host, port)
-    # neither looked up nor one of several that race: in a third of the steps
+    # neither looked up nor one of several that race
     socket = trio.socket.socket()
     connected = False
     try:

@@ -149,16 +149,16 @@ def _reader(cls: type[T]) -> Callable[[JsonValue], T | None]:
                 return None
             raise Mismatch(f"no object: {kind(source)}")
         if rows is None:
-            found = _rows(cls)
-            aliases = {name: row[0] for row in found for name in row[-1]}
-            rows = found
+            members = members_of(cls)
+            aliases = {name: one.wire for one in members.values() for name in one.also}
+            rows = _rows(cls, members)
         if aliases:
             source = {aliases.get(name, name): value for name, value in source.items()}
         get = source.get
         made = make(cls)
         name = ""
         try:
-            for name, exact, convert, default, factory, store, _ in rows:
+            for name, exact, convert, default, factory, store in rows:
                 value: Any = get(name, absent)
                 if type(value) is exact:
                     store(made, value)
@@ -173,10 +173,9 @@ def _reader(cls: type[T]) -> Callable[[JsonValue], T | None]:
     return read
 
 
-def _rows(cls: type[Any]) -> list[tuple[Any, ...]]:
-    """How each member is read: its name, the type that is taken as it is, what others are made by, what is taken for none, where it
-    is stored, and its further names."""
-    members = members_of(cls)
+def _rows(cls: type[Any], members: dict[str, Member]) -> list[tuple[Any, ...]]:
+    """How each member is read: its name, the type that is taken as it is, what others are made by, what is taken for none, and where it
+    is stored."""
     return [
         (
             members[name].wire,
@@ -185,7 +184,6 @@ def _rows(cls: type[Any]) -> list[tuple[Any, ...]]:
             None if field.default is dataclasses.MISSING else field.default,
             None if field.default_factory is dataclasses.MISSING else field.default_factory,
             getattr(cls, name).__set__,
-            members[name].also,
         )
         for name, field in declared_fields(cls).items()
     ]

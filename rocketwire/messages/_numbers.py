@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rocketwire.wire.fastjson import JsonValue
 
 _NUMBER = r"(?a)([+-]?)(\d{1,80}(?:\.\d*+)?|\.\d++|(?=[eE][+-]?\d))(?:([eE][+-]?)(\d{0,3}))?"
+_OF_A_LONG: Final = 19
+"""Digits of the largest ``long``."""
 _INT_LOW: Final = -(1 << 31)
 _INT_HIGH: Final = (1 << 31) - 1
 _OF_INTEGERS: Final = ("L", "B", "S")
@@ -203,10 +205,8 @@ def _number_of_text(text: str) -> int | Real | None:
 def _literal(text: str) -> str | None:
     """The number that a text is, whole: Java takes an exponent without a number before it, or without
     digits, for one that lacks a zero."""
-    if (
-        text.isdecimal() and text.isascii()
-    ):  # as of nearly every key of a map; and no pattern is compiled for it
-        return text
+    if len(text) < _OF_A_LONG and text.isdecimal() and text.isascii():
+        return text  # as nearly every key of a map is, and no pattern is compiled for it
     match = re.fullmatch(_NUMBER, text)
     if match is None:
         return None

@@ -18,6 +18,7 @@ from rocketwire.messages.controller import SyncStateSet
 from rocketwire.messages.groups import CustomizedRetryPolicy
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.messages.pop import AckMsg, BatchAckMsg, PopCheckPoint
+from rocketwire.messages.route import BrokerData
 
 REFUSED = object()
 MANY = "1" + "0" * 41
@@ -61,6 +62,18 @@ def test_the_digits_before_a_suffix_are_kept_if_they_fit(
 ) -> None:
     assert read(AckMsg, "q", "queue_id", text) == as_int
     assert read(AckMsg, "ao", "ack_offset", text) == as_long
+
+
+@pytest.mark.parametrize("length", [20, 100, 5000])
+def test_a_text_of_more_digits_than_python_converts_is_refused_like_shorter_ones(
+    length: int,
+) -> None:
+    text = f'"{"9" * length}"'
+
+    assert read(AckMsg, "q", "queue_id", text) is REFUSED
+    assert read(AckMsg, "ao", "ack_offset", text) is REFUSED
+    with pytest.raises(DecodeError):
+        decode_body(BrokerData, f'{{"brokerAddrs":{{{text}:"a:1"}}}}'.encode())
 
 
 @pytest.mark.parametrize(
