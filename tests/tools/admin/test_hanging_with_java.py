@@ -68,9 +68,8 @@ def frozen(
     java_cluster: JavaCluster, java_peer: JavaPeer, second: JavaBroker
 ) -> Iterator[JavaBroker]:
     """The second broker, which does nothing until the test is over."""
-    _create(
-        java_cluster, java_peer, CREATE_TOPIC
-    )  # it registers, or would be forgotten after two minutes of such tests
+    # so that it registers: it would be forgotten after two minutes of such tests
+    _create(java_cluster, java_peer, CREATE_TOPIC)
     second.freeze()
     try:
         yield second
