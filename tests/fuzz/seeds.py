@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 
+NINES = b"9" * 5000
+"""More digits than Python converts."""
+
 
 @cache
 def frames() -> tuple[bytes, ...]:
@@ -42,6 +45,8 @@ def json_bodies() -> list[bytes]:
         b'{"a":{"$ref":"$"},b:\'c\',}',
         b"[NaN,1e400,0x1,1L,/**/true]",
         b'{"a":"\\ud83d\\ude80"}',
+        b'{"brokerDatas":[{"brokerAddrs":{"%b":"a:1"}}]}' % NINES,
+        b'{"queueDatas":[{"perm":"%b"}]}' % NINES,
     )
     return [*sorted({body for _, _, body in _whole() if body.startswith(b"{")}), *odd]
 
