@@ -26,7 +26,7 @@ FUZZ_CASES   ?= 100000
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench bench-pcap fuzz chaos soak clean
+.PHONY: help run test lint bench bench-pcap fuzz chaos soak constraints clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
@@ -97,19 +97,29 @@ $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "rocketwire needs Python 3.11 or newer; try: make PYTHON=python3.12")'
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed-run: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[observe,tls]"
+$(VENV)/.installed-run: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[observe,tls]"
 	@$(COMPILE)
 	@touch $@
 
-$(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint]"
+$(VENV)/.installed-test: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[test,lint]"
 	@$(COMPILE)
 	@touch $@ $(VENV)/.installed-run
 
-$(VENV)/.installed-fuzz: pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[compression,fuzz]"
+$(VENV)/.installed-fuzz: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[compression,fuzz]"
 	@touch $@ $(VENV)/.installed-run
+
+# The newest versions that pyproject.toml allows, in a virtual environment of its own.
+constraints:
+	rm -rf .cache/constraints
+	$(PYTHON) -m venv .cache/constraints
+	.cache/constraints/bin/python -m pip install --quiet --disable-pip-version-check --editable ".[test,lint,dev]"
+	{ echo "# Versions that make check and make test install.  make constraints writes this file."; \
+	  .cache/constraints/bin/python -m pip freeze --exclude-editable; } > .cache/constraints.txt
+	mv .cache/constraints.txt constraints.txt
+	rm -rf .cache/constraints
 
 clean:
 	rm -rf $(VENV) .cache .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
