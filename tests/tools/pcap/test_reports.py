@@ -21,6 +21,8 @@ def batch(latencies: list[int | None], topics: list[str]) -> Batch:
     columns: dict[str, list[object]] = {
         "time_ns": list(range(count)),
         "connection": ["c"] * count,
+        "kind": ["response"] * count,
+        "code": [0] * count,
         "request_code": [11] * count,
         "opaque": list(range(count)),
         "request_topic": [*topics],
@@ -33,7 +35,7 @@ def batch(latencies: list[int | None], topics: list[str]) -> Batch:
 def test_latencies_are_counted_by_the_topic_of_the_request() -> None:
     report = Slow(10)
     report.take(batch([3_000_000, None, 1_000_000], ["a", "a", "b"]))
-    latencies, slowest = report.tables([])
+    latencies, slowest, _ = report.tables([])
     assert [("PULL_MESSAGE", "a", 1, 3.0, 3.0, 3.0, 3.0), ("PULL_MESSAGE", "b", 1, 1.0, 1.0, 1.0, 1.0)] == latencies.rows  # fmt: skip
     assert [("PULL_MESSAGE", "a", 3.0, 0, "c", 0), ("PULL_MESSAGE", "b", 1.0, 2, "c", 2)] == slowest.rows  # fmt: skip
 

@@ -159,6 +159,7 @@ def test_the_code_of_the_guide_runs_and_its_questions_have_answers(
         if language == "py":
             exec(code, names)  # noqa: S102 - the guide's own code
         else:
+            assert names["spark"].conf.get("spark.sql.shuffle.partitions") == "4"
             queries.append(code)
             answers.append([row.asDict() for row in spark.sql(code).collect()])
     slow, missing, versions, storms, unanswered, _ = answers

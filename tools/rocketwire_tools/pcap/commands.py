@@ -9,6 +9,7 @@ import argparse
 import sys
 from typing import TYPE_CHECKING, Final
 
+from rocketwire import __version__
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:
@@ -60,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EXIT_STATUSES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
+    made.add_argument("--version", action="version", version=__version__)
     commands = Commands(made)
     _add_decode(commands)
     _add_live(commands)
@@ -339,6 +341,8 @@ def _add_dissector(commands: Commands) -> None:
         "dissector",
         _dissector,
         "a dissector for Wireshark and tshark, in Lua",
+        "  mkdir -p ~/.local/lib/wireshark/plugins\n"
+        "  rocketwire-pcap dissector > ~/.local/lib/wireshark/plugins/rocketmq.lua\n"
         "  rocketwire-pcap dissector > rocketmq.lua\n"
         "  tshark -X lua_script:rocketmq.lua -r trace.pcap -Y rocketmq",
     )

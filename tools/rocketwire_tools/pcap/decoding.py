@@ -132,6 +132,10 @@ class Run:
             self._say(
                 f"{path}: no frames in {totals.packets:,} packets{reasons and f' ({reasons})'}"
             )
+            from rocketwire_tools.pcap.hints import tls_hint
+
+            if (hint := tls_hint(path)) is not None:
+                self._say(f"{path}: {hint}")
         if totals.forgotten:
             self._say(
                 f"{path}: {totals.forgotten:,} streams were forgotten before they ended, those that were silent longest:"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import math
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire_tools.pcap.arrow import compute, pa
@@ -61,7 +62,7 @@ class Filter:
             tree = ast.parse(text.strip(), mode="eval")
             self._expression = self._truth(tree.body)
         except (SyntaxError, RecursionError, MemoryError) as error:
-            raise FilterError(f"filter {text!r}: {error.args[0]}") from error
+            raise FilterError(f"filter {text!r}: {_advice(text) or error.args[0]}") from error
 
     def apply(self, batch: Batch) -> Batch:
         """The rows for which the expression is true."""
@@ -189,6 +190,24 @@ class Filter:
         if self._kind(node) != "text":
             raise FilterError(f"{ast.unparse(node)!r} is no text")
         return column
+
+
+_ADVICE: Final = (
+    (re.compile(r"(?<![=!<>:])=(?!=)|:="), "use == to compare"),
+    (re.compile(r"<>"), "use != for 'not equal'"),
+    (re.compile(r"&&"), "use 'and'"),
+    (re.compile(r"\|\|"), "use 'or'"),
+    (re.compile(r"!(?!=)"), "use 'not'"),
+    (re.compile(r"\b(?:AND|OR|NOT|IN|IS)\b"), "write 'and', 'or', 'not', 'in' and 'is' in small letters"),
+)  # fmt: skip
+"""What people write who know other languages of filters, and what to write here."""
+_LITERAL: Final = re.compile(r"""'[^'\n]*'|"[^"\n]*\"""")
+
+
+def _advice(text: str) -> str | None:
+    """What to write instead, if a filter that cannot be parsed is written as in SQL, C or Wireshark."""
+    code = _LITERAL.sub("''", text)
+    return next((advice for pattern, advice in _ADVICE if pattern.search(code)), None)
 
 
 def _constants(node: ast.expr) -> list[Constant]:

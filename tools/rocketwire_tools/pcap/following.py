@@ -148,10 +148,8 @@ def _words(row: dict[str, Any]) -> Iterator[str]:
 
 
 def _asked(code: int | None) -> str:
-    if code is None:
-        return "a request that is not here"
-    name = RequestCode(code)
-    return name.name if name.is_known else str(code)
+    """The request that a response answers."""
+    return "a request that was not captured" if code is None else RequestCode(code).name
 
 
 def follow(captures: Sequence[str], following: Following, form: str) -> int:

@@ -85,6 +85,11 @@ class Openings:
         """See ``Report``."""
         return [*self._report.tables(totals), *self._own()]
 
+    def count(self, protocol: Protocol) -> int:
+        """How many connections begin with a protocol."""
+        name = _NAMES[protocol]
+        return sum(one.protocol == name for one in self._found.values())
+
     # ---- packets
 
     def watch(self, records: Records, segments: Segments, addresses: Addresses) -> None:

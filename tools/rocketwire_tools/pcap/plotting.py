@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from rocketwire_tools.pcap.poll_ends import is_poll_end
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -56,7 +58,9 @@ class Plotted:
             raise PlotError("--plot needs matplotlib: pip install rocketwire[plot]")
         self._report = report
         self._path = path
-        self.fields = tuple(dict.fromkeys((*report.fields, "time_ns", "kind", "latency_ns")))
+        self.fields = tuple(
+            dict.fromkeys((*report.fields, "time_ns", "kind", "code", "latency_ns"))
+        )
         self._start: int | None = None
         self._width = _NARROWEST
         self._frames = np.zeros((len(KINDS), _MOST), np.int64)
@@ -72,8 +76,12 @@ class Plotted:
         slot = (time_ns - (self._start or 0)) // self._width
         kinds = np.asarray([_PLACES.get(kind, 0) for kind in batch.column("kind").to_pylist()])
         np.add.at(self._frames, (kinds, slot), 1)
+        columns = (batch.column(name).to_pylist() for name in ("kind", "code", "latency_ns"))
         latency = np.asarray(
-            [-1 if value is None else value for value in batch.column("latency_ns").to_pylist()],
+            [
+                -1 if value is None or is_poll_end(kind, code) else value
+                for kind, code, value in zip(*columns, strict=True)
+            ],
             np.int64,
         )
         known = np.flatnonzero(latency >= 0)

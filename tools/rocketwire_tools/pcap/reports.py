@@ -15,7 +15,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
-from rocketwire.codes import RequestCode
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.versions import MQVersion
+from rocketwire_tools.pcap.output import clock
+from rocketwire_tools.pcap.poll_ends import POLL_ENDS, is_error, is_poll_end
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -76,16 +79,16 @@ def as_text(tables: Sequence[Table]) -> str:
 
 
 def _table_text(table: Table) -> str:
-    cells = [[_cell(value) for value in row] for row in table.rows]
-    widths = [
-        max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(table.columns)
-    ]
+    forms = [_FORMS.get(_unit(name), _cell) for name in table.columns]
+    names = [name.removesuffix(_unit(name)) for name in table.columns]
+    cells = [[form(value) for form, value in zip(forms, row, strict=True)] for row in table.rows]
+    widths = [max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(names)]
     numeric = [
         all(isinstance(row[i], int | float | None) for row in table.rows)
         for i in range(len(widths))
     ]
     lines = [table.name.upper()]
-    for row in [list(table.columns), *cells]:
+    for row in [names, *cells]:
         words = [
             word.rjust(width) if right else word.ljust(width)
             for word, width, right in zip(row, widths, numeric, strict=True)
@@ -99,6 +102,8 @@ def _table_text(table: Table) -> str:
 def _cell(value: object) -> str:
     if value is None:
         return "-"
+    if isinstance(value, Seconds):
+        return f"{float(value):.3f}s"
     if isinstance(value, float):
         return f"{value:,.3f}"
     if isinstance(value, int):
@@ -107,11 +112,36 @@ def _cell(value: object) -> str:
     return text if text.isprintable() else repr(text)
 
 
+class Seconds(float):
+    """A duration; tables show its unit."""
+
+    __slots__ = ()
+
+
+def milliseconds(value: float) -> str:
+    """A duration for people: milliseconds with their unit."""
+    return f"{value:.3f}ms"
+
+
+_FORMS: Final[dict[str, Callable[[Any], str]]] = {"_ms": milliseconds, "_ns": clock}
+"""How people see the values of columns, by the unit at the end of their names; JSON has plain numbers."""
+
+
+def _unit(name: str) -> str:
+    """The unit at the end of a column's name; empty for none."""
+    return next((unit for unit in _FORMS if name.endswith(unit)), "")
+
+
 def _name(code: int | None) -> str:
     if code is None:
         return OTHERS
     found = RequestCode(code)
     return found.name if found.is_known else str(code)
+
+
+def _asked(request_code: int | None) -> str:
+    """The name of the request that a response answers; ``?`` if the request was not captured."""
+    return "?" if request_code is None else _name(request_code)
 
 
 class Sample:
@@ -152,10 +182,36 @@ class Sample:
         return float(p50), float(p90), float(p99)
 
 
+class PollEnds:
+    """Counts of responses that end a poll without messages."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[int | None, int]] = Counter()
+
+    def add(self, request_code: int | None, code: int) -> None:
+        """Count a response; the code of its request is None if that is not in the capture."""
+        self._counts[request_code, code] += 1
+
+    @property
+    def total(self) -> int:
+        """How many there were."""
+        return self._counts.total()
+
+    def table(self, top: int) -> Table:
+        """The counts, with Java's reason for each code."""
+        rows = [
+            (_asked(request_code), ResponseCode(code).name, count, POLL_ENDS[code])
+            for (request_code, code), count in self._counts.most_common(top)
+        ]
+        return Table("poll_ends", ("request", "answer", "frames", "reason"), rows)
+
+
 class Slow:
     """Latencies by the request's code and topic, and the slowest requests."""
 
-    fields = ("time_ns", "connection", "request_code", "opaque", "request_topic", "latency_ns")
+    fields = (
+        "time_ns", "connection", "kind", "code", "request_code", "opaque", "request_topic", "latency_ns",
+    )  # fmt: skip
 
     def __init__(self, top: int) -> None:
         self._top = top
@@ -163,11 +219,17 @@ class Slow:
         self._kept = 0
         self._most = _SAMPLE
         self._slowest: list[tuple[int, int, int, str, int, str]] = []
+        self._poll_ends = PollEnds()
 
     def take(self, batch: Batch) -> None:
         """See ``Report``."""
         columns = (batch.column(name).to_pylist() for name in self.fields)
-        for time_ns, connection, request_code, opaque, topic, latency in zip(*columns, strict=True):
+        for time_ns, connection, kind, code, request_code, opaque, topic, latency in zip(
+            *columns, strict=True
+        ):
+            if is_poll_end(kind, code):
+                self._poll_ends.add(request_code, code)
+                continue
             if latency is None:
                 continue
             asked = topic or ""
@@ -218,6 +280,7 @@ class Slow:
                 ("request", "topic", "latency_ms", "answer_time_ns", "connection", "opaque"),
                 slowest,
             ),
+            self._poll_ends.table(self._top),
         ]
 
 
@@ -251,12 +314,8 @@ _TALLIED: Final = ("requests", "oneways", "responses", "bytes", "errors")
 
 
 def _errors(batch: Batch) -> list[bool]:
-    return [
-        kind == "response" and code != 0
-        for kind, code in zip(
-            batch.column("kind").to_pylist(), batch.column("code").to_pylist(), strict=True
-        )
-    ]
+    kinds, codes = (batch.column(name).to_pylist() for name in ("kind", "code"))
+    return list(map(is_error, kinds, codes))
 
 
 class By:
@@ -265,22 +324,33 @@ class By:
     Args:
         column: its name.
         top: lines of the table.
+        of_request: the column that has this value of the request in rows of responses; None if responses have their own.
     """
 
-    def __init__(self, column: str, top: int) -> None:
-        self.fields = tuple(dict.fromkeys((column, "kind", "code", "frame_length")))
+    def __init__(self, column: str, top: int, of_request: str | None = None) -> None:
+        needed = (column, *([of_request] if of_request else []), "kind", "code", "frame_length")
+        self.fields = tuple(dict.fromkeys(needed))
         self._column = column
+        self._of_request = of_request
         self._top = top
         self._tally = Tally()
 
     def take(self, batch: Batch) -> None:
         """See ``Report``."""
         self._tally.add(
-            batch.column(self._column).to_pylist(),
+            self._keys(batch),
             batch.column("frame_length").to_pylist(),
             batch.column("kind").to_pylist(),
             _errors(batch),
         )
+
+    def _keys(self, batch: Batch) -> list[Any]:
+        """What each row is counted with."""
+        own: list[Any] = batch.column(self._column).to_pylist()
+        if self._of_request is None:
+            return own
+        of_requests = batch.column(self._of_request).to_pylist()
+        return [one or asked for one, asked in zip(own, of_requests, strict=True)]
 
     def tables(self, totals: Sequence[Totals]) -> list[Table]:
         """See ``Report``."""
@@ -303,7 +373,8 @@ class Summary:
         self._kinds: Counter[str] = Counter()
         self._codes: Counter[tuple[str, str]] = Counter()
         self._errors: Counter[tuple[str, str]] = Counter()
-        self._clients: Counter[tuple[str, int]] = Counter()
+        self._poll_ends = PollEnds()
+        self._clients: Counter[tuple[str, str]] = Counter()
         self._odd: Counter[str] = Counter()
         self._talkers = Tally()
         self._seconds: Counter[int] = Counter()
@@ -329,16 +400,15 @@ class Summary:
             if kind != "response"
         )
         self._clients.update(
-            (language, version)
+            (language, _version(version))
             for kind, language, version in zip(
                 get["kind"], get["language"], get["version"], strict=True
             )
             if kind != "response"
         )
         self._take_errors(get)
-        for counts in (self._codes, self._errors):
+        for counts in (self._codes, self._errors, self._clients):
             _fold(counts, (OTHERS, OTHERS))
-        _fold(self._clients, (OTHERS, 0))
         self._odd["headers that cannot be read"] += get["header_ok"].count(False)
         self._odd["bodies that were not captured whole"] += get["body_ok"].count(False)
         self._odd["frames with a gap"] += get["gap"].count(True)
@@ -351,9 +421,10 @@ class Summary:
         for kind, code, name, request_code, latency in zip(*columns, strict=True):
             if kind != "response":
                 continue
-            if code:
-                asked = "?" if request_code is None else _name(request_code)
-                self._errors[asked, name or str(code)] += 1
+            if is_poll_end(kind, code):
+                self._poll_ends.add(request_code, code)
+            elif is_error(kind, code):
+                self._errors[_asked(request_code), name or str(code)] += 1
             if request_code is None:
                 self._odd["responses without a request"] += 1
             elif latency is None:
@@ -380,22 +451,29 @@ class Summary:
                 (f"{kind or 'unreadable'} frames", count)
                 for kind, count in self._kinds.most_common()
             ),
-            ("seconds", seconds),
+            ("seconds", Seconds(seconds)),
             ("frames a second", frames / seconds if seconds else 0.0),
             ("frames in the busiest second", busiest),
             ("bytes of frames", self._bytes),
             ("bytes a second", self._bytes / seconds if seconds else 0.0),
             (self._connections_counted(), len(self._connections)),
             ("answers that are errors", sum(self._errors.values())),
+            ("polls that ended without a message", self._poll_ends.total),
         ]
         return [
             Table("overall", ("what", "value"), overall),
             Table("requests", ("kind", "code", "frames"), _flat(self._codes, self._top)),
             Table("errors", ("request", "answer", "frames"), _flat(self._errors, self._top)),
+            self._poll_ends.table(self._top),
             Table("clients", ("language", "version", "requests"), _flat(self._clients, self._top)),
             Table("talkers", ("src", *_TALLIED), self._talkers.rows(self._top)),
             Table("oddities", ("what", "count"), [(k, v) for k, v in self._odd.most_common() if v]),
         ]
+
+
+def _version(number: int | None) -> str:
+    """The name of a protocol version, as ``V5_5_0``; its number if Java has no name for it."""
+    return "-" if number is None else MQVersion(number).name
 
 
 def _fold(counts: Counter[Any], others: tuple[Any, ...]) -> None:
@@ -412,7 +490,7 @@ def _flat(counts: Counter[Any], top: int) -> list[tuple[Any, ...]]:
 REPORTS: Final[dict[str, Callable[[int], Report]]] = {
     "summary": Summary,
     "slow": Slow,
-    "topics": lambda top: By("topic", top),
+    "topics": lambda top: By("topic", top, "request_topic"),
     "connections": lambda top: By("connection", top),
 }
 """Reports by name, made with the number of lines of their tables."""
