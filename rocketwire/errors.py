@@ -179,6 +179,11 @@ class ChannelBrokenError(ChannelError):
     what cannot be read, or a send was cancelled half-way."""
 
 
+def _named(code: RequestCode | ResponseCode) -> str:
+    """A code with its name, as ``SEND_MESSAGE_V2 (310)``; ``code 4711`` if Java has no name for it."""
+    return f"{code.name} ({code:d})" if code.is_known else f"code {code:d}"
+
+
 class RequestTimeoutError(ChannelError):
     """No answer came in time; whether the peer has acted is unknown (Java: ``RemotingTimeoutException``).
 
@@ -196,7 +201,7 @@ class RequestTimeoutError(ChannelError):
 
     def __str__(self) -> str:
         seconds = round(self.seconds, 2)  # what is left of a limit is seldom a round number
-        return f"{self.address}: no answer to request {self.request_code} within {seconds:g} s"
+        return f"{self.address}: no answer to request {_named(RequestCode(self.request_code))} within {seconds:g} s"
 
 
 class ClientError(RocketWireError):
@@ -307,8 +312,8 @@ class ResponseError(ClientError):
         self.address = address
 
     def __str__(self) -> str:
-        answer = self.code.name if self.code.is_known else "code"
-        return f"{self.address}: request {self.request_code.name}: {answer} {self.code:d} {self.remark}".rstrip()
+        request, answer = _named(self.request_code), _named(self.code)
+        return f"{self.address}: request {request}: {answer} {self.remark}".rstrip()
 
 
 class BrokerError(ResponseError):

@@ -32,9 +32,12 @@ def test_a_limit_error_carries_both_numbers() -> None:
 def test_errors_of_clients_say_who_answered_what() -> None:
     error = errors.BrokerError(16, "not you", 310, "b:1")
 
-    assert str(error) == "b:1: request SEND_MESSAGE_V2: NO_PERMISSION 16 not you"
+    assert str(error) == "b:1: request SEND_MESSAGE_V2 (310): NO_PERMISSION (16) not you"
     assert str(errors.NameServerError(4711, None, 105, "n:1")) == (
-        "n:1: request GET_ROUTEINFO_BY_TOPIC: code 4711"
+        "n:1: request GET_ROUTEINFO_BY_TOPIC (105): code 4711"
+    )
+    assert str(errors.BrokerError(1, "", 4711, "b:1")) == (
+        "b:1: request code 4711: SYSTEM_ERROR (1)"
     )
     assert isinstance(error, errors.ClientError)
 
@@ -44,8 +47,12 @@ def test_errors_of_clients_say_what_is_missing() -> None:
     assert str(errors.BrokerNotFoundError("b")) == "no address of broker b"
     assert str(errors.ClusterNotFoundError("c")) == "no master of cluster c is known"
     assert str(errors.RequestTimeoutError("b:1", 11, 2.5)) == (
-        "b:1: no answer to request 11 within 2.5 s"
+        "b:1: no answer to request PULL_MESSAGE (11) within 2.5 s"
     )
+    assert str(errors.RequestTimeoutError("b:1", 310, 2.5)) == (
+        "b:1: no answer to request SEND_MESSAGE_V2 (310) within 2.5 s"
+    )
+    assert "request code 4711 within" in str(errors.RequestTimeoutError("b:1", 4711, 1))
     assert str(errors.RequestTimeoutError("b:1", 11, 4.99796)).endswith(" 5 s")
     assert issubclass(errors.RequestTimeoutError, errors.ChannelError)
 

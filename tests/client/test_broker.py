@@ -175,10 +175,12 @@ async def test_other_answers_are_errors_that_say_what_the_broker_said() -> None:
     async with broker() as (brokers, peer):
         peer.on(Code.GET_MAX_OFFSET, reply(code=999, remark="no"))
         peer.on(Code.QUERY_CONSUMER_OFFSET, reply(code=16))
-        with pytest.raises(BrokerError, match="GET_MAX_OFFSET: code 999 no") as caught:
+        with pytest.raises(BrokerError, match=r"GET_MAX_OFFSET \(30\): code 999 no") as caught:
             await brokers.max_offset(BROKER, QUEUE)
         assert (caught.value.code, caught.value.remark, caught.value.address) == (999, "no", BROKER)
-        with pytest.raises(BrokerError, match="QUERY_CONSUMER_OFFSET: NO_PERMISSION 16"):
+        with pytest.raises(
+            BrokerError, match=r"QUERY_CONSUMER_OFFSET \(14\): NO_PERMISSION \(16\)"
+        ):
             await brokers.consumer_offset(BROKER, "g", QUEUE)
 
 

@@ -117,7 +117,7 @@ async def test_an_answer_that_says_no_is_an_answer() -> None:
 
     assert (caught.value.code, caught.value.remark, caught.value.request_code) == (1, "no", 100)
     assert caught.value.address == names.chosen
-    assert str(caught.value) == f"{names.chosen}: request PUT_KV_CONFIG: SYSTEM_ERROR 1 no"
+    assert str(caught.value) == f"{names.chosen}: request PUT_KV_CONFIG (100): SYSTEM_ERROR (1) no"
 
 
 async def test_an_answer_that_cannot_be_read_is_an_error() -> None:

@@ -99,12 +99,12 @@ class Consumers(Asking):
         topics = [retry_topic(group)]
         if topic is not None:
             topics += [topic, pop_retry_topic(group, topic)]
-        for name in topics[:-1]:
+        for name in topics:
             try:
                 return await self._clusters.of_topic(name)
             except TopicRouteNotFoundError:
                 continue
-        return await self._clusters.of_topic(topics[-1])
+        raise TopicRouteNotFoundError(topic or topics[0])
 
     async def connection(self, group: str, *, broker: str | None = None) -> ConsumerConnection:
         """Members of a group, and what they subscribe to (code 203; Java: ``examineConsumerConnectionInfo``).

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,9 +17,11 @@ from rocketwire_namesrv.config import Config
 from rocketwire_namesrv.server import serve
 from rocketwire_tools.admin.command import Context, Table
 from rocketwire_tools.admin.connecting import client_config
+from rocketwire_tools.admin.program import exit_status
 from rocketwire_tools.admin.registry import all_commands
 from tests.support.certificates import authority, with_pair
 from tests.tools.admin.processes import run
+from tests.tools.admin.running import run as run_here
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -80,10 +83,13 @@ async def test_doctor_asks_every_server_and_every_broker() -> None:
         quiet = await command("doctor", "-q", name_servers=(one, two))
 
     assert table.failed
-    texts = [f"{row[0]} {row[1]} {row[3]}" for row in table.rows]
-    assert 2 == sum("ok nameServer answers" in text for text in texts)
-    assert any("problem broker master 127.0.0.1:1 does not answer" in text for text in texts)
-    assert any("problem topic" in text and "says nothing" in text for text in texts)
+    texts = [f"{row[0]} {row[1]} {row[4]}" for row in table.rows]
+    assert 2 == sum("ok None answers" in text for text in texts)
+    assert any(
+        "problem broker-unreachable master 127.0.0.1:1 does not answer" in text for text in texts
+    )
+    assert any("problem broker-registered-partly" in text for text in texts)
+    assert any("problem name-servers-differ" in text and "says nothing" in text for text in texts)
     assert list(quiet.rows) == [row for row in table.rows if row[0] != "ok"]
 
 
@@ -112,7 +118,58 @@ async def test_servers_and_clients_show_each_other_their_certificates(tmp_path: 
                 await command("doctor", config=client_config(given | wrong))
         nursery.cancel_scope.cancel()
 
-    assert not table.failed
+    assert ["broker-none"] == [row[1] for row in table.rows if row[0] == "problem"]
+
+
+async def test_a_cluster_without_a_broker_is_a_problem_and_commands_say_so_too() -> None:
+    async with name_servers() as (one, _):
+        doctor = await trio.to_thread.run_sync(run_here, "doctor", "-n", one)
+        for words in (("produce", "-t", "T", "--count", "1"), ("topicStatus", "-t", "T")):
+            refused = await trio.to_thread.run_sync(partial(run, *words, "-n", one))
+            assert refused.complaint.endswith(
+                "no route of topic T; the name server knows no broker\n"
+            )
+            assert (1, 1) == (refused.status, refused.complaint.count("\n"))
+
+    assert 1 == doctor.status
+    assert "broker-none" in doctor.out
+
+
+async def test_warnings_alone_are_an_exit_status_of_their_own() -> None:
+    async with name_servers() as (one, _):
+        assert 1 == (await trio.to_thread.run_sync(run_here, "doctor", "-n", one)).status
+    with_warning, with_both = Table(("a",), [], warned=True), Table(("a",), [], True, True)
+    assert (4, 1) == (exit_status(with_warning), exit_status(with_both))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("consumerProgress", "-g", "nosuch"),
+        ("consumerConnection", "-g", "nosuch"),
+        ("consumerStatus", "-g", "nosuch"),
+    ],
+)
+async def test_a_group_that_does_not_exist_is_named_as_such(words: tuple[str, ...]) -> None:
+    async with (
+        name_servers() as (one, _),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
+    ):
+        refused = await trio.to_thread.run_sync(partial(run, *words, "-n", one))
+
+    assert "rocketwire-admin: no such group nosuch: " in refused.complaint
+    assert (1, 1) == (refused.status, refused.complaint.count("\n"))
+
+
+async def test_a_topic_that_does_not_exist_is_not_taken_for_a_group() -> None:
+    async with (
+        name_servers() as (one, _),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
+    ):
+        words = ("consumerProgress", "-g", "nosuch", "-t", "none")
+        refused = await trio.to_thread.run_sync(partial(run, *words, "-n", one))
+
+    assert refused.complaint == "rocketwire-admin: no route of topic none\n"
 
 
 async def test_a_consumer_without_a_broker_that_can_be_reached_gives_up() -> None:

@@ -8,10 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.client.interop.messages import unique
-from tests.support.processes import free_ports
+from tests.support.javacluster import BROKER
+from tests.support.javapeers import OLD, JavaBroker, JavaNameServer
+from tests.support.processes import free_ports, wait_until
 from tests.tools.admin.processes import run
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support.javacluster import JavaCluster
     from tests.support.javapeers import JavaPeer
 
@@ -40,18 +44,68 @@ def test_doctor_finds_nothing_wrong_with_a_cluster_that_is_well_and_a_name_serve
             "kind": "nameServer",
             "name": java_cluster.address,
             "finding": "answers, V5_5_0",
+            "id": None,
+            "advice": None,
         },
         {
             "status": "ok",
             "kind": "broker",
             "name": "broker-a",
             "finding": f"master {java_cluster.master.address} answers, V5_5_0",
+            "id": None,
+            "advice": None,
         },
-        {"status": "ok", "kind": "topics", "name": "all", "finding": "1, something to say of 0"},
+        {
+            "status": "ok",
+            "kind": "topics",
+            "name": "all",
+            "finding": "1 checked, no findings",
+            "id": None,
+            "advice": None,
+        },
     ] == well.rows
     assert (1, "") == (ill.status, ill.complaint)
     (problem,) = (row for row in ill.rows if row["status"] == "problem")
     assert ("nameServer", nobody) == (problem["kind"], problem["name"])
+
+
+def test_doctor_finds_what_is_wrong_with_a_real_cluster(tmp_path: Path) -> None:
+    """Two name servers; one broker at both, one at the first only, one at an address that is not its own."""
+    with (
+        JavaNameServer(tmp_path / "one") as one,
+        JavaNameServer(tmp_path / "two") as two,
+        JavaBroker(tmp_path / "a", [one.address, two.address], BROKER, name="a") as both,
+        JavaBroker(tmp_path / "b", [one.address], BROKER, name="b", version=OLD) as partly,
+        JavaBroker(
+            tmp_path / "c",
+            [one.address, two.address],
+            {**BROKER, "brokerIP1": "127.0.0.9"},
+            name="c",
+        ) as elsewhere,
+    ):
+        both.wait_registered(two.port)
+        partly.wait_registered(one.port)
+        servers = ("-n", f"{one.address};{two.address}", *PATIENT)
+        topic = unique("readonly")
+        for perm in ("6", "4"):
+            words = ("updateTopic", "-b", both.address, "-t", topic, "-r", "1", "-w", "1")
+            assert run(*words, "-p", perm, *servers).status == 0
+
+        def look() -> dict[tuple[str, str], str]:
+            rows = run("doctor", "-q", "-o", "json", "-t", topic, *servers).rows
+            return {(row["id"], row["name"]): row["status"] for row in rows}
+
+        wait_until(
+            lambda: ("topic-not-writable", topic) in look(), "the permission at name servers"
+        )
+        found = look()
+
+    assert elsewhere.address
+    assert found[("broker-registered-partly", "b")] == "problem"
+    assert found[("broker-other-address", "c")] == "problem"
+    assert found[("topic-not-writable", topic)] == "warning"
+    assert found[("versions-brokers", "DefaultCluster")] == "warning"
+    assert {"a"}.isdisjoint(name for _, name in found)
 
 
 def test_diff_of_a_server_and_itself_is_nothing_and_of_one_that_is_gone_is_an_error(

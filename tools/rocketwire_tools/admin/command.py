@@ -86,11 +86,13 @@ class Table:
         columns: a text is a column of texts.
         rows: a value for each column; None for nothing.
         failed: whether the rows say that something went wrong: exit status 1.
+        warned: whether the rows have warnings, and nothing worse: exit status 4.
     """
 
     columns: Sequence[Column | str]
     rows: Sequence[Sequence[Value]]
     failed: bool = False
+    warned: bool = False
 
     @property
     def typed(self) -> tuple[Column, ...]:

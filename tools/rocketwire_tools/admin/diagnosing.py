@@ -1,7 +1,7 @@
-"""What is wrong with a cluster, from what name servers told and brokers answered; nothing is asked here.
+"""What is wrong with a cluster, from the answers of name servers and brokers; this module asks nobody.
 
-Rules of this file: a *problem* is what keeps messages from being sent, stored or read as somebody configured it; a *warning* is
-what will, or what is seldom meant.
+Rules of this file: a *problem* keeps messages from being sent, stored or read as somebody configured it; a *warning* will become
+a problem, or is rarely intended.  Each rule has an id that never changes, because scripts compare it.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.flags import Perm
-from rocketwire.policy.names import DLQ_PREFIX, RETRY_PREFIX, is_system_topic
-from rocketwire.versions import MQVersion
+from rocketwire.policy.names import DLQ_PREFIX, is_retry_topic, is_system_topic
+from rocketwire.versions import CURRENT_VERSION, MQVersion
 from rocketwire_tools.admin.outputs import as_json
 from rocketwire_tools.admin.snapshots import Snapshot, differences
 
@@ -27,9 +27,41 @@ WARNING: Final = "warning"
 PROBLEM: Final = "problem"
 
 FAR_BEHIND: Final = 256 << 20
-"""Bytes behind its master from which on a slave is no good (Java: ``haMaxGapNotInSync``)."""
+"""Bytes that a slave may be behind its master (Java: ``haMaxGapNotInSync``)."""
+
+DISK_WARNING: Final = 0.85
+"""Share of a full disk at which a broker deletes messages before their time (Java: ``diskSpaceCleanForciblyRatio``)."""
+
+DISK_FULL: Final = 0.90
+"""Share of a full disk at which a broker refuses messages (Java: ``diskSpaceWarningLevelRatio``)."""
 
 MASTER_ID: Final = 0
+
+ADVICE: Final[dict[str, str]] = {
+    "name-server-unreachable": "start it, or remove it from the list of name servers of brokers and clients",
+    "name-server-versions": "run the same release on all name servers",
+    "name-servers-differ": "wait 30 s for the next registration; then check namesrvAddr of the brokers",
+    "broker-none": "start a broker, and check its namesrvAddr and its log",
+    "broker-registered-partly": "set namesrvAddr of the broker to all name servers, and check the network between them",
+    "broker-unreachable": "start it, open its port, or set its brokerIP1 to an address that clients reach",
+    "broker-other-address": "set its brokerIP1 to an address that clients reach, and restart it",
+    "broker-other-identity": "stop one of the two brokers, or give each its own address",
+    "broker-loopback": "set its brokerIP1 to an address that other machines reach",
+    "broker-without-master": "start the master, or let a controller elect one",
+    "broker-replicas-missing": "check the log of the slave, and the port haListenPort of the master",
+    "broker-replica-behind": "check network and disk of the slave",
+    "broker-disk-full": "free space, shorten fileReservedTime, or enlarge the disk: the broker refuses messages",
+    "broker-disk-filling": "free space, shorten fileReservedTime, or enlarge the disk",
+    "versions-brokers": "upgrade the brokers of a cluster to one release",
+    "versions-name-server": "upgrade name servers before brokers",
+    "versions-client": "use a newer rocketwire for what is new in this broker",
+    "topic-without-route": "create it again with updateTopic, or delete it with deleteTopic",
+    "topic-without-address": "start the broker, or delete the topic there",
+    "topic-not-writable": "if this is not intended: updateTopic -p 6, or addWritePerm after a wipeWritePerm",
+    "topic-not-readable": "if this is not intended: updateTopic -p 6",
+    "retry-topic-unusable": "updateTopic -p 6 for it: messages that failed cannot be delivered again",
+}  # fmt: skip
+"""What to do about a finding, by its id."""
 
 
 class Finding(NamedTuple):
@@ -37,30 +69,58 @@ class Finding(NamedTuple):
 
     Attributes:
         status: ``OK``, ``WARNING`` or ``PROBLEM``.
+        id: of the rule, a key of ``ADVICE``; None if all is well.
         kind: of what it is about.
         name: its name.
         text: what is so.
     """
 
     status: str
+    id: str | None
     kind: str
     name: str
     text: str
 
+    @property
+    def advice(self) -> str | None:
+        """What to do; None if all is well."""
+        return None if self.id is None else ADVICE[self.id]
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a broker says of itself in its configuration.
+
+    Attributes:
+        name: ``brokerName``.
+        id: ``brokerId``.
+        address: ``brokerIP1`` with its port: as it registers itself.
+    """
+
+    name: str
+    id: int
+    address: str
+
 
 @dataclass(frozen=True, slots=True)
 class Probe:
-    """What became of asking a broker at one of its addresses.
+    """The result of asking a broker at one of its addresses.
 
     Attributes:
         error: why it did not answer; None if it did.
-        version: that it says to have.
-        replication: what it says of its slaves; None if it does not.
+        version: the name of its release.
+        replication: the state of its slaves; None if it does not report it.
+        disk: share of its fullest disk that is in use, 0 to 1; None if it does not report it.
+        identity: what it says of itself; None if this user may not ask.
+        elsewhere: another address at which the same broker answers; None if there is none.
     """
 
     error: str | None = None
     version: str | None = None
     replication: HARuntimeInfo | None = None
+    disk: float | None = None
+    identity: Identity | None = None
+    elsewhere: str | None = None
 
 
 def findings(
@@ -68,12 +128,12 @@ def findings(
     failures: Mapping[str, str],
     probes: Mapping[str, Probe],
 ) -> list[Finding]:
-    """Everything there is to say.
+    """All findings.
 
     Args:
         snapshots: of the name servers that answered; at least one.
         failures: by address, why others did not.
-        probes: by address, of every broker that one of them tells of.
+        probes: by address, of every registered broker.
     """
     return [
         *_name_servers(snapshots, failures),
@@ -85,16 +145,37 @@ def findings(
 
 def _name_servers(snapshots: Sequence[Snapshot], failures: Mapping[str, str]) -> Iterator[Finding]:
     for one in snapshots:
-        yield Finding(OK, "nameServer", one.address, f"answers, {MQVersion(one.version).name}")
+        text = f"answers, {MQVersion(one.version).name}"
+        yield Finding(OK, None, "nameServer", one.address, text)
     for address, error in failures.items():
-        yield Finding(PROBLEM, "nameServer", address, f"does not answer: {error}")
+        text = f"does not answer: {error}"
+        yield Finding(PROBLEM, "name-server-unreachable", "nameServer", address, text)
+    versions = {MQVersion(one.version).name for one in snapshots}
+    if len(versions) > 1:
+        text = f"name servers run {', '.join(sorted(versions))}"
+        yield Finding(WARNING, "name-server-versions", "versions", "nameServers", text)
+    partly = dict(_registered_partly(snapshots))
+    for name, (there, missing) in partly.items():
+        text = f"is registered with {', '.join(there)}, and not with {', '.join(missing)}"
+        yield Finding(PROBLEM, "broker-registered-partly", "broker", name, text)
     first = snapshots[0]
     for other in snapshots[1:]:
-        for kind, name, here, there in differences(first, other):
-            text = (
-                f"{first.address} says {_said(here)}, {other.address} says {_said(there)} of {kind}"
-            )
-            yield Finding(PROBLEM, kind, name, text)
+        for kind, name, here, there_ in differences(first, other):
+            if kind == "broker" and name in partly:
+                continue
+            text = f"{first.address} says {_said(here)}, {other.address} says {_said(there_)} of {kind}"
+            yield Finding(PROBLEM, "name-servers-differ", kind, name, text)
+
+
+def _registered_partly(
+    snapshots: Sequence[Snapshot],
+) -> Iterator[tuple[str, tuple[list[str], list[str]]]]:
+    """Broker groups that some name servers know and others do not, with the addresses of both."""
+    for name in sorted(broker_groups(snapshots)):
+        there = [one.address for one in snapshots if name in one.brokers]
+        missing = [one.address for one in snapshots if name not in one.brokers]
+        if missing:
+            yield name, (there, missing)
 
 
 def _said(value: object) -> str:
@@ -103,15 +184,20 @@ def _said(value: object) -> str:
 
 def _brokers(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iterator[Finding]:
     told_locally = all(_is_loopback(one.address) for one in snapshots)
-    for name, addresses in sorted(broker_groups(snapshots).items()):
+    groups = broker_groups(snapshots)
+    if not groups:
+        text = "no broker is registered: nothing can be sent or received"
+        yield Finding(PROBLEM, "broker-none", "broker", "none", text)
+    for name, addresses in sorted(groups.items()):
         if MASTER_ID not in addresses:
             replicas = ", ".join(f"{id_}: {at}" for id_, at in sorted(addresses.items()))
-            yield Finding(PROBLEM, "broker", name, f"has no master; there are {replicas or 'none'}")
+            text = f"has no master; there are {replicas or 'none'}"
+            yield Finding(PROBLEM, "broker-without-master", "broker", name, text)
         for id_, address in sorted(addresses.items()):
-            yield _reached(name, id_, address, probes.get(address, Probe()))
+            yield from _reached(name, id_, address, probes.get(address, Probe()))
             if not told_locally and _is_loopback(address):
-                text = f"advertises {address}, which nobody on another machine can reach"
-                yield Finding(WARNING, "broker", name, text)
+                text = f"advertises {address}, which other machines cannot reach"
+                yield Finding(WARNING, "broker-loopback", "broker", name, text)
         master = probes.get(addresses.get(MASTER_ID, ""))
         if master is not None and master.replication is not None:
             yield from _replicas(name, addresses, master.replication)
@@ -119,19 +205,41 @@ def _brokers(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iter
 
 def broker_groups(snapshots: Sequence[Snapshot]) -> dict[str, dict[int, str]]:
     """The addresses of each broker group, from all servers together."""
-    found: dict[str, dict[int, str]] = {}
+    groups: dict[str, dict[int, str]] = {}
     for snapshot in snapshots:
         for name, broker in snapshot.brokers.items():
-            found.setdefault(name, {}).update(broker.broker_addrs or {})
-    return found
+            groups.setdefault(name, {}).update(broker.broker_addrs or {})
+    return groups
 
 
-def _reached(name: str, id_: int, address: str, probe: Probe) -> Finding:
+def _reached(name: str, id_: int, address: str, probe: Probe) -> Iterator[Finding]:
+    """Findings about one broker at one address."""
     role = "master" if id_ == MASTER_ID else f"replica {id_}"
+    if probe.elsewhere is not None:
+        text = f"{role} is registered as {address}, where it does not answer ({probe.error}); it answers at {probe.elsewhere}"
+        yield Finding(PROBLEM, "broker-other-address", "broker", name, text)
+        return
     if probe.error is not None:
         text = f"{role} {address} does not answer: {probe.error}"
-        return Finding(PROBLEM, "broker", name, text)
-    return Finding(OK, "broker", name, f"{role} {address} answers, {probe.version or 'no version'}")
+        yield Finding(PROBLEM, "broker-unreachable", "broker", name, text)
+        return
+    text = f"{role} {address} answers, {probe.version or 'no version'}"
+    yield Finding(OK, None, "broker", name, text)
+    own = probe.identity
+    if own is not None and (own.name, own.id) != (name, id_):
+        text = f"{role} is registered as {address}, where {own.name} (id {own.id}) answers"
+        yield Finding(PROBLEM, "broker-other-identity", "broker", name, text)
+    elif own is not None and own.address != address:
+        text = f"{role} is registered as {address}, and calls itself {own.address}"
+        yield Finding(WARNING, "broker-other-address", "broker", name, text)
+    if probe.disk is not None and probe.disk >= DISK_WARNING:
+        full = probe.disk >= DISK_FULL
+        status, id_of_rule = (
+            (PROBLEM, "broker-disk-full") if full else (WARNING, "broker-disk-filling")
+        )
+        yield Finding(
+            status, id_of_rule, "broker", name, f"{role} {address}: disk {probe.disk:.0%} full"
+        )
 
 
 def _replicas(
@@ -141,23 +249,59 @@ def _replicas(
     registered = len(addresses.keys() - {MASTER_ID})
     if len(connected) < registered:
         text = f"{registered} replicas are registered, and {len(connected)} fetch from the master"
-        yield Finding(PROBLEM, "broker", name, text)
+        yield Finding(PROBLEM, "broker-replicas-missing", "broker", name, text)
     for one in connected:
         if one.diff > FAR_BEHIND:
             text = f"the replica {one.addr} is {one.diff} bytes behind its master"
-            yield Finding(PROBLEM, "broker", name, text)
+            yield Finding(PROBLEM, "broker-replica-behind", "broker", name, text)
 
 
 def _versions(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iterator[Finding]:
-    versions: dict[str, dict[str, None]] = {}  # the names as a set in order: replicas have one
-    for name, addresses in sorted(broker_groups(snapshots).items()):
-        for _, address in sorted(addresses.items()):
-            version = probes.get(address, Probe()).version
-            if version is not None:
-                versions.setdefault(version, {})[name] = None
-    if len(versions) > 1:
-        text = "; ".join(f"{version}: {', '.join(at)}" for version, at in sorted(versions.items()))
-        yield Finding(WARNING, "versions", "brokers", f"differ: {text}")
+    """Findings about releases that do not go together."""
+    groups = broker_groups(snapshots)
+    newest: MQVersion | None = None
+    for cluster, names in sorted(_clusters(snapshots).items()):
+        versions: dict[str, dict[str, None]] = {}  # the names as a set in order: replicas have one
+        for name in names:
+            for _, address in sorted(groups.get(name, {}).items()):
+                version = probes.get(address, Probe()).version
+                if version is not None:
+                    versions.setdefault(version, {})[name] = None
+        newest = max([v for v in (newest, *map(_number, versions)) if v is not None], default=None)
+        if len(versions) > 1:
+            text = "; ".join(
+                f"{version}: {', '.join(at)}" for version, at in sorted(versions.items())
+            )
+            yield Finding(
+                WARNING, "versions-brokers", "versions", cluster, f"brokers differ: {text}"
+            )
+    if newest is None:
+        return
+    for one in snapshots:
+        if one.version < newest:
+            text = (
+                f"runs {MQVersion(one.version).name}, older than the broker release {newest.name}"
+            )
+            yield Finding(WARNING, "versions-name-server", "nameServer", one.address, text)
+    if newest > CURRENT_VERSION:
+        text = f"brokers run {newest.name}; this program speaks {CURRENT_VERSION.name}"
+        yield Finding(WARNING, "versions-client", "versions", "rocketwire", text)
+
+
+def _clusters(snapshots: Sequence[Snapshot]) -> dict[str, list[str]]:
+    """Names of broker groups by cluster, from all servers together."""
+    clusters: dict[str, set[str]] = {}
+    for snapshot in snapshots:
+        for name, broker in snapshot.brokers.items():
+            clusters.setdefault(broker.cluster or "", set()).add(name)
+    return {cluster: sorted(names) for cluster, names in clusters.items()}
+
+
+def _number(version: str) -> MQVersion | None:
+    """A release by its name, ``V5_5_0`` or the number of one that Java 5.5.0 does not name."""
+    if version in MQVersion.__members__:
+        return MQVersion[version]
+    return MQVersion(int(version)) if version.isascii() and version.isdecimal() else None
 
 
 def _topics(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
@@ -168,13 +312,14 @@ def _topics(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
     wrong = [finding for topic, route in sorted(routes.items()) for finding in _route(topic, route)]
     yield from wrong
     bad = len({finding.name for finding in wrong})
-    status = OK if not bad else WARNING
-    yield Finding(status, "topics", "all", f"{len(routes)}, something to say of {bad}")
+    if not bad:
+        yield Finding(OK, None, "topics", "all", f"{len(routes)} checked, no findings")
 
 
 def _route(topic: str, route: TopicRouteData | None) -> Iterator[Finding]:
     if route is None or not route.queue_datas:
-        yield Finding(PROBLEM, "topic", topic, "is listed and has no route")
+        text = "is listed and has no route"
+        yield Finding(PROBLEM, "topic-without-route", "topic", topic, text)
         return
     brokers: dict[str, BrokerData] = {
         broker.broker_name or "": broker for broker in route.broker_datas or ()
@@ -182,8 +327,9 @@ def _route(topic: str, route: TopicRouteData | None) -> Iterator[Finding]:
     for queues in route.queue_datas:
         name = queues.broker_name or ""
         if name not in brokers or not brokers[name].broker_addrs:
-            yield Finding(PROBLEM, "topic", topic, f"has queues at {name}, which has no address")
-    if topic.startswith((RETRY_PREFIX, DLQ_PREFIX)) or is_system_topic(topic):
+            text = f"has queues at {name}, which has no address"
+            yield Finding(PROBLEM, "topic-without-address", "topic", topic, text)
+    if topic.startswith(DLQ_PREFIX) or (is_system_topic(topic) and not is_retry_topic(topic)):
         return  # dead letters are only written, and what brokers tell each other is neither
     for perm, doing, count in (
         (Perm.WRITE, "written", [one.write_queue_nums for one in route.queue_datas]),
@@ -192,13 +338,15 @@ def _route(topic: str, route: TopicRouteData | None) -> Iterator[Finding]:
         if not any(
             one.perm & perm and number for one, number in zip(route.queue_datas, count, strict=True)
         ):
-            yield Finding(WARNING, "topic", topic, f"has no queue that can be {doing}")
+            rule = "topic-not-writable" if perm is Perm.WRITE else "topic-not-readable"
+            rule = "retry-topic-unusable" if is_retry_topic(topic) else rule
+            yield Finding(WARNING, rule, "topic", topic, f"has no queue that can be {doing}")
 
 
 def _is_loopback(address: str) -> bool:
     host = address.rpartition(":")[0].strip("[]")
     try:
-        found = ipaddress.ip_address(host)
+        ip = ipaddress.ip_address(host)
     except ValueError:
         return host == "localhost"
-    return found.is_loopback or found.is_unspecified
+    return ip.is_loopback or ip.is_unspecified

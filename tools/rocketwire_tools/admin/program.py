@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire import __version__
+from rocketwire.client.admin import open_admin
+from rocketwire.errors import RocketWireError, TopicRouteNotFoundError
 from rocketwire_tools.admin import statuses
-from rocketwire_tools.admin.command import Incomplete, Record, Table
+from rocketwire_tools.admin.command import Incomplete, LineError, Record, Table
 from rocketwire_tools.admin.connecting import context_of
 from rocketwire_tools.admin.examples import with_example
 from rocketwire_tools.admin.listing import CommandsAction, ListingParser, listed, options_of
@@ -28,7 +30,8 @@ if TYPE_CHECKING:
 NAME: Final = "rocketwire-admin"
 
 _EPILOG: Final = """\
-exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 somebody could not be reached
+exit status: 0 done, 1 refused or failed, 2 wrong usage, 3 somebody could not be reached,
+4 doctor has warnings and no problem
 
 Commands and their short options are called as mqadmin's; each tells its own with --help.
 """
@@ -138,9 +141,16 @@ def _run(arguments: argparse.Namespace, environment: Mapping[str, str]) -> int:
         return statuses.status_of(error)
     sys.stdout.write(rendered(output, getattr(arguments, "output_form", FORMS[0])))
     sys.stdout.flush()
+    return exit_status(output)
+
+
+def exit_status(output: Output) -> int:
+    """The exit status that the output of a command means."""
     if isinstance(output, Incomplete):
         return statuses.UNREACHABLE
     failed = isinstance(output, Table | Record) and output.failed
+    if isinstance(output, Table) and output.warned and not failed:
+        return statuses.WARNED
     return statuses.REFUSED if failed else statuses.DONE
 
 
@@ -151,8 +161,25 @@ async def _call(command: Command, context: Context) -> Output:
     except BaseExceptionGroup as group:
         first = statuses.errors_of(group)[0]
         if isinstance(first, (*statuses.ERRORS, BrokenPipeError, KeyboardInterrupt)):
+            await _explain(first, context)
             raise first from group
         raise
+    except (RocketWireError, LineError) as error:
+        await _explain(error, context)
+        raise
+
+
+async def _explain(error: BaseException, context: Context) -> None:
+    """Add to an error about a topic without a route that there is no broker at all, if that is so."""
+    cause = error.__cause__ if isinstance(error, LineError) else error
+    if not isinstance(cause, TopicRouteNotFoundError):
+        return
+    try:
+        async with open_admin(context.config, within=context.request_timeout) as admin:
+            if not (await admin.clusters.info()).broker_addr_table:
+                cause.add_note(statuses.NO_BROKER)
+    except RocketWireError:
+        return  # the first error is the one to show
 
 
 def forget_output() -> None:

@@ -1,6 +1,7 @@
 """Exit statuses, and what they are made of.
 
-0 done, 1 refused or failed, 2 the command line or a setting makes no sense, 3 somebody could not be reached or did not answer.
+0 done, 1 refused or failed, 2 the command line or a setting makes no sense, 3 somebody could not be reached or did not answer,
+4 done, with warnings (``doctor`` alone).
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from rocketwire.errors import (
     NoNameServerError,
     RocketWireError,
     SendFailedError,
+    TopicRouteNotFoundError,
 )
+from rocketwire.policy.names import RETRY_PREFIX, is_retry_topic
 from rocketwire_tools.admin.command import LineError, RefusedError, StoppedError, UsageError
 
 _LOG: Final = logging.getLogger("rocketwire.admin")
@@ -26,6 +29,7 @@ DONE: Final = 0
 REFUSED: Final = 1
 USAGE: Final = 2
 UNREACHABLE: Final = 3
+WARNED: Final = 4
 INTERRUPTED: Final = 130
 
 ERRORS: Final = (UsageError, RefusedError, LineError, StoppedError, RocketWireError)
@@ -34,6 +38,9 @@ ERRORS: Final = (UsageError, RefusedError, LineError, StoppedError, RocketWireEr
 NO_NAME_SERVER: Final = (
     "no name server: say -n HOST:PORT, set NAMESRV_ADDR, or put one into a profile"
 )
+
+NO_BROKER: Final = "the name server knows no broker"
+"""A note on errors about topics without a route."""
 
 
 def status_of(error: BaseException) -> int:
@@ -61,6 +68,14 @@ def line_of(error: BaseException) -> str:
         return f"stopped by {signal.Signals(error.number).name}"
     if isinstance(error, LineError) and error.__cause__ is not None:
         return f"message {error.number}: {line_of(error.__cause__)}{error.others}"
+    notes: list[str] = getattr(error, "__notes__", [])
+    if NO_BROKER in notes:
+        return f"{error}; {NO_BROKER}"
+    if isinstance(error, TopicRouteNotFoundError) and is_retry_topic(error.topic):
+        group = error.topic.removeprefix(
+            RETRY_PREFIX
+        )  # brokers create it for a group's first consumer
+        return f"no such group {group}: no consumer of it has ever connected ({error})"
     text = " ".join(str(error).split()) or type(error).__name__
     if isinstance(error, SendFailedError) and error.__cause__ is not None:
         return f"{text}: {line_of(error.__cause__)}"

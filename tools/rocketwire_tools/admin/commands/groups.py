@@ -11,7 +11,7 @@ from rocketwire.messages.enums import MessageRequestMode
 from rocketwire.messages.groups import GroupRetryPolicy, SubscriptionGroupConfig
 from rocketwire.policy.routing import MASTER_ID
 from rocketwire.policy.topic_attributes import parse_attribute_changes
-from rocketwire_tools.admin.command import Column, Kind, Table, UsageError
+from rocketwire_tools.admin.command import Column, Kind, NotFoundError, Table, UsageError
 from rocketwire_tools.admin.operating import (
     BROKER,
     CLUSTER,
@@ -84,11 +84,11 @@ async def _config(admin: Admin, wanted: Namespace) -> Table:
     each = await told_by_each(places.values(), ask)
     found = ((name, each.get(address)) for name, address in places.items())
     rows: list[tuple[str, Any]] = [(name, to_json(one)) for name, one in found if one is not None]
+    if not rows:
+        raise NotFoundError(f"no such group {wanted.group_name}: no broker has it configured")
     names = list(dict.fromkeys(key for _, one in rows for key in one))
     columns = [Column("brokerName"), *(Column(name, Kind.VALUE) for name in names)]
-    return Table(
-        columns, [(name, *(one.get(key) for key in names)) for name, one in rows], failed=not rows
-    )
+    return Table(columns, [(name, *(one.get(key) for key in names)) for name, one in rows])
 
 
 async def _mode(admin: Admin, wanted: Namespace) -> Table:
