@@ -165,6 +165,8 @@ def _constructor(cls: type[Any]) -> Callable[..., None]:
         else:
             arguments.append(name)
         lines.append(f"    set_(self, {name!r}, {value})")
+    if hasattr(cls, "__post_init__"):
+        lines.append("    self.__post_init__()")
     if not lines:
         arguments, lines = [], ["    pass"]
     head = f"def __init__(self{', *' if lines != ['    pass'] else ''}{', '.join(arguments)}):"
