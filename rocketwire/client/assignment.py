@@ -176,7 +176,7 @@ class Assignment:
         try:
             assigned = await self._rebalance.assigned(topic)
         except RocketWireError as error:
-            self.outages.report(queues_subject(topic), error)
+            self.outages.report(queues_subject(topic), error, topic=topic)
             return False
         if assigned is None:
             return False
@@ -233,7 +233,7 @@ class Assignment:
                 self._instance, self._group, self._config, self._offsets, queue
             )
         except RocketWireError as error:
-            self.outages.report(_beginning(queue), error, part=queue)
+            self.outages.report(_beginning(queue), error, part=queue, topic=queue.topic)
             if self._locks_queues:
                 await self._locks.unlock([queue])
             return False

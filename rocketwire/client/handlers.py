@@ -72,6 +72,10 @@ def check_callable(name: str, function: object, arguments: str) -> None:
     if not callable(function):
         text = "None" if function is None else f"{shown(function)} ({type(function).__name__})"
         raise IllegalHandlerError(f"{name}: expected a function of ({arguments}), got {text}")
+    call = getattr(type(function), "__call__", None)  # noqa: B004 - the function, not whether there is one
+    plain = inspect.isroutine(function) or inspect.isclass(function) or isinstance(function, functools.partial)  # fmt: skip
+    if not plain and not inspect.isfunction(call):
+        return
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):  # of a function in C, which does not tell

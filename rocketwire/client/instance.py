@@ -31,6 +31,7 @@ from rocketwire.client.routes import Routes
 from rocketwire.codes import RequestCode
 from rocketwire.errors import (
     BrokerNotFoundError,
+    ChannelError,
     LocalProtocolError,
     RocketWireError,
     TopicRouteNotFoundError,
@@ -350,7 +351,10 @@ class ClientInstance:
         try:
             answer = await self.brokers.heartbeat(address, sent)
         except RocketWireError as error:
-            self._outages.report(_heartbeats(address), error)
+            if self.consumers and isinstance(error, ChannelError):
+                _LOG.debug("no heartbeat to %s: %s", address, error)  # its consumers warn
+            else:
+                self._outages.report(_heartbeats(address), error)
             return False
         self._outages.end(_heartbeats(address))
         self._versions[address] = answer.command.version

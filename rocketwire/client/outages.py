@@ -39,10 +39,13 @@ LONGEST_INTERVAL: Final = 300.0
 MOST_REASONS: Final = 8
 """Reasons of one outage for which a warning comes at once."""
 
+RETRY_PATIENCE: Final = 3.0
+"""Seconds in which outages of other topics are reported before those of retry topics."""
+
 NAME_SERVERS: Final = "name servers"
 """The subject while no name server can be asked."""
 
-_NUMBERS: Final = re.compile(r"[0-9]+")
+_NUMBERS: Final = re.compile(r"[0-9]+(\.[0-9]+)*")
 
 
 class WarningInterval:
@@ -124,6 +127,7 @@ class Outages:
         *,
         part: Hashable = None,
         patience: float = 0.0,
+        topic: str | None = None,
     ) -> None:
         """Something does not work: warn if a warning is due, otherwise log at DEBUG.
 
@@ -133,7 +137,14 @@ class Outages:
             advice: what the user can do; empty for what ``advice_on`` says about the error.
             part: a part of the subject, as a queue of a broker; the outage lasts until every part works.
             patience: seconds for which this may go on without a warning.
+            topic: the topic concerned; a retry topic is not reported beside others, which most likely have the same reason.
         """
+        if topic is not None and is_retry_topic(topic):
+            patience = max(patience, RETRY_PATIENCE)
+            if any(name != subject for name in self._outages):
+                _LOG.debug("%s%s: %s", self._prefix, subject, reason)
+                self.forget(subject, part)
+                return
         now = trio.current_time()
         outage = self._outages.get(subject)
         if outage is None:

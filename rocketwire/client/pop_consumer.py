@@ -348,6 +348,8 @@ class PopConsumer:
             finally:
                 self._handlers.release()
             await self._finish(message, handled=handled)
+        except IllegalHandlerError:
+            raise
         except RocketWireError as error:
             _LOG.warning("%s: message %s comes back: %s", self.group, message.msg_id, error)
         finally:

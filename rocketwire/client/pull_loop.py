@@ -183,8 +183,13 @@ class PullLoop:
     def _failed(self, queue: MessageQueue, error: RocketWireError) -> float:
         """Reports a pull that failed; returns the seconds until the next one."""
         busy = isinstance(error, BrokerError) and error.code == ResponseCode.FLOW_CONTROL
-        patience = BUSY_PATIENCE if busy else 0.0
-        self.outages.report(pulls_subject(queue), error, part=queue, patience=patience)
+        self.outages.report(
+            pulls_subject(queue),
+            error,
+            part=queue,
+            patience=BUSY_PATIENCE if busy else 0.0,
+            topic=queue.topic,
+        )
         return PULL_DELAY_BROKER_FLOW_CONTROL if busy else PULL_DELAY_EXCEPTION
 
     def delay(self, queue: MessageQueue, process: ProcessQueue[StoredMessage], now: float) -> float:
