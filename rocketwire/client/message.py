@@ -61,7 +61,7 @@ class Message:
     def __init__(
         self,
         topic: str,
-        body: bytes,
+        body: bytes | bytearray | memoryview,
         tags: str | None = None,
         keys: Sequence[str] = (),
         flag: int = 0,

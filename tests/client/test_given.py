@@ -240,9 +240,10 @@ async def test_arguments_of_subscribe_and_groups_and_configs_are_checked(
     wrong: Any = None
     async with world() as (_, client):
         async with open_push_consumer(client, "g", {}) as push:
+            subscribe: Any = push.subscribe
             for arguments in ((None,), (["orders"],), ("orders", 5), ("orders", b"a")):
                 with pytest.raises(IllegalTypeError):
-                    push.subscribe(*arguments)  # type: ignore[arg-type]
+                    subscribe(*arguments)
         async with open_lite_pull_consumer(client, "g") as lite:
             with pytest.raises(IllegalTypeError):
                 lite.subscribe(wrong)
@@ -259,7 +260,7 @@ async def test_arguments_of_subscribe_and_groups_and_configs_are_checked(
             open_producer(client, "g", ClientConfig()),  # type: ignore[arg-type]
         ):  # fmt: skip
             with pytest.raises(IllegalTypeError):
-                async with opened:  # type: ignore[attr-defined]
+                async with opened:
                     pass
 
 
@@ -322,9 +323,9 @@ TEXT = r"rocketwire\.client needs trio: call it from trio\.run\(\.\.\.\)"
 
 @pytest.mark.parametrize("opener", [*OPENERS, "pool"])
 def test_asyncio_and_plain_threads_are_told_that_the_clients_need_trio(opener: str) -> None:
-    opened = {**OPENERS, "pool": lambda address: open_pool(ClientConfig(namesrv_addr=address))}[
-        opener
-    ]
+    openers = dict(OPENERS)
+    openers["pool"] = lambda address: open_pool(ClientConfig(namesrv_addr=address))
+    opened = openers[opener]
 
     async def enter() -> None:
         async with opened(NOWHERE):
