@@ -68,8 +68,9 @@ async def test_a_group_that_may_not_consume_is_one_warning(
         async with open_admin(client) as admin:
             disabled = SubscriptionGroupConfig(group_name=group, consume_enable=False)
             await admin.groups.create_or_update(disabled, broker=java_cluster.master.address)
-        lines = await warned(flavour, client, topic, group, "NO_PERMISSION 16", caplog)
+        lines = await warned(flavour, client, topic, group, f"of topic {topic} from broker", caplog)
     assert len(lines) == 1
+    assert "NO_PERMISSION 16" in lines[0]
     assert "check the permission of the topic" in lines[0]
 
 
