@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import random
 from functools import cached_property
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 import trio
@@ -90,6 +91,7 @@ class Producer(ProducerMember):
         self.instance = instance
         self.config = config
         self.trace: ProducerTrace | None = None
+        self._thread = get_ident()
         self._group = with_namespace(instance.config.namespace, group)
         self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
         self._publishing = Publishing(instance, self._group, config, self._chance)
@@ -131,6 +133,8 @@ class Producer(ProducerMember):
         """
         limit = self.config.send_msg_timeout if within is None else within
         trace = self.trace
+        if get_ident() != self._thread:
+            _check_call(message)
         try:
             if trace is None:
                 sent = self._plain.send(message, limit)

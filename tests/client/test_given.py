@@ -369,6 +369,7 @@ async def test_calls_and_iteration_from_another_thread_are_told_so_too() -> None
             lambda: it.client.name_servers.all_topics(),
         ):
             assert isinstance(_in_a_thread(call), NotInTrioError), call
+        assert len(it.sent()) == 1
     async with world() as (_, client):
         async with open_push_consumer(client, "g", {}) as push:
             assert isinstance(_in_a_thread(lambda: push.__anext__()), NotInTrioError)
