@@ -75,7 +75,7 @@ def test_nothing_is_due_before_patience_is_over() -> None:
 async def test_an_outage_is_one_warning_with_advice_and_one_line_when_it_is_over(
     autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.INFO, "rocketwire.client")
     outages = Outages("group g")
     for _ in range(8):
         outages.report("topic T", TopicRouteNotFoundError("T"))
@@ -94,7 +94,7 @@ async def test_an_outage_is_one_warning_with_advice_and_one_line_when_it_is_over
 async def test_an_outage_lasts_until_each_part_works_or_does_not_matter_any_more(
     autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.INFO, "rocketwire.client")
     outages = Outages()
     for part in "abc":
         outages.report("pulls", "refused", part=part)
@@ -114,7 +114,7 @@ async def test_an_outage_lasts_until_each_part_works_or_does_not_matter_any_more
 async def test_what_was_over_before_a_warning_was_due_is_not_mentioned(
     autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.INFO, "rocketwire.client")
     outages = Outages()
     outages.report("pulls", "busy", patience=3)
     outages.end("pulls")
@@ -125,7 +125,7 @@ async def test_what_was_over_before_a_warning_was_due_is_not_mentioned(
 async def test_name_servers_and_topics_are_told_apart_and_retry_topics_are_quiet(
     autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:
-    caplog.set_level(logging.INFO)
+    caplog.set_level(logging.INFO, "rocketwire.client")
     outages = Outages()
     for topic in ("A", "B", "%RETRY%g"):
         outages.report_route(topic, ConnectFailedError("a:1: refused"))
