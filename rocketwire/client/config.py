@@ -6,7 +6,7 @@ Java: ``ClientConfig``, ``NettyClientConfig``, ``MixAll``.
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.addresses import parse_name_servers
 from rocketwire.client.arguments import (
@@ -79,7 +79,7 @@ def _check_secret(name: str, value: object) -> None:
         raise IllegalTypeError(f"Credentials.{name}: expected a text (str), got a value of type {given}")  # fmt: skip
 
 
-def _check_name_servers(name: str, value: object) -> None:
+def _check_name_servers(name: str, value: Any) -> None:
     """Checks the types of ``namesrv_addr``; the addresses themselves are parsed by ``name_servers``."""
     if isinstance(value, str):
         return
@@ -232,7 +232,7 @@ def config_of(given: ClientConfig | str) -> ClientConfig:
     """
     if isinstance(given, str):
         return ClientConfig(namesrv_addr=given)
-    if not isinstance(given, ClientConfig):
+    if not isinstance(given, ClientConfig):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise wrong_type("config", "a ClientConfig or name servers as 'host:port;host:port'", given)
     return given
 

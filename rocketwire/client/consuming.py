@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from os import PathLike
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rocketwire.client.arguments import (
     FLAG,
@@ -119,21 +119,22 @@ def checked_subscriptions(
     Raises:
         IllegalTypeError: not a mapping of topics to tags or to expression and type.
     """
-    if not isinstance(subscriptions, Mapping):
+    if not isinstance(subscriptions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
         example = subscriptions if isinstance(subscriptions, str) else "orders"
         expected = f'a mapping of topic to tags, as {{"{example}": "*"}}'
         raise wrong_type("subscriptions", expected, subscriptions)
     return [(topic, *_expression_and_type(topic, each)) for topic, each in subscriptions.items()]
 
 
-def _expression_and_type(topic: object, given: object) -> tuple[str | None, str | None]:
+def _expression_and_type(topic: object, given: Any) -> tuple[str | None, str | None]:
     check_text("subscriptions: topic", topic)
     if given is None or isinstance(given, str):
         return given, None
-    if isinstance(given, tuple) and [type(each) for each in given] == [str, str]:
-        return given
+    parts: tuple[Any, ...] = given if type(given) is tuple else ()
+    if [type(part) for part in parts] == [str, str]:
+        return parts[0], parts[1]
     expected = 'tags as "a || b", or expression and type as ("a > 5", "SQL92")'
-    raise wrong_type(f"subscriptions[{topic!r}]", expected, given)
+    raise wrong_type(f"subscriptions[{topic!r}]", expected, given)  # pyright: ignore[reportUnknownArgumentType]
 
 
 def check_subscription(topic: object, expression: object, expression_type: object) -> None:

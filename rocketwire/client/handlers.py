@@ -6,6 +6,9 @@ round; one that does not show what it is, as a lambda, is checked at each call (
 Java: the compiler.
 """
 
+# What an application gives may be anything.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 import functools

@@ -207,11 +207,11 @@ _OPEN: Final = draft_of(Message)
 _NO_KEYS: Final = ()
 
 
-def _are_texts(keys: object) -> bool:
+def _are_texts(keys: Any) -> bool:
     """Whether keys are surely what they should be: a text, or a tuple or list of texts."""
     if keys.__class__ is str:
         return True
-    if isinstance(keys, (tuple, list)):
+    if keys.__class__ is tuple or keys.__class__ is list:
         for key in keys:  # faster than all()
             if key.__class__ is not str:
                 break
@@ -220,7 +220,7 @@ def _are_texts(keys: object) -> bool:
     return False
 
 
-def _are_pairs_of_texts(properties: object) -> bool:
+def _are_pairs_of_texts(properties: Any) -> bool:
     """Whether properties are surely what they should be: a dict of texts."""
     if properties.__class__ is not dict:
         return False

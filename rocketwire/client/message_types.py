@@ -3,6 +3,9 @@
 Java: the compiler.
 """
 
+# What an application gives may be anything.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping

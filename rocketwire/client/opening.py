@@ -33,7 +33,7 @@ async def client_of(client: Client, *, own_instance: bool = True) -> AsyncGenera
     require_trio()
     if isinstance(client, ClientInstance):
         yield client
-    elif isinstance(client, (ClientConfig, str)):
+    elif isinstance(client, (ClientConfig, str)):  # pyright: ignore[reportUnnecessaryIsInstance]
         async with open_client(client, own_instance=own_instance) as opened:
             yield opened
     else:

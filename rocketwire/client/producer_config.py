@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 from rocketwire.client.arguments import (
     FLAG,
@@ -22,7 +22,7 @@ from rocketwire.wire.body_compression import DEFAULT_LEVEL, CompressionType
 from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from rocketwire.client.arguments import Rule
 
@@ -75,9 +75,10 @@ class ProducerConfig:
         check_settings(self, _RULES)
 
 
-def _check_codes(name: str, value: object) -> None:
+def _check_codes(name: str, value: Any) -> None:
     """Checks a set of response codes."""
-    if not isinstance(value, (frozenset, set)) or not all(isinstance(code, int) for code in value):
+    codes = cast("Iterable[Any]", value if type(value) in (frozenset, set) else (None,))
+    if not all(isinstance(code, int) for code in codes):
         raise wrong_type(name, "a frozenset of response codes (int)", value)
 
 

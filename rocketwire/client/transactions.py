@@ -78,7 +78,7 @@ async def state_from(outcome: Outcome) -> LocalTransactionState:
     said = await outcome if isawaitable(outcome) else outcome
     if said is None:
         return LocalTransactionState.UNKNOW
-    if not isinstance(said, LocalTransactionState):
+    if not isinstance(said, LocalTransactionState):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise IllegalHandlerError(
             f"expected a LocalTransactionState or None, and the function returned {shown(said)}"
         )

@@ -1,5 +1,9 @@
 """Functions of the application that cannot be used are refused when they are given, or end the consumer at their first call."""
 
+# What is given here is wrong on purpose.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownLambdaType=false, reportArgumentType=false
+
 from __future__ import annotations
 
 import functools
