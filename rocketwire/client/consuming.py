@@ -130,7 +130,7 @@ def _expression_and_type(topic: object, given: Any) -> tuple[str | None, str | N
     check_text("subscriptions: topic", topic)
     if given is None or isinstance(given, str):
         return given, None
-    parts: tuple[Any, ...] = given if type(given) is tuple else ()
+    parts: list[Any] = list(given) if type(given) is tuple else []  # pyright: ignore[reportUnknownArgumentType]
     if [type(part) for part in parts] == [str, str]:
         return parts[0], parts[1]
     expected = 'tags as "a || b", or expression and type as ("a > 5", "SQL92")'
