@@ -23,12 +23,17 @@ __all__ = [
     "EncodeError",
     "FrameTooLargeError",
     "IllegalAddressError",
+    "IllegalHandlerError",
     "IllegalMessageError",
+    "IllegalMessageTypeError",
     "IllegalNameError",
+    "IllegalTypeError",
+    "IllegalValueError",
     "LimitExceededError",
     "LocalProtocolError",
     "NameServerError",
     "NoNameServerError",
+    "NotInTrioError",
     "ProtocolError",
     "RemoteProtocolError",
     "ReplyTimeoutError",
@@ -60,6 +65,29 @@ class IllegalNameError(LocalProtocolError):
 
 class IllegalMessageError(LocalProtocolError):
     """A message cannot be sent as it is: no body, too large, or properties that mean something else."""
+
+
+class IllegalTypeError(LocalProtocolError, TypeError):
+    """An argument or a setting has the wrong type; the text names it, the expected type and the value that was given."""
+
+
+class IllegalValueError(LocalProtocolError, ValueError):
+    """An argument or a setting has the right type and an invalid value; the text says which values are valid."""
+
+
+class IllegalMessageTypeError(IllegalMessageError, IllegalTypeError):
+    """A part of a message has the wrong type, as a body that is a text."""
+
+
+class IllegalHandlerError(IllegalTypeError):
+    """A function that the library is to call cannot be used: it is not async, or its arguments do not fit."""
+
+
+class NotInTrioError(LocalProtocolError, RuntimeError):
+    """The clients were called outside of trio: by asyncio, or by a thread without an event loop."""
+
+    def __init__(self) -> None:
+        super().__init__("rocketwire.client needs trio: call it from trio.run(...)")
 
 
 class RemoteProtocolError(ProtocolError):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import trio
 
+from rocketwire.errors import RocketWireError
+
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
@@ -16,7 +18,8 @@ async def background() -> AsyncGenerator[trio.Nursery]:
     """A nursery for tasks that end with the block.
 
     At the end of the block its tasks are cancelled.  An error that leaves the block comes out as it is, not in a group; an
-    error of a task, which is a bug of that task, comes out in a group as of any nursery.
+    error of a task, which is a bug of that task, comes out in a group as of any nursery.  A ``RocketWireError`` of a single task
+    ends the block on purpose, and comes out as it is.
     """
     raised: BaseException | None = None
     try:
@@ -30,6 +33,8 @@ async def background() -> AsyncGenerator[trio.Nursery]:
                 nursery.cancel_scope.cancel()
     except BaseExceptionGroup as group:
         if raised is None or group.exceptions != (raised,):
-            raise
+            raised = group.exceptions[0]
+            if len(group.exceptions) > 1 or not isinstance(raised, RocketWireError):
+                raise
     if raised is not None:
         raise raised

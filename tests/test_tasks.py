@@ -6,6 +6,7 @@ import pytest
 import trio
 import trio.testing
 
+from rocketwire.errors import IllegalHandlerError
 from rocketwire.tasks import background
 
 
@@ -52,6 +53,25 @@ async def test_an_error_of_a_task_comes_out_in_a_group() -> None:
         await wait_for_it()
 
     assert [type(error) for error in caught.value.exceptions] == [KeyError]
+
+
+async def test_an_error_with_which_a_single_task_ends_the_block_comes_out_as_it_is() -> None:
+    error = IllegalHandlerError("not async")
+
+    async def task() -> None:
+        raise error
+
+    async def wait_for_it(tasks: int) -> None:
+        async with background() as nursery:
+            for _ in range(tasks):
+                nursery.start_soon(task)
+            await trio.sleep_forever()
+
+    with pytest.raises(IllegalHandlerError) as caught:
+        await wait_for_it(1)
+    assert caught.value is error
+    with pytest.raises(BaseExceptionGroup):
+        await wait_for_it(2)
 
 
 async def test_a_cancelled_block_is_left_quietly() -> None:

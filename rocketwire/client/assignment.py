@@ -11,13 +11,12 @@ Java: ``RebalanceImpl``, ``RebalancePushImpl``, ``DefaultMQPushConsumerImpl.pull
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Final
 
 import trio
 
 from rocketwire.client.pull_loop import Held, PullLoop
-from rocketwire.client.rebalancing import Rebalance, first_offset
+from rocketwire.client.rebalancing import Rebalance, offset_to_begin_at, queues_subject
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
@@ -36,8 +35,6 @@ if TYPE_CHECKING:
     from rocketwire.policy.window import ProcessQueue
     from rocketwire.wire.stored import StoredMessage
 
-_LOG: Final = logging.getLogger("rocketwire.client")
-
 REBALANCE_MIN_INTERVAL: Final = 1.0
 """Seconds between two sharings at least, and until the next one when something was left over."""
 
@@ -51,8 +48,25 @@ FORCED_HAND_OVER: Final = 20.0
 """Seconds after which a queue in order is given up although its handler runs."""
 
 
+LOCK_PATIENCE: Final = 90.0
+"""Seconds for which another client may hold the lock of a queue without a warning: a lock of a client that crashed lives 60."""
+
+
+def _beginning(queue: MessageQueue) -> str:
+    return f"offsets of topic {queue.topic} on broker {queue.broker_name}"
+
+
+def _locking(topic: str | None) -> str:
+    return f"locks of topic {topic}"
+
+
 class Assignment:
-    """The queues of one consumer."""
+    """The queues of one consumer.
+
+    Attributes:
+        pulls: its pulls.
+        outages: warns about what does not work.
+    """
 
     def __init__(
         self,
@@ -96,6 +110,7 @@ class Assignment:
         self._rebalance = Rebalance(
             instance, group, config.message_model, config.allocate_message_queue_strategy
         )
+        self.outages = self.pulls.outages = self._rebalance.outages
         self._held: dict[MessageQueue, Held] = {}
         self._soon = trio.Event()
         self._sharing = trio.Lock()
@@ -116,6 +131,10 @@ class Assignment:
 
     # ------------------------------------------------------------------ sharing
 
+    async def has_route(self, topic: str) -> bool:
+        """As ``Rebalance.has_route``."""
+        return await self._rebalance.has_route(topic)
+
     def rebalance_soon(self) -> None:
         """Share out anew as soon as may be."""
         self._soon.set()
@@ -129,7 +148,9 @@ class Assignment:
                 async with self._sharing:
                     balanced = self._closed or await self.rebalance()
             except RocketWireError as error:
-                _LOG.info("%s: queues were not shared out: %s", self._group, error)
+                self.outages.report("sharing of queues", error)
+            else:
+                self.outages.end("sharing of queues")
             await trio.sleep(REBALANCE_MIN_INTERVAL)
             with trio.move_on_after(self._config.rebalance_interval if balanced else 0):
                 await self._soon.wait()
@@ -150,10 +171,12 @@ class Assignment:
         return balanced
 
     async def _share(self, topic: str) -> bool:
+        if not await self._rebalance.has_route(topic):
+            return False
         try:
             assigned = await self._rebalance.assigned(topic)
         except RocketWireError as error:
-            _LOG.info("%s: queues of %s: %s", self._group, topic, error)
+            self.outages.report(queues_subject(topic), error, topic=topic)
             return False
         if assigned is None:
             return False
@@ -170,7 +193,7 @@ class Assignment:
     async def _take_all(self, queues: list[MessageQueue]) -> bool:
         if not queues:
             return True
-        locked = await self._locks.lock(queues) if self._locks_queues else set(queues)
+        locked = await self._locked(queues) if self._locks_queues else set(queues)
         by_broker: dict[str | None, list[MessageQueue]] = {}
         for queue in queues:
             if queue in locked:
@@ -186,32 +209,39 @@ class Assignment:
                 nursery.start_soon(take, of_broker)
         return all(taken) and len(taken) == len(queues)
 
+    async def _locked(self, queues: list[MessageQueue]) -> set[MessageQueue]:
+        """Locks queues; returns those that are locked now, and warns if another client keeps the others for long."""
+        locked = await self._locks.lock(queues)
+        for queue in queues:
+            if queue in locked:
+                self.outages.end(_locking(queue.topic), queue)
+            else:
+                self.outages.report(
+                    _locking(queue.topic),
+                    f"{len(queues) - len(locked)} queues are locked by another client, or could not be locked",
+                    "look for members of the group that were not closed",
+                    part=queue,
+                    patience=LOCK_PATIENCE,
+                )
+        return locked
+
     async def _take(self, queue: MessageQueue) -> bool:
         """Begin with a queue; returns whether it could be done."""
         self._offsets.forget(queue)
         try:
-            offset = await self._begin(queue)
+            offset = await offset_to_begin_at(
+                self._instance, self._group, self._config, self._offsets, queue
+            )
         except RocketWireError as error:
-            _LOG.info("%s: where to begin in %s is not known: %s", self._group, queue, error)
+            self.outages.report(_beginning(queue), error, part=queue, topic=queue.topic)
             if self._locks_queues:
                 await self._locks.unlock([queue])
             return False
+        self.outages.end(_beginning(queue), queue)
         held = self._held[queue] = Held(trio.current_time())
         held.process.locked = self._locks_queues
         self._nursery.start_soon(self.pulls.run, queue, held, offset)
         return True
-
-    async def _begin(self, queue: MessageQueue) -> int:
-        stored = await self._offsets.fetch(queue)
-        if stored is not None and stored >= 0:
-            return stored
-        return await first_offset(
-            self._instance,
-            queue,
-            self._config.consume_from_where,
-            self._config.consume_timestamp_millis,
-            exact_for=self._group if self._config.begin_as_told else None,
-        )
 
     # ------------------------------------------------------------------ giving up
 

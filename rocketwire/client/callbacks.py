@@ -12,6 +12,7 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.client.outages import Outages
 from rocketwire.client.stacks import task_stacks
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -54,6 +55,7 @@ class Callbacks:
     def __init__(self, instance: ClientInstance) -> None:
         """Nothing is answered before ``install``."""
         self._instance = instance
+        self._outages = Outages()
 
     def install(self) -> None:
         """Answer all of them from now on."""
@@ -73,8 +75,13 @@ class Callbacks:
         group = (message.properties or {}).get(PRODUCER_GROUP) or ""
         producer = self._instance.producers.get(group)
         if producer is None:
-            _LOG.info("%s: nobody of group %r to ask about a transaction", address, group)
+            self._outages.report(
+                f"transactions of group {group}",
+                f"broker {address} asks how one ended, and this client has no producer of the group",
+                "open a producer of the group with check=...",
+            )
             return
+        self._outages.end(f"transactions of group {group}")
         header = decode_header(CheckTransactionStateRequestHeader, request.ext_fields)
         await producer.check_transaction(address, header, message)
 

@@ -1,19 +1,18 @@
-"""Wall time for what goes over the wire, and rounds of upkeep that are made again and again."""
+"""Wall time for what goes over the wire, trio's time, and tasks of upkeep that run in rounds."""
 
 from __future__ import annotations
 
-import logging
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import trio
 
-from rocketwire.errors import RocketWireError
+from rocketwire.errors import NotInTrioError, RocketWireError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-_LOG: Final = logging.getLogger("rocketwire.client")
+    from rocketwire.client.outages import Outages
 
 
 def now_millis() -> int:
@@ -21,11 +20,46 @@ def now_millis() -> int:
     return time.time_ns() // 1_000_000
 
 
-async def every(seconds: float, round_: Callable[[], Awaitable[None]]) -> None:
-    """Await ``round_`` again and again, for the first time after ``seconds``; one that fails is logged, and the next one follows."""
+def require_trio() -> None:
+    """Raises ``NotInTrioError`` unless the caller runs in a task of trio."""
+    current_time()
+
+
+def current_time() -> float:
+    """The time of trio's clock.
+
+    Raises:
+        NotInTrioError: the caller does not run in trio.
+    """
+    try:
+        return trio.current_time()
+    except RuntimeError:
+        raise NotInTrioError from None
+
+
+async def every(
+    seconds: float,
+    round_: Callable[[], Awaitable[None]],
+    outages: Outages | None = None,
+    subject: str = "background task",
+) -> None:
+    """Await ``round_`` again and again, for the first time after ``seconds``; an error is reported, and the next round follows.
+
+    Args:
+        seconds: between two rounds.
+        round_: one round.
+        outages: takes the errors; None for new ones.
+        subject: names the rounds in a warning.
+    """
+    if outages is None:
+        from rocketwire.client.outages import Outages
+
+        outages = Outages()
     while True:
         await trio.sleep(seconds)
         try:
             await round_()
         except RocketWireError as error:
-            _LOG.info("%s: %s", round_, error)
+            outages.report(subject, error)
+        else:
+            outages.end(subject)

@@ -27,6 +27,7 @@ from rocketwire.client.consuming import (
 )
 from rocketwire.client.runs import Hand, Run, telling
 from rocketwire.client.sending_back import send_message_back
+from rocketwire.errors import IllegalHandlerError
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_const import RETRY_TOPIC
 from rocketwire.policy.names import RETRY_PREFIX
@@ -217,6 +218,8 @@ class ConcurrentConsumption:
             batch = [messages[at]] if size == 1 else messages[at:after]
             try:
                 status = await listener(batch, context)
+            except IllegalHandlerError:  # ends the consumer: it would fail on every message
+                raise
             except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it
                 _LOG.exception("%s: a handler failed on message %s", self._group, batch[0].msg_id)
                 status = _LATER

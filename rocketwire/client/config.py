@@ -6,15 +6,30 @@ Java: ``ClientConfig``, ``NettyClientConfig``, ``MixAll``.
 from __future__ import annotations
 
 from dataclasses import field, replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.addresses import parse_name_servers
+from rocketwire.client.arguments import (
+    FLAG,
+    MAYBE_TEXT,
+    SOME_SECONDS,
+    TEXT,
+    check_settings,
+    instance_of,
+    optional,
+    shown,
+    whole,
+    wrong_type,
+)
 from rocketwire.codes import CURRENT_VERSION, LanguageCode, SerializeType
+from rocketwire.errors import IllegalTypeError
 from rocketwire.wire.frozen import dataclass
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Mapping, Sequence
+
+    from rocketwire.client.arguments import Rule
 
 DEFAULT_INSTANCE_NAME: Final = "DEFAULT"
 """Instance name of whoever sets none (Java: ``ClientConfig.instanceName``)."""
@@ -43,15 +58,41 @@ class Credentials:
     security_token: str | None = field(default=None, repr=False)
 
     def __init__(self, access_key: str, secret_key: str, security_token: str | None = None) -> None:
-        """What a dataclass would write."""
+        """What a dataclass would write, and a check of the types.
+
+        Raises:
+            IllegalTypeError: a value is not a text.
+        """
+        for name, value in (("access_key", access_key), ("secret_key", secret_key)):
+            _check_secret(name, value)
+        if security_token is not None:
+            _check_secret("security_token", security_token)
         _set(self, "access_key", access_key)
         _set(self, "secret_key", secret_key)
         _set(self, "security_token", security_token)
 
 
+def _check_secret(name: str, value: object) -> None:
+    """Checks a part of credentials, which no error shows."""
+    if not isinstance(value, str):
+        given = type(value).__name__
+        raise IllegalTypeError(f"Credentials.{name}: expected a text (str), got a value of type {given}")  # fmt: skip
+
+
+def _check_name_servers(name: str, value: Any) -> None:
+    """Checks the types of ``namesrv_addr``; the addresses themselves are parsed by ``name_servers``."""
+    if isinstance(value, str):
+        return
+    if isinstance(value, (bytes, bytearray)) or not hasattr(value, "__iter__"):
+        raise wrong_type(name, "'host:port;host:port' or a list of such texts", value)
+    for address in value:
+        if not isinstance(address, str):
+            raise wrong_type(name, f"texts in {shown(value)}", address)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClientConfig:
-    """Settings of one client instance.
+    """Settings of one client instance; a value of the wrong type or out of bounds is refused when the config is created.
 
     Attributes:
         namesrv_addr: name servers, as ``host:port;host:port`` or one text each; None for those of the environment variable
@@ -85,6 +126,9 @@ class ClientConfig:
         reconnect_for_go_away: whether a request that is answered ``GO_AWAY`` is sent again over a new connection, once.
         address_server_domain: host of the address server, with a port if not 8080.
         address_server_subgroup: what to ask the address server for.
+
+    Raises:
+        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what was given.
     """
 
     namesrv_addr: str | Sequence[str] | None = None
@@ -116,6 +160,10 @@ class ClientConfig:
     reconnect_for_go_away: bool = True
     address_server_domain: str = "jmenv.tbsite.net"
     address_server_subgroup: str = "nsaddr"
+
+    def __post_init__(self) -> None:
+        """Check types and bounds."""
+        check_settings(self, _RULES)
 
     def name_servers(self, environment: Mapping[str, str]) -> tuple[str, ...]:
         """The name servers that are configured, here or in the environment.
@@ -174,3 +222,56 @@ class ClientConfig:
         if mode:
             fields["__ZONE_MODE"] = mode
         return fields
+
+
+def config_of(given: ClientConfig | str) -> ClientConfig:
+    """The config that was given, or one with these name servers.
+
+    Raises:
+        IllegalTypeError: it is something else.
+    """
+    if isinstance(given, str):
+        return ClientConfig(namesrv_addr=given)
+    if not isinstance(given, ClientConfig):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise wrong_type("config", "a ClientConfig or name servers as 'host:port;host:port'", given)
+    return given
+
+
+def _check_tls(name: str, value: object) -> None:
+    """Checks for an ``ssl.SSLContext`` without importing ``ssl``."""
+    if not hasattr(value, "wrap_bio"):
+        raise wrong_type(name, "an ssl.SSLContext", value)
+
+
+_RULES: Final[Mapping[str, Rule]] = {
+    "namesrv_addr": optional(_check_name_servers),
+    "credentials": optional(instance_of(Credentials, expected="Credentials(access_key, secret_key)")),
+    "tls": optional(_check_tls),
+    "tls_server_hostname": MAYBE_TEXT,
+    "client_ip": MAYBE_TEXT,
+    "instance_name": TEXT,
+    "unit_name": MAYBE_TEXT,
+    "unit_mode": FLAG,
+    "namespace": TEXT,
+    "namespace_v2": TEXT,
+    "zone_name": MAYBE_TEXT,
+    "zone_mode": MAYBE_TEXT,
+    "enable_stream_request_type": FLAG,
+    "vip_channel_enabled": FLAG,
+    "use_heartbeat_v2": FLAG,
+    "serialize_type": instance_of(SerializeType, expected="a SerializeType"),
+    "language": instance_of(LanguageCode, expected="a LanguageCode"),
+    "version": whole(least=0),
+    "poll_name_server_interval": SOME_SECONDS,
+    "heartbeat_broker_interval": SOME_SECONDS,
+    "persist_consumer_offset_interval": SOME_SECONDS,
+    "fetch_name_server_interval": SOME_SECONDS,
+    "probe_name_server_interval": SOME_SECONDS,
+    "mq_client_api_timeout": SOME_SECONDS,
+    "connect_timeout": SOME_SECONDS,
+    "channel_idle_timeout": optional(SOME_SECONDS),
+    "reconnect_for_go_away": FLAG,
+    "address_server_domain": TEXT,
+    "address_server_subgroup": TEXT,
+}  # fmt: skip
+"""What each setting may be."""

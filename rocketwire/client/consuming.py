@@ -7,11 +7,23 @@ Java: ``DefaultMQPushConsumer``, ``ConsumeConcurrentlyContext``, ``ConsumeOrderl
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Final, TypeAlias
+from os import PathLike
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from rocketwire.client.arguments import (
+    FLAG,
+    SOME_SECONDS,
+    check_settings,
+    check_text,
+    instance_of,
+    optional,
+    seconds,
+    whole,
+    wrong_type,
+)
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
 from rocketwire.policy.window import Thresholds
@@ -19,6 +31,7 @@ from rocketwire.wire.drafts import drafting
 from rocketwire.wire.stored import StoredMessage
 
 if TYPE_CHECKING:
+    from rocketwire.client.arguments import Rule
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.allocation import AllocateMessageQueueStrategy
 
@@ -94,25 +107,71 @@ MessageListenerOrderly: TypeAlias = Callable[
 """Handles messages in order.  None is success; an exception is ``SUSPEND_CURRENT_QUEUE_A_MOMENT``."""
 
 
-Wanted: TypeAlias = str | tuple[str, str]
-"""What of a topic is wanted: tags as ``a || b``, or an expression and its type, as ``("a > 5", "SQL92")``."""
+Wanted: TypeAlias = str | tuple[str, str] | None
+"""What of a topic is wanted: tags as ``a || b``, or an expression and its type, as ``("a > 5", "SQL92")``; None or ``*`` for all."""
 
 
-def expression_and_type(wanted: Wanted) -> tuple[str, str | None]:
-    """The two parts of a subscription; None for tags."""
-    return (wanted, None) if isinstance(wanted, str) else wanted
+def checked_subscriptions(
+    subscriptions: Mapping[str, Wanted],
+) -> list[tuple[str, str | None, str | None]]:
+    """Topics with expression and type; the type is None for tags.
+
+    Raises:
+        IllegalTypeError: not a mapping of topics to tags or to expression and type.
+    """
+    if not isinstance(subscriptions, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        example = subscriptions if isinstance(subscriptions, str) else "orders"
+        expected = f'a mapping of topic to tags, as {{"{example}": "*"}}'
+        raise wrong_type("subscriptions", expected, subscriptions)
+    return [(topic, *_expression_and_type(topic, each)) for topic, each in subscriptions.items()]
+
+
+def _expression_and_type(topic: object, given: Any) -> tuple[str | None, str | None]:
+    check_text("subscriptions: topic", topic)
+    if given is None or isinstance(given, str):
+        return given, None
+    parts: list[Any] = list(given) if type(given) is tuple else []  # pyright: ignore[reportUnknownArgumentType]
+    if [type(part) for part in parts] == [str, str]:
+        return parts[0], parts[1]
+    expected = 'tags as "a || b", or expression and type as ("a > 5", "SQL92")'
+    raise wrong_type(f"subscriptions[{topic!r}]", expected, given)  # pyright: ignore[reportUnknownArgumentType]
+
+
+def check_subscription(topic: object, expression: object, expression_type: object) -> None:
+    """Check the types of the arguments of ``subscribe``.
+
+    Raises:
+        IllegalTypeError: one of them is not a text.
+    """
+    check_text("topic", topic)
+    for name, value in (("expression", expression), ("expression_type", expression_type)):
+        if value is not None:
+            check_text(name, value)
+
+
+def check_strategy(name: str, value: object) -> None:
+    """Raises ``IllegalTypeError`` unless the value can share out queues."""
+    if isinstance(value, type) or not callable(getattr(value, "allocate", None)):
+        expected = "an AllocateMessageQueueStrategy, as AllocateMessageQueueAveragely()"
+        raise wrong_type(name, expected, value)
+
+
+def check_thresholds(name: str, value: object) -> None:
+    """Check the type of thresholds, and that each is a number of at least 1."""
+    instance_of(Thresholds, expected="Thresholds(...)")(name, value)
+    check_settings(value, _THRESHOLDS)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushConsumerConfig:
-    """Settings of a push consumer.
+    """Settings of a push consumer; a value of the wrong type or out of bounds is refused when the config is created.
 
     Attributes:
         message_model: whether the group's members share the messages, or each gets them all.
         consume_from_where: where to begin in a queue of which no offset is known.
         consume_timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``; None for half an hour before the consumer starts.
         begin_as_told: whether ``consume_from_where`` holds for young topics too, from whose start Java's brokers have groups without
-            offsets begin (clients.md 4.5), and to the millisecond; those before 5.0 are asked for all their offsets then.
+            offsets begin (docs/guide/client.md, "Where a group begins"), and to the millisecond; those before 5.0 are asked for all their offsets then.
         allocate_message_queue_strategy: how queues are shared; the same for all members of a group.
         consume_thread_max: most handlers at once (concurrent).
         consume_message_batch_max_size: most messages that a handler gets at once.
@@ -128,6 +187,9 @@ class PushConsumerConfig:
         await_termination: seconds that handlers are given to end when the consumer is closed.
         rebalance_interval: seconds between two looks at who has which queue.
         local_offset_store_dir: where offsets of broadcasting are kept; None for ``~/.rocketmq_offsets``.
+
+    Raises:
+        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what was given.
     """
 
     message_model: MessageModel = MessageModel.CLUSTERING
@@ -151,3 +213,45 @@ class PushConsumerConfig:
     await_termination: float = 15.0
     rebalance_interval: float = 20.0
     local_offset_store_dir: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check types and bounds."""
+        check_settings(self, _RULES)
+
+
+_THRESHOLDS: Final[Mapping[str, Rule]] = {
+    "count": whole(least=1),
+    "mebibytes": whole(least=1),
+    "span": optional(whole(least=1)),
+    "count_of_topic": optional(whole(least=1)),
+    "mebibytes_of_topic": optional(whole(least=1)),
+}
+
+FROM_WHERE: Final = instance_of(
+    ConsumeFromWhere, expected="a ConsumeFromWhere, as ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET"
+)
+
+_RULES: Final[Mapping[str, Rule]] = {
+    "message_model": instance_of(
+        MessageModel, expected="a MessageModel, as MessageModel.CLUSTERING"
+    ),
+    "consume_from_where": FROM_WHERE,
+    "consume_timestamp_millis": optional(whole(least=0)),
+    "begin_as_told": FLAG,
+    "allocate_message_queue_strategy": check_strategy,
+    "consume_thread_max": whole(least=1),
+    "consume_message_batch_max_size": whole(least=1),
+    "thresholds": check_thresholds,
+    "pull_batch_size": whole(least=1),
+    "pull_batch_size_in_bytes": whole(least=1),
+    "pull_interval": seconds(zero=True),
+    "max_reconsume_times": whole(least=-1),
+    "suspend_current_queue_time_millis": whole(least=0),
+    "consume_timeout": SOME_SECONDS,
+    "unit_mode": FLAG,
+    "post_subscription_when_pull": FLAG,
+    "await_termination": seconds(zero=True),
+    "rebalance_interval": SOME_SECONDS,
+    "local_offset_store_dir": optional(instance_of(str, PathLike, expected="a path")),
+}
+"""What each setting may be."""

@@ -20,15 +20,18 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.broker import BrokerCalls
-from rocketwire.client.clock import every
+from rocketwire.client.clock import every, require_trio
+from rocketwire.client.config import config_of
 from rocketwire.client.heartbeats import HeartbeatMemory, heartbeat_of
 from rocketwire.client.local_address import local_address
 from rocketwire.client.nameserver import NameServers
+from rocketwire.client.outages import Outages
 from rocketwire.client.pool import open_pool
 from rocketwire.client.routes import Routes
 from rocketwire.codes import RequestCode
 from rocketwire.errors import (
     BrokerNotFoundError,
+    ChannelError,
     LocalProtocolError,
     RocketWireError,
     TopicRouteNotFoundError,
@@ -69,6 +72,11 @@ MAX_HEARTBEATS_AT_ONCE: Final = 32
 
 VERSION_5: Final = 413
 """``MQVersion.V5_0_0``, without its module of six hundred names."""
+
+
+def _heartbeats(address: str) -> str:
+    """The subject of warnings about heartbeats to a broker."""
+    return f"heartbeats to broker {address}"
 
 
 class ClientInstance:
@@ -115,6 +123,7 @@ class ClientInstance:
         self._memory = HeartbeatMemory()
         self._versions: dict[str, int] = {}
         self._asking: dict[str, trio.Lock] = {}
+        self._outages = Outages()
         self._heart = trio.Event()
         for code in ASKED_BY_BROKERS:
             pool.handle(code, self._first_question)
@@ -168,11 +177,17 @@ class ClientInstance:
         """Ask for the routes of all topics that somebody wants; a topic that is gone keeps the route it had."""
         members: list[ProducerMember | ConsumerMember]
         members = [*self.producers.values(), *self.consumers.values()]
+        published = {topic for producer in self.producers.values() for topic in producer.topics()}
         for topic in dict.fromkeys(topic for member in members for topic in member.topics()):
             try:
                 await self.refresh_route(topic)
             except RocketWireError as error:
-                _LOG.info("route of %s: %s", topic, error)
+                if self.routes.get(topic) is None and topic not in published:
+                    _LOG.debug("topic %s: %s", topic, error)  # its consumers warn
+                else:
+                    self._outages.report_route(topic, error)
+            else:
+                self._outages.end_route(topic)
 
     # ------------------------------------------------------------------ brokers
 
@@ -230,8 +245,8 @@ class ClientInstance:
     async def _refreshed(self, topic: str) -> None:
         try:
             await self.refresh_route(topic)
-        except RocketWireError as error:
-            _LOG.info("route of %s: %s", topic, error)
+        except RocketWireError as error:  # the caller says that it has no address
+            _LOG.debug("route of %s: %s", topic, error)
 
     def broker_version(self, address: str) -> int | None:
         """The protocol version that a broker's last heartbeat answer told; None before that."""
@@ -336,8 +351,12 @@ class ClientInstance:
         try:
             answer = await self.brokers.heartbeat(address, sent)
         except RocketWireError as error:
-            _LOG.info("no heartbeat to %s: %s", address, error)
+            if self.consumers and isinstance(error, ChannelError):
+                _LOG.debug("no heartbeat to %s: %s", address, error)  # its consumers warn
+            else:
+                self._outages.report(_heartbeats(address), error)
             return False
+        self._outages.end(_heartbeats(address))
         self._versions[address] = answer.command.version
         self._memory.answered(address, sent, answer.command.ext_fields)
         return True
@@ -379,7 +398,7 @@ class ClientInstance:
             (config.fetch_name_server_interval, self.name_servers.refresh),
             (config.probe_name_server_interval, self.name_servers.probe),
         ):
-            self._nursery.start_soon(every, seconds, round_)
+            self._nursery.start_soon(every, seconds, round_, self._outages)
         self._nursery.start_soon(self._beat)
         await trio.lowlevel.checkpoint()  # the connection is on its way while the program goes on
 
@@ -388,6 +407,7 @@ class ClientInstance:
         for address in self.routes.drop_unreachable():
             self._versions.pop(address, None)
             self._memory.forget(address)
+            self._outages.forget(_heartbeats(address))
             self.pool.invalidate(address)
 
     async def _beat(self) -> None:
@@ -411,7 +431,7 @@ CLOSE_SECONDS: Final = 3.0
 
 @asynccontextmanager
 async def open_client(
-    config: ClientConfig,
+    config: ClientConfig | str,
     *,
     own_instance: bool = True,
     environment: Mapping[str, str] | None = None,
@@ -421,7 +441,7 @@ async def open_client(
     """A client for the length of the block; a name server is connected to at once, and nothing else before somebody asks.
 
     Args:
-        config: its settings.
+        config: its settings, or its name servers as ``host:port;host:port``.
         own_instance: give it a client id that no other client has, unless ``config.instance_name`` is set.  Broadcasting
             consumers say False, so that the offsets on their disk are found again.
         environment: variables that stand in for settings that are not set; None for those of this process.
@@ -429,12 +449,16 @@ async def open_client(
         connect: in the place of TCP and TLS, as ``rocketwire.testing`` has it.
 
     Raises:
+        NotInTrioError: the caller does not run in trio.
+        IllegalTypeError: ``config`` is something else.
         LocalProtocolError: a configured address is not ``host:port``.
 
     Closing: at the end of the block, also when it is cancelled, brokers are told that producers and consumers are gone
     (three seconds at most), background tasks end, and every connection is closed.
     """
+    require_trio()
     variables = os.environ if environment is None else environment
+    config = config_of(config)
     named = config
     if own_instance:
         config = config.with_own_instance(os.getpid(), time.monotonic_ns())

@@ -11,46 +11,50 @@ Java: ``DefaultLitePullConsumerImpl``, ``AssignedMessageQueue``.
 
 from __future__ import annotations
 
-import logging
-import time
 from collections import deque
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.clock import now_millis
+from rocketwire.client.arguments import check_config
+from rocketwire.client.clock import now_millis, require_trio
+from rocketwire.client.consuming import check_subscription
 from rocketwire.client.lite_pulls import LitePulls
-from rocketwire.client.lite_queue import LitePullConsumerConfig, LiteQueue, Polled
+from rocketwire.client.lite_queue import LitePullConsumerConfig, LiteQueue, Polled, described
 from rocketwire.client.offset_store import RemoteBrokerOffsetStore
+from rocketwire.client.opening import client_of
+from rocketwire.client.pull_loop import pulls_subject
 from rocketwire.client.pulling import PullRequest, PullStatus
 from rocketwire.client.queues import queues_of, replica_of
-from rocketwire.client.rebalancing import Rebalance, first_offset
+from rocketwire.client.rebalancing import Rebalance, offset_to_begin_at, queues_subject
 from rocketwire.errors import LocalProtocolError, RocketWireError
-from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
+from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult
 from rocketwire.messages.enums import CMResult, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData
 from rocketwire.policy.names import with_namespace
 from rocketwire.policy.subscription import subscription_data
-from rocketwire.policy.validation import check_consumer_group
+from rocketwire.policy.validation import check_consumer_group, check_topic
 from rocketwire.tasks import background
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping
 
     from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.opening import Client
+    from rocketwire.messages.callbacks import ConsumerRunningInfo
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.stored import StoredMessage
-
-_LOG: Final = logging.getLogger("rocketwire.client")
 
 PULL_DELAY: Final = 0.05
 """Seconds until a full or paused queue is looked at again."""
 
 PULL_DELAY_EXCEPTION: Final = 1.0
 """Seconds until a pull is tried again that failed."""
+
+_STORING: Final = "storing of offsets"
 
 BROKER_SUSPEND_MAX_TIME: Final = 20.0
 """Seconds that the broker may hold a pull until a message comes."""
@@ -88,6 +92,7 @@ class LitePullConsumer:
         self._rebalance = Rebalance(
             instance, group, MessageModel.CLUSTERING, config.allocate_message_queue_strategy
         )
+        self._outages = self._rebalance.outages
         self._committed_at = trio.current_time()
         self._started_millis = now_millis()
 
@@ -96,11 +101,14 @@ class LitePullConsumer:
     def subscribe(
         self, topic: str, expression: str | None = None, *, expression_type: str | None = None
     ) -> None:
-        """Share the topic's queues with the other members of the group.
+        """Share the topic's queues with the other members of the group; arguments as of ``PushConsumer.subscribe``.
 
         Raises:
-            LocalProtocolError: queues were assigned already.
+            IllegalTypeError: an argument is not a text.
+            LocalProtocolError: not a name of a topic, or queues were assigned already.
         """
+        check_subscription(topic, expression, expression_type)
+        check_topic(topic)
         if self._assigned:
             raise LocalProtocolError("a consumer either subscribes to topics or is assigned queues")
         name = with_namespace(self._instance.config.namespace, topic)
@@ -157,8 +165,9 @@ class LitePullConsumer:
         Args:
             within: seconds.
 
-        Cancellation: nothing is lost.
+        Raises: NotInTrioError: the caller does not run in trio.  Cancellation: nothing is lost.
         """
+        require_trio()
         self._count_handled()
         if self.config.auto_commit:
             await self._maybe_commit()
@@ -265,6 +274,7 @@ class LitePullConsumer:
         await self._commit()
 
     async def _commit(self) -> None:
+        self._outages = self._rebalance.outages
         self._committed_at = trio.current_time()
         for queue, held in list(self._queues.items()):
             if held.consumed is not None and held.consumed != self._offsets.get(queue):
@@ -285,7 +295,9 @@ class LitePullConsumer:
         try:
             await self._commit()
         except RocketWireError as error:
-            _LOG.warning("%s: offsets were not stored: %s", self.group, error)
+            self._outages.report(_STORING, error)
+        else:
+            self._outages.end(_STORING)
 
     # ------------------------------------------------------------------ a member of the instance
 
@@ -326,22 +338,7 @@ class LitePullConsumer:
 
     def running_info(self) -> ConsumerRunningInfo:
         """As ``ConsumerMember``."""
-        now, millis = trio.current_time(), time.time() * 1000
-        table = {
-            queue: held.process.info(
-                held.consumed or 0, lambda moment: round(millis - (now - moment) * 1000)
-            )
-            for queue, held in self._queues.items()
-        }
-        return ConsumerRunningInfo(
-            properties={
-                "PROP_CONSUMEORDERLY": "false",
-                "PROP_CONSUME_TYPE": ConsumeType.CONSUME_ACTIVELY.value,
-                "PROP_CONSUMER_START_TIMESTAMP": str(self._started_millis),
-            },
-            subscription_set=tuple(self._subscriptions.values()),
-            mq_table=table,
-        )
+        return described(self._subscriptions, self._queues, self._started_millis)
 
     async def consume_directly(
         self, message: StoredMessage, broker_name: str
@@ -375,10 +372,12 @@ class LitePullConsumer:
                 await self._soon.wait()
 
     async def _share(self, topic: str) -> list[MessageQueue] | None:
+        if not await self._rebalance.has_route(topic):
+            return None
         try:
             return await self._rebalance.assigned(topic)
         except RocketWireError as error:
-            _LOG.info("%s: queues of %s: %s", self.group, topic, error)
+            self._outages.report(queues_subject(topic), error)
             return None
 
     def _use(self, queues: set[MessageQueue]) -> None:
@@ -411,6 +410,7 @@ class LitePullConsumer:
         )
 
     async def _pull_on(self, queue: MessageQueue, held: LiteQueue) -> None:
+        subject = pulls_subject(queue)
         with held.scope:
             while not held.process.dropped:
                 if self._is_full(held):
@@ -419,12 +419,18 @@ class LitePullConsumer:
                 try:
                     await self._pull(queue, held)
                 except RocketWireError as error:
-                    _LOG.info("%s: pull of %s: %s", self.group, queue, error)
+                    self._outages.report(subject, error, part=queue)
                     await trio.sleep(PULL_DELAY_EXCEPTION)
+                else:
+                    if self._outages:
+                        self._outages.end(subject, queue)
+        self._outages.forget(subject, queue)
 
     async def _pull(self, queue: MessageQueue, held: LiteQueue) -> None:
         if held.position is None:
-            held.position = await self._begin(queue)
+            held.position = await offset_to_begin_at(
+                self._instance, self.group, self.config, self._offsets, queue
+            )
         topic = queue.topic or ""
         subscription = self._subscriptions.get(topic) or subscription_data(topic, version=0)
         result = await self._pulls.pull(
@@ -446,19 +452,6 @@ class LitePullConsumer:
             self._ready.append((queue, held, result.messages))
             self._came.set()
 
-    async def _begin(self, queue: MessageQueue) -> int:
-        stored = await self._offsets.fetch(queue)
-        if stored is not None and stored >= 0:
-            return stored
-        config = self.config
-        return await first_offset(
-            self._instance,
-            queue,
-            config.consume_from_where,
-            config.consume_timestamp_millis,
-            exact_for=self.group if config.begin_as_told else None,
-        )
-
     async def close(self) -> None:
         """Commit what was polled if the consumer does so, and say goodbye; ``open_lite_pull_consumer`` does."""
         with trio.move_on_after(5, shield=True):
@@ -466,30 +459,33 @@ class LitePullConsumer:
                 try:
                     await self._commit()
                 except RocketWireError as error:
-                    _LOG.warning("%s: offsets were not stored: %s", self.group, error)
+                    self._outages.report(_STORING, error)
             await self._instance.remove_consumer(self)
 
 
 @asynccontextmanager
 async def open_lite_pull_consumer(
-    instance: ClientInstance, group: str, *, config: LitePullConsumerConfig | None = None
+    client: Client, group: str, *, config: LitePullConsumerConfig | None = None
 ) -> AsyncGenerator[LitePullConsumer]:
     """A lite pull consumer for the length of the block; it has no queues before ``subscribe`` or ``assign``.
 
     Args:
-        instance: the client; one consumer of a group in an instance.
+        client: as of ``open_push_consumer``.
         group: its name.
         config: settings.
 
     Raises:
+        IllegalTypeError, NotInTrioError: as of ``open_push_consumer``.
         LocalProtocolError: not a name of a group, or a second consumer of it.
 
     Closing, and cancellation: with ``auto_commit`` the offsets of what was handled are stored.  Nobody knows whether the
     messages of the last ``poll`` were: they come back, unless ``commit`` was called.
     """
+    require_trio()
     check_consumer_group(group)
-    name = with_namespace(instance.config.namespace, group)
-    async with background() as nursery:
+    check_config(config, LitePullConsumerConfig)
+    async with client_of(client) as instance, background() as nursery:
+        name = with_namespace(instance.config.namespace, group)
         consumer = LitePullConsumer(instance, name, config or LitePullConsumerConfig(), nursery)
         instance.add_consumer(consumer)
         try:

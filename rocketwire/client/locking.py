@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.client.outages import Outages
 from rocketwire.client.queues import broker_name_of, master_of
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.allocation import LockBatchRequestBody, UnlockBatchRequestBody
@@ -28,6 +29,11 @@ LOCK_INTERVAL: Final = 20.0
 """Seconds between two renewals of all locks."""
 
 
+def _locks(queue: MessageQueue) -> str:
+    """The subject of warnings about the locks of a broker."""
+    return f"locks on broker {queue.broker_name}"
+
+
 class QueueLocks:
     """Locks of one consumer."""
 
@@ -40,6 +46,7 @@ class QueueLocks:
         """
         self._instance = instance
         self._group = group
+        self._outages = Outages(f"group {group}")
 
     async def lock(self, queues: Iterable[MessageQueue]) -> set[MessageQueue]:
         """Lock queues, or renew their locks; returns those that are this client's now.
@@ -58,9 +65,9 @@ class QueueLocks:
                 address = await master_of(self._instance, broker_queues[0])
                 held.update(await self._instance.brokers.lock_queues(address, body))
             except RocketWireError as error:
-                _LOG.info(
-                    "%s: %d queues were not locked: %s", self._group, len(broker_queues), error
-                )
+                self._outages.report(_locks(broker_queues[0]), error)
+            else:
+                self._outages.end(_locks(broker_queues[0]))
 
         async with trio.open_nursery() as nursery:
             for broker_queues in (await self._by_broker(queues)).values():

@@ -18,7 +18,9 @@ import trio
 from rocketwire.client.addresses import join_address, split_address
 from rocketwire.client.calls import make_request, read_answer
 from rocketwire.client.choice import NameServerChoice, share_of
+from rocketwire.client.clock import current_time
 from rocketwire.client.nameserver_calls import NameServerCalls
+from rocketwire.client.outages import Outages
 from rocketwire.codes import ResponseCode
 from rocketwire.connecting import is_address
 from rocketwire.errors import (
@@ -100,6 +102,8 @@ class NameServers(NameServerCalls):
         """
         self._pool = pool
         self._config = config
+        self._outages = Outages()
+        self._refusal = ""
         self._configured = config.name_servers(os.environ if environment is None else environment)
         self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
         self._choice = NameServerChoice(start=self._chance.randrange(_START))
@@ -125,7 +129,7 @@ class NameServers(NameServerCalls):
     ) -> Answer:
         """As ``NameServerCalls.call``; the last error where no server answers."""
         limit = self._config.mq_client_api_timeout if within is None else within
-        deadline = trio.current_time() + limit
+        deadline = current_time() + limit
         order = self._choice.order()
         failure: ChannelError | None = None
         for asked, address in enumerate(order):
@@ -137,13 +141,14 @@ class NameServers(NameServerCalls):
                 self._choice.answered(address)
                 raise
             except ChannelError as error:
-                _LOG.info("name server %s: %s", address, error)
+                _LOG.debug("name server %s: %s", address, error)
                 self._choice.failed(address)
                 failure = error
             else:
                 self._choice.answered(address)
+                self._outages.end(f"name server {address}")
                 return answer
-        raise failure or NoNameServerError("no name server is known")
+        raise failure or self._none()
 
     def each(self) -> tuple[OneNameServer, ...]:
         """Every server, for what has to be told to all of them."""
@@ -164,6 +169,7 @@ class NameServers(NameServerCalls):
         Channels to servers that are gone take no new requests.
         """
         for gone in self._choice.replace(self._shuffled(addresses)):
+            self._outages.forget(f"name server {gone}")
             self._pool.invalidate(gone)
 
     async def refresh(self) -> None:
@@ -181,9 +187,28 @@ class NameServers(NameServerCalls):
         for address in self._choice.down:
             try:
                 await self._pool.connect(address)
-            except ChannelError:
+            except ChannelError as error:
+                self._report(address, error)
                 continue
             self._choice.came_back(address)
+            self._outages.end(f"name server {address}")
+
+    def _report(self, address: str, error: ChannelError) -> None:
+        """Warn about one name server while others can be asked; whoever asks warns if there are none."""
+        up = len(self._choice.addresses) - len(self._choice.down)
+        if up:
+            self._outages.report(
+                f"name server {address}",
+                f"{error}; {up} of {len(self._choice.addresses)} are asked",
+            )
+        else:
+            _LOG.debug("name server %s: %s", address, error)
+
+    def _none(self) -> NoNameServerError:
+        text = "no name server is configured: set namesrv_addr or NAMESRV_ADDR"
+        if self._refusal:
+            text += f" (the address server told none: {self._refusal})"
+        return NoNameServerError(text)
 
     async def _told(self) -> tuple[str, ...]:
         from rocketwire.client.address_server import address_server_url, fetch_name_servers
@@ -193,10 +218,14 @@ class NameServers(NameServerCalls):
             config.address_server_domain, config.address_server_subgroup, config.unit_name
         )
         try:
-            return await fetch_name_servers(url)
+            told = await fetch_name_servers(url)
         except ClientError as error:
-            _LOG.warning("no name servers from the address server: %s", error)
+            self._refusal = str(error)
+            if self._choice.addresses:
+                self._outages.report("address server", error)
             return ()
+        self._outages.end("address server")
+        return told
 
     async def _resolved(self, address: str) -> tuple[str, ...]:
         """The addresses behind a name with several records; anything else as it is."""
@@ -206,7 +235,7 @@ class NameServers(NameServerCalls):
         try:
             records = await trio.socket.getaddrinfo(host, port, type=trio.socket.SOCK_STREAM)
         except (OSError, UnicodeError) as error:  # no such name, or nothing that can be one
-            _LOG.info("name server %s: %s", address, error)
+            _LOG.debug("name server %s: %s", address, error)  # as a call will say
             return (address,)
         found = tuple(dict.fromkeys(join_address(str(record[4][0]), port) for record in records))
         if len(found) < 2:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
 
+from rocketwire.client.outages import Outages, advice_on
 from rocketwire.client.queues import replica_of
 from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerError, DecodeError, LocalProtocolError, RocketWireError
@@ -135,9 +136,10 @@ class RemoteBrokerOffsetStore(_Memory):
         self._instance = instance
         self._group = group
         self._stored: dict[MessageQueue, int] = {}
+        self._outages = Outages(f"group {group}")
 
     async def fetch(self, queue: MessageQueue) -> int | None:
-        """As ``OffsetStore``; the broker may say 0 for a young queue that the group has never read (clients.md 4.5)."""
+        """As ``OffsetStore``; the broker may say 0 for a young queue that the group has never read (docs/guide/client.md, "Where a group begins")."""
         address = (await replica_of(self._instance, queue)).address
         offset = await self._instance.brokers.consumer_offset(
             address, self._group, queue, zero_if_not_found=self._zero_if_not_found
@@ -206,11 +208,13 @@ class RemoteBrokerOffsetStore(_Memory):
         self, queue: MessageQueue, offset: int, *, oneway: bool
     ) -> RocketWireError | None:
         """Stores one offset; returns why it was not, which was logged."""
+        subject = f"storing of offsets of topic {queue.topic} on broker {queue.broker_name}"
         try:
             await self.commit(queue, offset, oneway=oneway)
         except RocketWireError as error:
-            _LOG.warning("offset %d of %s was not stored: %s", offset, queue, error)
+            self._outages.report(subject, f"offset {offset} of {queue} was not stored: {error}", advice_on(error), part=queue)  # fmt: skip
             return error
+        self._outages.end(subject, queue)
         return None
 
     async def commit(self, queue: MessageQueue, offset: int, *, oneway: bool = False) -> None:

@@ -24,7 +24,7 @@ from rocketwire.client.consuming import (
     ConsumeOrderlyStatus,
 )
 from rocketwire.client.sending_back import send_to_retry_topic
-from rocketwire.errors import RocketWireError
+from rocketwire.errors import IllegalHandlerError, RocketWireError
 from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.names import RETRY_PREFIX
 
@@ -219,6 +219,8 @@ class OrderlyConsumption:
             shown = [with_real_topic(message, self._group) for message in messages]
         try:
             return await self.listener(shown, context) or ConsumeOrderlyStatus.SUCCESS
+        except IllegalHandlerError:  # ends the consumer: it would fail on every message
+            raise
         except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it
             _LOG.exception("%s: a handler failed on message %s", self._group, shown[0].msg_id)
             return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT

@@ -25,6 +25,7 @@ import trio
 
 from rocketwire.channel import Channel, over
 from rocketwire.client.addresses import join_address, split_address
+from rocketwire.client.clock import current_time, require_trio
 from rocketwire.codes import ResponseCode
 from rocketwire.connecting import connect_stream
 from rocketwire.errors import (
@@ -50,6 +51,8 @@ _GO_AWAY: Final = int(ResponseCode.GO_AWAY)
 
 MAX_CHANNELS: Final = 4096
 """Addresses that one pool is connected to at once; every further one is refused."""
+
+_CO_COROUTINE: Final = 0x80  # of inspect
 
 SILENCE: Final = 1.0
 """Seconds without any answer after which a request that times out gives its channel up."""
@@ -101,6 +104,12 @@ def _unless_retired(
 ) -> RemotingCommand | PreparedRequest | None:
     """What follows an answer: nothing where the channel takes no more."""
     return None if link.retired or response.code == _GO_AWAY else follow(response)
+
+
+def _is_async(function: object) -> bool:
+    """Whether a function is surely a coroutine function, without the price of asking ``inspect``."""
+    flags: int = getattr(getattr(function, "__code__", None), "co_flags", 0)
+    return bool(flags & _CO_COROUTINE)
 
 
 class ChannelPool:
@@ -178,7 +187,7 @@ class ChannelPool:
         Cancellation: the request is forgotten; it may have been executed.  The channel stays.
         """
         limit = self._config.mq_client_api_timeout if within is None else within
-        now = trio.current_time()
+        now = current_time()
         return await self.request_by(address, command, started=now, deadline=now + limit)
 
     async def request_by(
@@ -230,7 +239,7 @@ class ChannelPool:
         except RequestTimeoutError as error:
             now = trio.current_time()
             if link is not None and max(link.heard_at, started) + SILENCE <= now:
-                _LOG.info("%s was silent for %.1f s and is given up", address, now - started)
+                _LOG.debug("%s was silent for %.1f s and is given up", address, now - started)
                 self._retire(link)
             limit = max(0.0, deadline - started)
             raise RequestTimeoutError(address, command.code, limit) from error
@@ -251,6 +260,7 @@ class ChannelPool:
 
         Arguments, errors: as of ``request``.
         """
+        require_trio()
         limit = self._config.mq_client_api_timeout if within is None else within
         command = self.prepared(command)
         with trio.move_on_after(limit):
@@ -301,11 +311,27 @@ class ChannelPool:
     # ------------------------------------------------------------------ being asked
 
     def handle(self, code: int, handler: RequestHandler) -> None:
-        """Answer requests of that code, from whichever address they come; replaces the handler that was there."""
+        """Answer requests of that code, from whichever address they come; replaces the handler that was there.
+
+        Raises:
+            IllegalHandlerError: the handler is not async.
+        """
+        if not _is_async(handler):
+            from rocketwire.client.handlers import async_handler
+
+            handler = async_handler("handler", handler, "address, request")
         self._handlers[code] = handler
 
     def on_connected(self, listener: Callable[[str], None]) -> None:
-        """Call ``listener(address)`` whenever a channel has been opened; it must not wait for anything."""
+        """Call ``listener(address)`` whenever a channel has been opened; it must not wait for anything.
+
+        Raises:
+            IllegalHandlerError: the listener is async.
+        """
+        if _is_async(listener):
+            from rocketwire.client.handlers import sync_function
+
+            listener = sync_function("listener", listener, "address")
         self._listeners.append(listener)
 
     async def answer_to(self, address: str, request: RemotingCommand) -> RemotingCommand | None:
@@ -445,9 +471,13 @@ async def open_pool(
         environment: variables that stand in for settings that are not set; None for those of this process.
         connect: in the place of TCP and TLS, as ``rocketwire.testing`` has it.
 
+    Raises:
+        NotInTrioError: the caller does not run in trio.
+
     Closing: at the end of the block every channel is closed and handlers are cancelled; who still waits for an answer gets
     ``ChannelClosedError``.
     """
+    require_trio()
     variables = os.environ if environment is None else environment
     async with background() as nursery:
         pool = ChannelPool(config, nursery, variables, connect)

@@ -18,11 +18,24 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import trio
 
 from rocketwire.client.acknowledging import Acknowledgements
-from rocketwire.client.clock import now_millis
-from rocketwire.client.consuming import expression_and_type
+from rocketwire.client.arguments import (
+    SOME_SECONDS,
+    check_config,
+    check_settings,
+    instance_of,
+    seconds,
+    whole,
+)
+from rocketwire.client.clock import now_millis, require_trio
+from rocketwire.client.consuming import check_subscription, checked_subscriptions
 from rocketwire.client.expressions import check_expression
+from rocketwire.client.handlers import async_handler
+from rocketwire.client.opening import client_of
+from rocketwire.client.outages import Outages
 from rocketwire.client.popping import InitMode, PopCalls, PopStatus
-from rocketwire.errors import RocketWireError
+from rocketwire.client.rebalancing import queues_subject
+from rocketwire.errors import IllegalHandlerError, RocketWireError
+from rocketwire.flags import Perm
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeFromWhere, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData
@@ -35,8 +48,10 @@ from rocketwire.wire.stored import StoredMessage
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
+    from rocketwire.client.arguments import Rule
     from rocketwire.client.consuming import Wanted
     from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.opening import Client
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
@@ -66,6 +81,11 @@ POP_DELAY_LEVEL: Final = (
 POP_DELAY_EXCEPTION: Final = 1.0
 """Seconds until a pop is tried again that failed."""
 
+_FULL: Final = "the broker holds too many pops already"
+
+FULL_PATIENCE: Final = 10.0
+"""Seconds for which a broker may be too busy for pops without a warning."""
+
 ANSWER_SOON: Final = 1.0
 """Seconds after which a broker that has not answered a pop holds it, as it has no message.  One that was made later may have hidden
 some already: whoever closes waits for its answer, and gives them back."""
@@ -76,7 +96,7 @@ PopListener: TypeAlias = Callable[[StoredMessage], Awaitable[bool | None]]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PopConsumerConfig:
-    """Settings of a pop consumer; times in seconds.
+    """Settings of a pop consumer; times in seconds.  A value of the wrong type or out of bounds is refused at once.
 
     Attributes:
         pop_invisible_time: for how long a message is hidden, 5 to 300; a handler that takes longer has it given out again.
@@ -88,6 +108,9 @@ class PopConsumerConfig:
         max_reconsume_times: tries, after which a message is acknowledged although nobody handled it.
         await_termination: seconds that handlers are given to end when the consumer is closed.
         refresh_interval: seconds between two looks for new brokers of a topic.
+
+    Raises:
+        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what was given.
     """
 
     pop_invisible_time: float = 60.0
@@ -99,6 +122,24 @@ class PopConsumerConfig:
     max_reconsume_times: int = 16
     await_termination: float = 15.0
     refresh_interval: float = 20.0
+
+    def __post_init__(self) -> None:
+        """Check types and bounds."""
+        check_settings(self, _RULES)
+
+
+_RULES: Final[Mapping[str, Rule]] = {
+    "pop_invisible_time": seconds(least=5, most=300),
+    "poll_time": seconds(zero=True),
+    "pop_batch_nums": whole(least=1, most=32),
+    "pop_threshold": whole(least=1),
+    "consume_thread_max": whole(least=1),
+    "init_mode": instance_of(InitMode, expected="an InitMode, as InitMode.MIN"),
+    "max_reconsume_times": whole(least=0),
+    "await_termination": seconds(zero=True),
+    "refresh_interval": SOME_SECONDS,
+}
+"""What each setting may be."""
 
 
 class PopConsumer:
@@ -123,6 +164,7 @@ class PopConsumer:
         self.config = config
         self.calls = PopCalls(instance, group)
         self._acknowledgements = Acknowledgements(self.calls)
+        self._outages = Outages(f"group {group}")
         self._instance = instance
         self._listener = listener
         self._nursery = nursery
@@ -141,6 +183,7 @@ class PopConsumer:
         self, topic: str, expression: str | None = None, *, expression_type: str | None = None
     ) -> None:
         """Want messages of a topic; as of ``PushConsumer.subscribe``."""
+        check_subscription(topic, expression, expression_type)
         check_topic(topic)
         name = with_namespace(self._instance.config.namespace, topic)
         self._subscriptions[name] = subscription_data(
@@ -224,12 +267,27 @@ class PopConsumer:
                 try:
                     route = await self._instance.route(topic)
                 except RocketWireError as error:
-                    _LOG.info("%s: route of %s: %s", self.group, topic, error)
+                    self._outages.report_route(topic, error)
                     continue
+                self._outages.end_route(topic)
                 names = {one.broker_name for one in route.broker_datas or () if one.broker_name}
                 self._pop_at(topic, names)
+                self._judge(topic, route)
             with trio.move_on_after(self.config.refresh_interval):
                 await self._soon.wait()
+
+    def _judge(self, topic: str, route: TopicRouteData) -> None:
+        """Warn if no queue of a topic may be read."""
+        subject = queues_subject(topic)
+        queues = route.queue_datas
+        if queues and not any((queue.perm or 0) & Perm.READ for queue in queues):
+            self._outages.report(
+                subject,
+                "there is no queue with the permission to read",
+                "check the permissions of the topic and of its brokers",
+            )
+        else:
+            self._outages.end(subject)
 
     def _pop_at(self, topic: str, names: set[str]) -> None:
         for key, scope in list(self._popping.items()):
@@ -243,6 +301,7 @@ class PopConsumer:
 
     async def _pop_on(self, topic: str, broker_name: str, scope: trio.CancelScope) -> None:
         config, key = self.config, (topic, broker_name)
+        subject = f"pops of topic {topic} from broker {broker_name}"
         with scope:
             while not self._closing:
                 while self._waiting.get(key, 0) >= config.pop_threshold:
@@ -259,14 +318,17 @@ class PopConsumer:
                         init_mode=config.init_mode,
                     )
                 except RocketWireError as error:
-                    _LOG.info("%s: pop of %s at %s: %s", self.group, topic, broker_name, error)
+                    self._outages.report(subject, error)
                     await trio.sleep(POP_DELAY_EXCEPTION)
                     continue
                 finally:
                     del self._popped_at[key]
                     self._calm.unpark_all()
                 if result.status is PopStatus.POLLING_FULL:
+                    self._outages.report(subject, _FULL, patience=FULL_PATIENCE)
                     await trio.sleep(POP_DELAY_EXCEPTION)
+                elif self._outages:
+                    self._outages.end(subject)
                 hidden_until = trio.current_time() + config.pop_invisible_time
                 for message in result.messages:
                     self._waiting[key] = self._waiting.get(key, 0) + 1
@@ -286,6 +348,8 @@ class PopConsumer:
             finally:
                 self._handlers.release()
             await self._finish(message, handled=handled)
+        except IllegalHandlerError:
+            raise
         except RocketWireError as error:
             _LOG.warning("%s: message %s comes back: %s", self.group, message.msg_id, error)
         finally:
@@ -310,6 +374,8 @@ class PopConsumer:
     async def _is_handled(self, message: StoredMessage) -> bool:
         try:
             return await self._listener(message) is not False
+        except IllegalHandlerError:  # ends the consumer: it would fail on every message
+            raise
         except Exception:  # noqa: BLE001 - the application's own; the message comes back and the log has it
             _LOG.exception("%s: a handler failed on message %s", self.group, message.msg_id)
             return False
@@ -338,7 +404,7 @@ class PopConsumer:
 
 @asynccontextmanager
 async def open_pop_consumer(
-    instance: ClientInstance,
+    client: Client,
     group: str,
     subscriptions: Mapping[str, Wanted],
     listener: PopListener,
@@ -348,13 +414,14 @@ async def open_pop_consumer(
     """A pop consumer for the length of the block; brokers of 5.0 and newer can be popped.
 
     Args:
-        instance: the client; one consumer of a group in an instance.
+        client: as of ``open_push_consumer``.
         group: its name.
         subscriptions: as of ``open_push_consumer``.
-        listener: handles messages.
+        listener: a coroutine function of (message) that handles one message.
         config: settings.
 
     Raises:
+        IllegalHandlerError, IllegalTypeError, NotInTrioError: as of ``open_push_consumer``.
         LocalProtocolError: a name or an expression that cannot be, or a second consumer of the group.
         BrokerError: the broker does not understand an expression.
         ClientError, ChannelError: it cannot be asked.
@@ -364,13 +431,16 @@ async def open_pop_consumer(
 
     Cancellation: handlers are cancelled, and what is not acknowledged comes when its time is up.
     """
+    require_trio()
     check_consumer_group(group)
-    name = with_namespace(instance.config.namespace, group)
-    async with background() as nursery:
+    check_config(config, PopConsumerConfig)
+    checked_subscriptions(subscriptions)
+    listener = async_handler("listener", listener, "message")
+    async with client_of(client) as instance, background() as nursery:
+        name = with_namespace(instance.config.namespace, group)
         consumer = PopConsumer(instance, name, config or PopConsumerConfig(), listener, nursery)
-        for topic, wanted in subscriptions.items():
-            expression, kind = expression_and_type(wanted)
-            consumer.subscribe(topic, expression, expression_type=kind)
+        for topic, expression, expression_type in checked_subscriptions(subscriptions):
+            consumer.subscribe(topic, expression, expression_type=expression_type)
         await consumer.check()
         instance.add_consumer(consumer)
         try:

@@ -13,18 +13,21 @@ from __future__ import annotations
 
 import random
 from functools import cached_property
+from threading import get_ident
 from typing import TYPE_CHECKING
 
 import trio
 
-from rocketwire.client.clock import now_millis
+from rocketwire.client.arguments import wrong_type
+from rocketwire.client.clock import now_millis, require_trio
 from rocketwire.client.members import ProducerMember
+from rocketwire.client.message import Message
 from rocketwire.client.plain_sends import PlainSends
 from rocketwire.client.publishing import Publishing
 from rocketwire.client.send_result import SendResult
 from rocketwire.client.sending import outgoing, wire_topic
 from rocketwire.client.unique_keys import unique_keys
-from rocketwire.errors import IllegalMessageError, ReplyTimeoutError
+from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError, ReplyTimeoutError
 from rocketwire.policy.names import with_namespace
 from rocketwire.policy.selectors import queue_by_hash
 from rocketwire.policy.validation import check_message, check_producer_group
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from rocketwire.client.instance import ClientInstance
-    from rocketwire.client.message import Message
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.client.request_reply import OpenRequests
     from rocketwire.client.sending import Outgoing
@@ -89,6 +91,7 @@ class Producer(ProducerMember):
         self.instance = instance
         self.config = config
         self.trace: ProducerTrace | None = None
+        self._thread = get_ident()
         self._group = with_namespace(instance.config.namespace, group)
         self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
         self._publishing = Publishing(instance, self._group, config, self._chance)
@@ -118,6 +121,8 @@ class Producer(ProducerMember):
             within: seconds for all tries; None for ``ProducerConfig.send_msg_timeout``.
 
         Raises:
+            IllegalMessageTypeError: it is not a ``Message``.
+            NotInTrioError: the caller does not run in trio.
             IllegalMessageError, IllegalNameError: it cannot be sent as it is.
             TopicRouteNotFoundError: there is no such topic, and none is created.
             BrokerError: the broker refused for good.
@@ -128,16 +133,22 @@ class Producer(ProducerMember):
         """
         limit = self.config.send_msg_timeout if within is None else within
         trace = self.trace
-        if trace is None:
-            sent = self._plain.send(message, limit)
-            if isinstance(sent, SendResult):
-                return sent
-            if sent is not None:
-                ready, first = sent
-                return await self._publishing.go_on(message.topic, ready, first)
-        ready = self._ready(message)
-        if trace is None:
-            return await self._publishing.send(message.topic, ready, limit)
+        if get_ident() != self._thread:
+            _check_call(message)
+        try:
+            if trace is None:
+                sent = self._plain.send(message, limit)
+                if isinstance(sent, SendResult):
+                    return sent
+                if sent is not None:
+                    ready, first = sent
+                    return await self._publishing.go_on(message.topic, ready, first)
+            ready = self._ready(message)
+            if trace is None:
+                return await self._publishing.send(message.topic, ready, limit)
+        except (AttributeError, RuntimeError):
+            _check_call(message)
+            raise
         started = now_millis()
         result = await self._publishing.send(message.topic, ready, limit)
         trace.sent(message, result, started)
@@ -151,6 +162,7 @@ class Producer(ProducerMember):
         Raises:
             IllegalMessageError: also when the queue is of another topic.
         """
+        _check_call(message)
         if queue.topic != message.topic:
             raise IllegalMessageError(f"a message to {message.topic} in a queue of {queue.topic}")
         ready = self._ready(message)
@@ -177,8 +189,15 @@ class Producer(ProducerMember):
             choose: the topic's queues -> one of them.
             within: seconds; None for ``ProducerConfig.send_msg_timeout``.
 
-        Errors: as of ``send_to``.
+        Raises:
+            IllegalHandlerError: ``choose`` is async, or cannot be called with the queues.
+
+        Other errors: as of ``send_to``.
         """
+        from rocketwire.client.handlers import sync_function
+
+        _check_call(message)
+        sync_function("choose", choose, "queues")
         return await self.send_to(message, choose(await self.queues(message.topic)), within=within)
 
     async def send_ordered(
@@ -188,6 +207,7 @@ class Producer(ProducerMember):
 
         Java: ``SelectMessageQueueByHash``; the same key goes to the same queue from both.  Errors: as of ``send_to``.
         """
+        _check_call(message)
         queues = await self.queues(message.topic)
         return await self.send_to(message, queue_by_hash(queues, key), within=within)
 
@@ -196,6 +216,7 @@ class Producer(ProducerMember):
 
         Errors: as of ``send``, but nothing is tried twice.
         """
+        _check_call(message)
         ready = self._ready(message)
         target = await self._publishing.target(wire_topic(self.instance.config, message.topic))
         await self._publishing.tell(target, queue or target.rotation.next_queue(), ready)
@@ -243,6 +264,8 @@ class Producer(ProducerMember):
         """
         from rocketwire.client.batching import check_batch, outgoing_batch
 
+        for message in messages:
+            _check_call(message)
         check_batch(messages, self.config)
         namespace = self.instance.config.namespace
         topic = messages[0].topic
@@ -299,15 +322,18 @@ class Producer(ProducerMember):
 
         Args:
             message: without a delay level.
-            execute: the local transaction; when it raises, the outcome is unknown and the error is told the broker and raised here.
+            execute: the local transaction, a function or coroutine function of (message, result); when it raises, the outcome is unknown and the error is told the broker and raised here.
             within: seconds for the half message.
 
         Errors: as of ``send``, and whatever ``execute`` raises.
 
         Cancellation: the outcome stays unknown, until the broker asks.
         """
+        from rocketwire.client.handlers import check_callable
         from rocketwire.client.transactions import TransactionSendResult, half_message
 
+        _check_call(message)
+        check_callable("execute", execute, "message, result")
         half = half_message(message, self._group)
         result = await self.send(half, within=within)
         broker = self._broker_of(message.topic, result.message_queue)
@@ -343,6 +369,7 @@ class Producer(ProducerMember):
 
         from rocketwire.client.request_reply import request_message
 
+        _check_call(message)
         limit = self.config.send_msg_timeout if within is None else within
         correlation_id = str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
         name = wire_topic(self.instance.config, message.topic)
@@ -413,6 +440,18 @@ class Producer(ProducerMember):
         from rocketwire.client.producer_tasks import keep_looking
 
         await keep_looking(self.instance, self._publishing, PROBE_SECONDS)
+
+
+def _check_call(message: object) -> None:
+    """Check what a send was called with, and where.
+
+    Raises:
+        NotInTrioError: the caller does not run in trio.
+        IllegalMessageTypeError: it is not a message.
+    """
+    require_trio()
+    if not isinstance(message, Message):
+        raise IllegalMessageTypeError(str(wrong_type("message", "a Message", message)))
 
 
 def _renamed(queue: MessageQueue, topic: str) -> MessageQueue:

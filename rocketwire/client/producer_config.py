@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from rocketwire.client.arguments import (
+    FLAG,
+    MAYBE_TEXT,
+    SOME_SECONDS,
+    TEXT,
+    check_settings,
+    instance_of,
+    optional,
+    whole,
+    wrong_type,
+)
 from rocketwire.policy.retry import RETRY_RESPONSE_CODES, RETRY_TIMES
 from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.policy.validation import DEFAULT_MAX_MESSAGE_SIZE
 from rocketwire.wire.body_compression import DEFAULT_LEVEL, CompressionType
 from rocketwire.wire.frozen import dataclass
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rocketwire.client.arguments import Rule
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerConfig:
-    """Settings of one producer.
+    """Settings of one producer; a value of the wrong type or out of bounds is refused when the config is created.
 
     Attributes:
         send_msg_timeout: seconds for a whole send, retries included.
@@ -30,6 +48,9 @@ class ProducerConfig:
         send_smart_msg: False for the long names of header fields, which old brokers need.
         enable_trace: whether sends are recorded in the trace topic.
         trace_topic: None for ``RMQ_SYS_TRACE_TOPIC``.
+
+    Raises:
+        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what was given.
     """
 
     send_msg_timeout: float = 3.0
@@ -48,3 +69,35 @@ class ProducerConfig:
     send_smart_msg: bool = True
     enable_trace: bool = False
     trace_topic: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check types and bounds."""
+        check_settings(self, _RULES)
+
+
+def _check_codes(name: str, value: Any) -> None:
+    """Checks a set of response codes."""
+    codes = cast("Iterable[Any]", value if type(value) in (frozenset, set) else (None,))
+    if not all(isinstance(code, int) for code in codes):
+        raise wrong_type(name, "a frozenset of response codes (int)", value)
+
+
+_RULES: Final[Mapping[str, Rule]] = {
+    "send_msg_timeout": SOME_SECONDS,
+    "send_msg_max_timeout_per_request": optional(SOME_SECONDS),
+    "retry_times_when_send_failed": whole(least=0),
+    "retry_another_broker_when_not_store_ok": FLAG,
+    "retry_response_codes": _check_codes,
+    "compress_msg_body_over_howmuch": whole(least=0),
+    "compress_level": whole(),
+    "compress_type": instance_of(CompressionType, expected="a CompressionType"),
+    "max_message_size": whole(least=1),
+    "default_topic_queue_nums": whole(least=1),
+    "create_topic_key": TEXT,
+    "send_latency_enable": FLAG,
+    "start_detector_enable": FLAG,
+    "send_smart_msg": FLAG,
+    "enable_trace": FLAG,
+    "trace_topic": MAYBE_TEXT,
+}
+"""What each setting may be."""

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from rocketwire.client.config import ClientConfig
-from rocketwire.client.instance import open_client
+from rocketwire.client.arguments import check_config
+from rocketwire.client.clock import require_trio
+from rocketwire.client.instance import ClientInstance
+from rocketwire.client.opening import client_of
 from rocketwire.policy.names import without_namespace
 from rocketwire.tasks import background
 
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import AsyncGenerator
 
-    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.opening import Client
     from rocketwire.client.producer import Producer
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.client.transactions import TransactionCheck
@@ -30,7 +32,7 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_producer(
-    client: ClientInstance | ClientConfig,
+    client: Client,
     group: str,
     config: ProducerConfig | None = None,
     *,
@@ -40,29 +42,39 @@ async def open_producer(
     """A producer for the length of the block.
 
     Args:
-        client: the client that it shares with others, or the settings of one of its own.
+        client: an open client; or settings or name servers (``host:port;host:port``) of a new one, which is closed with the
+            producer.
         group: its group; one producer of a group in a client.
         config: its settings.
-        check: tells what became of a transaction when a broker asks.
+        check: tells what became of a transaction when a broker asks: a function or coroutine function of (half message).
         chance: where turns begin, for tests.
 
     Raises:
+        IllegalHandlerError: ``check`` cannot be called with a message.
+        IllegalTypeError: an argument has the wrong type.
+        NotInTrioError: the caller does not run in trio.
         IllegalNameError: the group cannot be called that.
         LocalProtocolError: the client has a producer of that group already.
 
     Closing: at the end of the block trace records that wait are sent, brokers are told that the producer is gone, and a client of
     its own is closed.
     """
-    if isinstance(client, ClientConfig):
+    if not isinstance(client, ClientInstance):
         async with (
-            open_client(client) as own,
-            open_producer(own, group, config, check=check, chance=chance) as made,
+            client_of(client) as own,
+            open_producer(own, group, config, check=check, chance=chance) as producer,
         ):
-            yield made
+            yield producer
         return
+    require_trio()
     from rocketwire.client.producer import Producer
     from rocketwire.client.producer_config import ProducerConfig
 
+    check_config(config, ProducerConfig)
+    if check is not None:
+        from rocketwire.client.handlers import check_callable
+
+        check_callable("check", check, "message")
     settings = config or ProducerConfig()
     producer = Producer(client, group, settings, check=check, chance=chance)
     client.add_producer(producer)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.client.outages import Outages
 from rocketwire.client.pulling import (
     BROKER_SUSPEND_MAX_TIME,
     PullCalls,
@@ -53,6 +54,15 @@ PULL_DELAY_SUSPENDED: Final = 1.0
 """Seconds between two looks whether a suspended consumer goes on."""
 
 
+BUSY_PATIENCE: Final = 10.0
+"""Seconds for which a broker may be too busy for pulls without a warning."""
+
+
+def pulls_subject(queue: MessageQueue) -> str:
+    """The subject of warnings about pulls of a queue; the queues of a topic on one broker share it."""
+    return f"pulls of topic {queue.topic} from broker {queue.broker_name}"
+
+
 class Held:
     """A queue that a consumer has.
 
@@ -80,6 +90,7 @@ class PullLoop:
 
     Attributes:
         suspended: pull nothing while it is set.
+        outages: warns about pulls that fail.
     """
 
     def __init__(
@@ -106,6 +117,7 @@ class PullLoop:
             moved: called when a queue goes on at another offset; ends the loop of that queue.
         """
         self.suspended = False
+        self.outages = Outages(f"group {group}")
         self._group = group
         self._config = config
         self._subscriptions = subscriptions
@@ -135,6 +147,7 @@ class PullLoop:
         moved_to: int | None = None
         with held.scope:
             moved_to = await self._pull_until_moved(queue, held.process, offset)
+        self.outages.forget(pulls_subject(queue), queue)
         if moved_to is not None:
             _LOG.warning("%s: %s goes on at %d", self._group, queue, moved_to)
             await self._moved(queue, moved_to)
@@ -151,15 +164,12 @@ class PullLoop:
                 continue
             try:
                 result = await self._calls.pull_on(place.request(), place.take)
-            except BrokerError as error:
-                busy = error.code == ResponseCode.FLOW_CONTROL
-                _LOG.info("%s: pull of %s: %s", self._group, queue, error)
-                await trio.sleep(PULL_DELAY_BROKER_FLOW_CONTROL if busy else PULL_DELAY_EXCEPTION)
             except RocketWireError as error:
-                _LOG.info("%s: pull of %s: %s", self._group, queue, error)
-                await trio.sleep(PULL_DELAY_EXCEPTION)
+                await trio.sleep(self._failed(queue, error))
             else:
                 process.last_pull = trio.current_time()
+                if self.outages:
+                    self.outages.end(pulls_subject(queue), queue)
                 if result is not None:
                     if result.status is PullStatus.OFFSET_ILLEGAL:
                         return result.next_begin_offset
@@ -169,6 +179,18 @@ class PullLoop:
                 if self._config.pull_interval:
                     await trio.sleep(self._config.pull_interval)
         return None
+
+    def _failed(self, queue: MessageQueue, error: RocketWireError) -> float:
+        """Reports a pull that failed; returns the seconds until the next one."""
+        busy = isinstance(error, BrokerError) and error.code == ResponseCode.FLOW_CONTROL
+        self.outages.report(
+            pulls_subject(queue),
+            error,
+            part=queue,
+            patience=BUSY_PATIENCE if busy else 0.0,
+            topic=queue.topic,
+        )
+        return PULL_DELAY_BROKER_FLOW_CONTROL if busy else PULL_DELAY_EXCEPTION
 
     def delay(self, queue: MessageQueue, process: ProcessQueue[StoredMessage], now: float) -> float:
         """Seconds to wait before the next pull; 0 to pull now."""

@@ -8,24 +8,30 @@ Java: ``DefaultMQPushConsumerImpl``.
 
 from __future__ import annotations
 
-import logging
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.client.arguments import check_config
 from rocketwire.client.assignment import Assignment
-from rocketwire.client.clock import every, now_millis
+from rocketwire.client.clock import every, now_millis, require_trio
 from rocketwire.client.concurrently import ConcurrentConsumption
 from rocketwire.client.consumer_stats import ConsumerStats
-from rocketwire.client.consuming import PushConsumerConfig, expression_and_type
+from rocketwire.client.consuming import (
+    PushConsumerConfig,
+    check_subscription,
+    checked_subscriptions,
+)
 from rocketwire.client.deliveries import Deliveries, Delivery
 from rocketwire.client.direct import consumed_directly, described
 from rocketwire.client.expressions import check_expression
+from rocketwire.client.handlers import async_handler
 from rocketwire.client.locking import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
+from rocketwire.client.opening import client_of
 from rocketwire.client.orderly import OrderlyConsumption
-from rocketwire.errors import LocalProtocolError, RocketWireError
+from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.enums import ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData
 from rocketwire.policy.names import retry_topic, with_namespace
@@ -43,13 +49,12 @@ if TYPE_CHECKING:
     )
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.offset_store import OffsetStore
+    from rocketwire.client.opening import Client
     from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.wire.stored import StoredMessage
-
-_LOG: Final = logging.getLogger("rocketwire.client")
 
 GOODBYE: Final = 5.0
 """Seconds beside ``await_termination`` in which a consumer that closes stores offsets, unlocks queues and tells brokers."""
@@ -131,9 +136,11 @@ class PushConsumer:
 
         Raises:
             LocalProtocolError: the messages go to a listener.
+            NotInTrioError: the caller does not run in trio.
 
         Cancellation: nothing is lost; what was not handled comes back.
         """
+        require_trio()
         if self._deliveries is None:
             raise LocalProtocolError("the messages of this consumer go to its listener")
         return await self._deliveries.next()
@@ -151,8 +158,10 @@ class PushConsumer:
             expression_type: None or ``TAG``, ``SQL92``, or another that the broker knows.
 
         Raises:
+            IllegalTypeError: an argument is not a text.
             LocalProtocolError: not a name of a topic, no tag in the expression, or none of another type.
         """
+        check_subscription(topic, expression, expression_type)
         check_topic(topic)
         name = with_namespace(self._instance.config.namespace, topic)
         self._subscriptions[name] = subscription_data(
@@ -236,9 +245,8 @@ class PushConsumer:
 
     async def start(self, subscriptions: Mapping[str, Wanted]) -> None:
         """Subscribe, and start the tasks; ``open_push_consumer`` does."""
-        for topic, wanted in subscriptions.items():
-            expression, kind = expression_and_type(wanted)
-            self.subscribe(topic, expression, expression_type=kind)
+        for topic, expression, expression_type in checked_subscriptions(subscriptions):
+            self.subscribe(topic, expression, expression_type=expression_type)
         if self.config.message_model is not MessageModel.BROADCASTING:
             name = retry_topic(self.group)
             self._subscriptions[name] = subscription_data(name, version=now_millis())
@@ -251,9 +259,10 @@ class PushConsumer:
         interval = self._instance.config.persist_consumer_offset_interval
         start = self._nursery.start_soon
         start(self.assignment.keep_balanced)
-        start(every, interval, self.assignment.persist)
-        start(every, LOCK_INTERVAL, self.assignment.renew_locks)
-        start(every, self.config.consume_timeout, self.assignment.give_up_expired)
+        outages = self.assignment.outages
+        start(every, interval, self.assignment.persist, outages, "storing of offsets")
+        start(every, LOCK_INTERVAL, self.assignment.renew_locks, outages, "renewal of locks")
+        start(every, self.config.consume_timeout, self.assignment.give_up_expired, outages, "expiry of messages")  # fmt: skip
 
     async def close(self) -> None:
         """Give everything up in good order; ``open_push_consumer`` does."""
@@ -268,10 +277,7 @@ class PushConsumer:
 
     async def _learn_routes(self) -> None:
         for topic in self._subscriptions:
-            try:
-                await self._instance.route(topic)
-            except RocketWireError as error:
-                _LOG.info("%s: route of %s: %s", self.group, topic, error)
+            await self.assignment.has_route(topic)
 
     async def _queues_changed(self) -> None:
         """Says everything anew, so that brokers compare it with the other members' (Java: ``messageQueueChanged``).
@@ -290,7 +296,7 @@ class PushConsumer:
 
 @asynccontextmanager
 async def open_push_consumer(
-    instance: ClientInstance,
+    client: Client,
     group: str,
     subscriptions: Mapping[str, Wanted],
     listener: MessageListenerConcurrently | None = None,
@@ -302,16 +308,22 @@ async def open_push_consumer(
     """A push consumer for the length of the block.
 
     Args:
-        instance: the client; one consumer of a group in an instance.
+        client: an open client; or settings or name servers (``host:port;host:port``) of a new one, which is closed with the
+            consumer.  A client has at most one consumer of a group.
         group: its name.
         subscriptions: by topic the tags that are wanted as ``a || b``, ``*`` for all, or expression and type, as
             ``("a > 5", "SQL92")``.
-        listener: handles messages whose order does not count.  Without any listener the consumer is an iterator.
-        orderly_listener: handles messages in the order of each queue.
-        orderly: whether the iterator keeps order; goes without saying with ``orderly_listener``.
+        listener: a coroutine function of (messages, context) that handles messages in any order.  Without a listener the
+            consumer is an iterator.
+        orderly_listener: a coroutine function of (messages, context) that handles the messages of each queue in order.
+        orderly: whether the iterator keeps order; implied by ``orderly_listener``.
         config: settings.
 
     Raises:
+        IllegalHandlerError: a listener is not async, or does not take two arguments.  A listener that cannot be judged in advance,
+            as a lambda, ends the block with this error when it returns something that cannot be awaited.
+        IllegalTypeError: an argument has the wrong type.
+        NotInTrioError: the caller does not run in trio.
         LocalProtocolError: a name or an expression that cannot be, two listeners, or a second consumer of the group.
         BrokerError: the broker does not understand an expression.
         ClientError, ChannelError: it cannot be asked.
@@ -321,15 +333,24 @@ async def open_push_consumer(
 
     Cancellation: the same; handlers are not waited for but cancelled, and their messages come back.
     """
+    require_trio()
     check_consumer_group(group)
-    if listener and orderly_listener:
+    check_config(config, PushConsumerConfig)
+    checked_subscriptions(subscriptions)
+    if listener is not None and orderly_listener is not None:
         raise LocalProtocolError("two listeners")
-    name = with_namespace(instance.config.namespace, group)
-    async with background() as nursery:
+    if listener is not None:
+        listener = async_handler("listener", listener, "messages, context")
+    if orderly_listener is not None:
+        orderly_listener = async_handler("orderly_listener", orderly_listener, "messages, context")
+    settings = config or PushConsumerConfig()
+    shares = settings.message_model is not MessageModel.BROADCASTING
+    async with client_of(client, own_instance=shares) as instance, background() as nursery:
+        name = with_namespace(instance.config.namespace, group)
         consumer = PushConsumer(
             instance,
             name,
-            config or PushConsumerConfig(),
+            settings,
             listener,
             orderly_listener,
             orderly=orderly or orderly_listener is not None,

@@ -6,26 +6,30 @@ Java: ``RebalanceImpl``, ``RebalancePushImpl.computePullFromWhereWithException``
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from rocketwire.client.clock import now_millis
+from rocketwire.client.outages import Outages
 from rocketwire.client.queues import queues_of, replica_of
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.errors import BrokerError, ChannelError
+from rocketwire.errors import BrokerError, ChannelError, RocketWireError
 from rocketwire.messages.allocation import QueryAssignmentRequestBody, QueryAssignmentResponseBody
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import of_all_places, sorted_client_ids, sorted_queues
-from rocketwire.policy.names import RETRY_PREFIX
+from rocketwire.policy.names import RETRY_PREFIX, is_retry_topic
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.offset_store import OffsetStore
     from rocketwire.messages.allocation import MessageQueueAssignment
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.allocation import AllocateMessageQueueStrategy
 
 T = TypeVar("T")
+
+_NAMES: Final = "client id"
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
@@ -33,8 +37,21 @@ CONSUME_TIMESTAMP_BEFORE: Final = 30 * 60 * 1000
 """Milliseconds before the start of a consumer at which ``CONSUME_FROM_TIMESTAMP`` begins unless told otherwise."""
 
 
+HEARTBEAT_PATIENCE: Final = 3.0
+"""Seconds after which a broker should list the members of a group that have just sent their first heartbeats."""
+
+
+def queues_subject(topic: str) -> str:
+    """The subject of warnings about the queues of a topic."""
+    return f"queues of topic {topic}"
+
+
 class Rebalance:
-    """Shares the queues of topics out among the members of one group."""
+    """Shares the queues of topics out among the members of one group.
+
+    Attributes:
+        outages: warns when there is no queue for this member.
+    """
 
     def __init__(
         self,
@@ -56,6 +73,17 @@ class Rebalance:
         self._model = model
         self._strategy = strategy
         self._broker_cannot: set[str] = set()
+        self.outages = Outages(f"group {group}")
+
+    async def has_route(self, topic: str) -> bool:
+        """Whether the route of a topic is known, or a name server tells it now; warns if not."""
+        try:
+            await self._instance.route(topic)
+        except RocketWireError as error:
+            self.outages.report_route(topic, error)
+            return False
+        self.outages.end_route(topic)
+        return True
 
     async def assigned(self, topic: str) -> list[MessageQueue] | None:
         """The queues of a topic that are this member's; None where that cannot be told now.
@@ -66,25 +94,71 @@ class Rebalance:
         """
         queues = sorted_queues(await queues_of(self._instance, topic))
         if self._model is MessageModel.BROADCASTING:
+            self._judge(topic, queues, queues)
             return queues
         members = await self.members(topic)
         if not members or not queues:
+            self._judge(topic, queues, (), members)
             return None
         own = members.count(self._instance.client_id)
         if not own:
+            self._judge(topic, queues, (), members)
             return []
         strategy = self._strategy
         if own > 1 and self._instance.has_own_name:
             _LOG.info("%s: the broker knows %d connections of this client", self._group, own)
             strategy = of_all_places(strategy)
         elif own > 1:
-            _LOG.warning(
-                "%s: %d clients are called %s: they get the same queues, and some queues get nobody",
-                self._group,
-                own,
-                self._instance.client_id,
+            client_id = self._instance.client_id
+            self.outages.report(
+                _NAMES,
+                f"{own} clients are called {client_id}: they get the same queues, and some queues get nobody",
+                "give each its own instance_name",
+                part=topic,
             )
-        return strategy.allocate(self._instance.client_id, queues, sorted_client_ids(members))
+        if own == 1 or self._instance.has_own_name:
+            self.outages.end(_NAMES, topic)
+        allocated = strategy.allocate(self._instance.client_id, queues, sorted_client_ids(members))
+        self._judge(topic, queues, allocated, members)
+        return allocated
+
+    def _judge(
+        self,
+        topic: str,
+        queues: Sequence[MessageQueue],
+        allocated: Sequence[MessageQueue],
+        members: Sequence[str] = (),
+    ) -> None:
+        """Warn if a topic has no queue for this member, with the reason; a retry topic may have few queues."""
+        subject = queues_subject(topic)
+        if allocated or is_retry_topic(topic):
+            self.outages.end(subject)
+        elif not queues:
+            self.outages.report(
+                subject,
+                "there is no queue with the permission to read",
+                "check the permissions of the topic and of its brokers",
+            )
+        elif not members:
+            self.outages.report(
+                subject,
+                "the broker does not know the group, or lists no member of it",
+                "create the group, as with rocketwire-admin updateSubGroup, and look for refused heartbeats",
+                patience=HEARTBEAT_PATIENCE,
+            )
+        elif self._instance.client_id not in members:
+            self.outages.report(
+                subject,
+                f"the broker does not list this client among the {len(members)} members of the group",
+                "look for refused heartbeats",
+                patience=HEARTBEAT_PATIENCE,
+            )
+        else:
+            self.outages.report(
+                subject,
+                f"{len(members)} members share {len(queues)} queues, and none is left for this one",
+                "add queues to the topic, or start fewer members",
+            )
 
     async def members(self, topic: str) -> tuple[str, ...]:
         """Client ids of the group, as some broker of the topic knows them.
@@ -110,7 +184,7 @@ class Rebalance:
             others = self._instance.routes.masters_of_topic(topic, but=address)
             if not others:
                 raise
-            _LOG.info("%s: asking %s instead: %s", self._group, others[0], error)
+            _LOG.debug("%s: asking %s instead: %s", self._group, others[0], error)
             return await ask(others[0])
 
     async def assigned_by_broker(self, topic: str) -> tuple[MessageQueueAssignment, ...] | None:
@@ -142,6 +216,49 @@ class Rebalance:
             return None
         told: QueryAssignmentResponseBody | None = answer.body
         return () if told is None else told.message_queue_assignments or ()
+
+
+class Beginning(Protocol):
+    """The settings that say where a consumer begins; attributes as of ``PushConsumerConfig``."""
+
+    @property
+    def consume_from_where(self) -> ConsumeFromWhere:
+        """Where to begin in a queue of which no offset is known."""
+        ...
+
+    @property
+    def consume_timestamp_millis(self) -> int | None:
+        """For ``CONSUME_FROM_TIMESTAMP``."""
+        ...
+
+    @property
+    def begin_as_told(self) -> bool:
+        """Whether ``consume_from_where`` holds for young topics too."""
+        ...
+
+
+async def offset_to_begin_at(
+    instance: ClientInstance,
+    group: str,
+    config: Beginning,
+    offsets: OffsetStore,
+    queue: MessageQueue,
+) -> int:
+    """The offset that is stored for a group, or the one that its settings say.
+
+    Raises:
+        ClientError, ChannelError: the broker does not tell.
+    """
+    stored = await offsets.fetch(queue)
+    if stored is not None and stored >= 0:
+        return stored
+    return await first_offset(
+        instance,
+        queue,
+        config.consume_from_where,
+        config.consume_timestamp_millis,
+        exact_for=group if config.begin_as_told else None,
+    )
 
 
 async def first_offset(

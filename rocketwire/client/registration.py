@@ -30,7 +30,11 @@ from rocketwire.client.broker_topics import (
     version_question_of,
 )
 from rocketwire.client.calls import make_request
+from rocketwire.client.clock import require_trio
+from rocketwire.client.config import config_of
+from rocketwire.client.handlers import async_handler, sync_function
 from rocketwire.client.nameserver import NameServers, OneNameServer
+from rocketwire.client.outages import Outages
 from rocketwire.client.pool import open_pool
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -95,6 +99,7 @@ class Registration:
         self._handlers: dict[int, RequestHandler] = {}
         self._listeners: list[Callable[[NotifyMinBrokerIdChangeRequestHeader], None]] = []
         self._one_at_a_time = trio.Lock()
+        self._outages = Outages(f"broker {identity.broker_name}")
         self.handle(Code.NOTIFY_MIN_BROKER_ID_CHANGE, self._min_broker_changed)
 
     @property
@@ -151,7 +156,9 @@ class Registration:
             try:
                 await self._pool.send_oneway(server.address, command, within=1.0)
             except RocketWireError as error:
-                _LOG.info("no heartbeat to name server %s: %s", server.address, error)
+                self._outages.report(f"heartbeats to name server {server.address}", error)
+            else:
+                self._outages.end(f"heartbeats to name server {server.address}")
 
     async def unregister(self) -> None:
         """Leave all name servers; errors are logged."""
@@ -177,12 +184,13 @@ class Registration:
                     Code.REGISTER_BROKER, header, data, within=self.settings.register_timeout
                 )
             except RocketWireError as error:
-                _LOG.info("name server %s: not registered: %s", server.address, error)
+                self._outages.report(f"registration with name server {server.address}", error)
                 self.results.pop(server.address, None)
                 self.failures[server.address] = error
                 return
             told: RegisterBrokerResponseHeader = answer.header
             self.failures.pop(server.address, None)
+            self._outages.end(f"registration with name server {server.address}")
             self.results[server.address] = RegisterBrokerResult(
                 ha_server_addr=told.ha_server_addr,
                 master_addr=told.master_addr,
@@ -209,7 +217,7 @@ class Registration:
                     within=self.settings.call_timeout,
                 )
             except RocketWireError as error:
-                _LOG.info("name server %s: %s", server.address, error)
+                _LOG.debug("name server %s: %s", server.address, error)  # as registering will say
                 wanting.append(server)
                 return
             told: QueryDataVersionResponseHeader = answer.header
@@ -225,14 +233,22 @@ class Registration:
     # ------------------------------------------------------------------ being asked
 
     def handle(self, code: int, handler: RequestHandler) -> None:
-        """Answer requests of that code at the broker's own address, if it listens; replaces the handler that was there."""
-        self._handlers[code] = handler
+        """Answer requests of that code at the broker's own address, if it listens; replaces the handler that was there.
+
+        Raises:
+            IllegalHandlerError: the handler is not async, or cannot be called with (address, request).
+        """
+        self._handlers[code] = async_handler("handler", handler, "address, request")
 
     def on_min_broker_change(
         self, listener: Callable[[NotifyMinBrokerIdChangeRequestHeader], None]
     ) -> None:
-        """Call ``listener`` when a name server tells that the lowest broker id of the group is another one (code 905)."""
-        self._listeners.append(listener)
+        """Call ``listener`` when a name server says that the group has another lowest broker id (code 905).
+
+        Raises:
+            IllegalHandlerError: the listener is async, or cannot be called with one argument.
+        """
+        self._listeners.append(sync_function("listener", listener, "change"))
 
     async def serve(
         self,
@@ -283,7 +299,7 @@ class Registration:
 async def open_registration(
     identity: BrokerIdentity,
     topics: Iterable[TopicConfig],
-    config: ClientConfig,
+    config: ClientConfig | str,
     *,
     settings: RegistrationSettings | None = None,
     listen: bool = False,
@@ -298,7 +314,7 @@ async def open_registration(
     Args:
         identity: which broker.
         topics: what it has.  A name server refuses a new broker that has exactly one topic.
-        config: name servers, credentials, TLS.
+        config: name servers, credentials, TLS; or the name servers as ``host:port;host:port``.
         settings: how it registers; None for Java's ways.
         listen: accept connections at ``identity.broker_addr`` and answer them by ``Registration.handle``; name servers connect
             there to tell of a new lowest broker id.
@@ -307,12 +323,16 @@ async def open_registration(
         wall_clock_ms: milliseconds since 1970, for the version of the topics.
 
     Raises:
+        NotInTrioError: the caller does not run in trio.
+        IllegalTypeError: ``config`` is something else.
         LocalProtocolError: a topic has no name, or an address is not ``host:port``.
         OSError: nobody can listen at the broker's address.
 
     Closing: at the end of the block, also when it is cancelled, the broker is unregistered everywhere, as far as name servers
     answer within ``settings.call_timeout``.
     """
+    require_trio()
+    config = config_of(config)
     settings = settings or RegistrationSettings()
     clock = wall_clock_ms or _wall_clock_ms
     variables = os.environ if environment is None else environment

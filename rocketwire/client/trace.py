@@ -8,21 +8,19 @@ Java: ``TraceDataEncoder``, ``AsyncTraceDispatcher``, ``SendMessageTraceHookImpl
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
 import trio
 
 from rocketwire.client.message import Message
+from rocketwire.client.outages import Outages, advice_on
 from rocketwire.errors import RocketWireError
 from rocketwire.messages import message_const as const
 from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
-
-_LOG: Final = logging.getLogger("rocketwire.client")
 
 TRACE_TOPIC: Final = "RMQ_SYS_TRACE_TOPIC"
 DEFAULT_REGION: Final = "DefaultRegion"
@@ -150,6 +148,7 @@ class TraceDispatcher:
         self._send = send
         self._queue: deque[TraceRecord] = deque()
         self._enough = trio.Event()
+        self._outages = Outages()
 
     def append(self, one: TraceRecord) -> None:
         """A record, to be sent soon; never waits."""
@@ -175,7 +174,11 @@ class TraceDispatcher:
             try:
                 await self._send(message)
             except RocketWireError as error:
-                _LOG.info("trace records were not sent: %s", error)
+                self._outages.report(
+                    "message trace", f"trace records were not sent: {error}", advice_on(error)
+                )
+            else:
+                self._outages.end("message trace")
 
     def _next(self) -> list[TraceRecord]:
         """The oldest records that go into one message."""

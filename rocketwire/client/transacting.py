@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.client.outages import Outages
 from rocketwire.client.transactions import (
     LocalTransactionState,
     answer_check,
@@ -34,6 +35,7 @@ class Transactions:
         self._instance = instance
         self._group = group
         self._check = check
+        self._outages = Outages(f"group {group}")
 
     async def run(
         self,
@@ -73,7 +75,11 @@ class Transactions:
     ) -> None:
         """A broker asks; a check that fails counts as unknown, and the broker will ask again."""
         if self._check is None:
-            _LOG.warning("%s: no check of transactions for group %s", address, self._group)
+            self._outages.report(
+                "transactions",
+                f"broker {address} asks how one ended, and there is no check of transactions",
+                "open the producer with check=...",
+            )
             return
         remark = None
         try:

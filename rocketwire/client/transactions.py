@@ -12,10 +12,12 @@ from enum import Enum
 from inspect import isawaitable
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from rocketwire.client.arguments import shown
 from rocketwire.client.calls import make_request
 from rocketwire.client.message import Message
 from rocketwire.client.send_result import SendResult
 from rocketwire.codes import RequestCode
+from rocketwire.errors import IllegalHandlerError
 from rocketwire.messages import message_const as const
 from rocketwire.messages.transactions import EndTransactionRequestHeader
 from rocketwire.wire.ids import decode_offset_message_id
@@ -68,9 +70,19 @@ def half_message(message: Message, group: str) -> Message:
 
 
 async def state_from(outcome: Outcome) -> LocalTransactionState:
-    """What an application's function said, once it has."""
+    """What an application's function said, once it has.
+
+    Raises:
+        IllegalHandlerError: it is not a ``LocalTransactionState``.
+    """
     said = await outcome if isawaitable(outcome) else outcome
-    return LocalTransactionState.UNKNOW if said is None else said
+    if said is None:
+        return LocalTransactionState.UNKNOW
+    if not isinstance(said, LocalTransactionState):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise IllegalHandlerError(
+            f"expected a LocalTransactionState or None, and the function returned {shown(said)}"
+        )
+    return said
 
 
 async def end_transaction(

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.errors import IllegalMessageError, IllegalNameError
+from rocketwire.errors import IllegalMessageError, IllegalNameError, IllegalTypeError
 from rocketwire.messages import message_const
 from rocketwire.policy.javatext import trim
 from rocketwire.policy.names import (
@@ -42,6 +42,7 @@ def check_topic(topic: str) -> None:
     """A name that can be a topic's.
 
     Raises:
+        IllegalTypeError: not a text.
         IllegalNameError: blank, longer than 127, or with other characters than letters, digits and ``%|_-``.
     """
     _check("topic", topic, MAX_TOPIC_LENGTH)
@@ -51,6 +52,7 @@ def check_group(group: str) -> None:
     """A name that can be a group's.
 
     Raises:
+        IllegalTypeError: not a text.
         IllegalNameError: blank, longer than 120, or with other characters than letters, digits and ``%|_-``.
     """
     _check("group", group, MAX_GROUP_LENGTH)
@@ -137,7 +139,9 @@ def check_user_property(name: str, value: str | None) -> None:
         )
 
 
-def _check(kind: str, name: str, longest: int) -> None:
+def _check(kind: str, name: object, longest: int) -> None:
+    if not isinstance(name, str):
+        raise IllegalTypeError(f"{kind}: expected a text (str), got {name!r:.80}")
     if not name.strip():
         raise IllegalNameError(f"the {kind} is blank")
     if len(name) > longest:

@@ -165,9 +165,11 @@ def _constructor(cls: type[Any]) -> Callable[..., None]:
         else:
             arguments.append(name)
         lines.append(f"    set_(self, {name!r}, {value})")
-    if not lines:
-        arguments, lines = [], ["    pass"]
-    head = f"def __init__(self{', *' if lines != ['    pass'] else ''}{', '.join(arguments)}):"
+    keywords = ", *" if lines else ""
+    if hasattr(cls, "__post_init__"):
+        lines.append("    self.__post_init__()")
+    head = f"def __init__(self{keywords}{', '.join(arguments)}):"
+    lines = lines or ["    pass"]
     text = "\n".join((head, *lines, ""))
     made: Callable[..., None] = compiled(text, "__init__", cls.__name__, names)
     made.__qualname__ = f"{cls.__qualname__}.__init__"

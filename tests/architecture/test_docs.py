@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
+SOURCES = ("rocketwire", "namesrv", "tools", "bench")
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs" / "guide").glob("*.md"))]
 
 
@@ -50,3 +51,24 @@ def test_the_first_screen_of_the_readme_names_both_commands() -> None:
 
     assert any(line.startswith("make run") for line in first_screen)
     assert any(line.startswith("make test") for line in first_screen)
+
+
+def test_every_page_that_the_code_names_is_in_the_project() -> None:
+    listing = subprocess.run(
+        ["git", "ls-files", "*.md", *(f"{root}/*.py" for root in SOURCES)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    tracked = [ROOT / line for line in listing.stdout.splitlines()]
+    pages = {path.name for path in tracked if path.suffix == ".md"}
+    named = {
+        (str(path.relative_to(ROOT)), page)
+        for path in tracked
+        if path.suffix == ".py" and path.is_file()
+        for page in re.findall(r"[\w-]+\.md\b", path.read_text("utf-8"))
+    }
+
+    assert len(named) > 5
+    assert [each for each in sorted(named) if each[1] not in pages] == []

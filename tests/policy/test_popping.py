@@ -166,7 +166,7 @@ def test_acknowledgements_of_one_pop_are_bits_of_one_entry() -> None:
 
     assert {name: len(entries) for name, entries in found.items()} == {"broker-a": 1, "broker-b": 1}
     body = encode_body(BatchAckMessageRequestBody(broker_name="broker-a", acks=found["broker-a"]))
-    assert b'"b":"CQI="' in body  # {0, 3, 9}, clients.md 4.12
+    assert b'"b":"CQI="' in body  # {0, 3, 9}
 
 
 def test_of_a_message_that_kept_the_name_of_its_retry_topic_no_retry_topic_is_made_again() -> None:

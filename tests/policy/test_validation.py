@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire.errors import IllegalMessageError, IllegalNameError, LocalProtocolError
+from rocketwire.errors import (
+    IllegalMessageError,
+    IllegalNameError,
+    IllegalTypeError,
+    LocalProtocolError,
+)
 from rocketwire.messages import message_const
 from rocketwire.policy import validation
 from tests.policy.java import decisions
@@ -70,3 +75,10 @@ def test_a_queue_to_dispatch_to_has_no_slash() -> None:
 def test_a_property_that_would_become_another_is_refused(name: str, value: str | None) -> None:
     with pytest.raises(IllegalMessageError):
         validation.check_user_property(name, value)
+
+
+@pytest.mark.parametrize("check", [validation.check_topic, validation.check_group])
+@pytest.mark.parametrize("name", [None, 5, b"orders"])
+def test_a_name_that_is_no_text_is_a_typed_error(check: Any, name: object) -> None:
+    with pytest.raises(IllegalTypeError, match=r": expected a text \(str\), got "):
+        check(name)

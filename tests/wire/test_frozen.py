@@ -205,3 +205,31 @@ def test_they_can_be_pickled() -> None:
 def test_only_frozen_classes_with_slots_and_keyword_arguments_are_made() -> None:
     with pytest.raises(TypeError, match="only frozen classes"):
         dataclass(frozen=False, slots=True, kw_only=True)
+
+
+@pytest.mark.parametrize("decorator", [dataclass, dataclasses.dataclass])
+def test_what_a_class_does_after_its_fields_are_set_is_called(decorator: Any) -> None:
+    calls: list[object] = []
+
+    @decorator(frozen=True, slots=True, kw_only=True)
+    class Checked:
+        """It looks at its field."""
+
+        number: int = 1
+
+        def __post_init__(self) -> None:
+            calls.append(self.number)
+
+    @decorator(frozen=True, slots=True, kw_only=True)
+    class Empty:
+        """It has none."""
+
+        def __post_init__(self) -> None:
+            calls.append("empty")
+
+    checked: Any = Checked
+    one = checked(number=2)
+    dataclasses.replace(one, number=3)
+    Empty()
+
+    assert calls == [2, 3, "empty"]

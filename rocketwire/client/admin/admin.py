@@ -23,12 +23,13 @@ from rocketwire.client.admin.offsets import Offsets
 from rocketwire.client.admin.static_topics import StaticTopics
 from rocketwire.client.admin.stores import Stores
 from rocketwire.client.admin.topics import Topics
-from rocketwire.client.instance import ClientInstance, open_client
+from rocketwire.client.opening import client_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from rocketwire.client.config import ClientConfig
+    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.opening import Client
 
 
 class Admin:
@@ -82,22 +83,19 @@ class Admin:
 
 
 @asynccontextmanager
-async def open_admin(
-    client: ClientInstance | ClientConfig, *, within: float = ADMIN_TIMEOUT
-) -> AsyncGenerator[Admin]:
+async def open_admin(client: Client, *, within: float = ADMIN_TIMEOUT) -> AsyncGenerator[Admin]:
     """An ``Admin`` for the length of the block.
 
     Args:
-        client: a client that is open already, and stays so; or the settings of one of its own.
+        client: an open client, which stays open; or settings or name servers (``host:port;host:port``) of a new one.
         within: seconds for one call to one broker; queries by key have three times as much, cleaning up six times.
 
     Raises:
+        NotInTrioError: the caller does not run in trio.
+        IllegalTypeError: ``client`` is something else.
         LocalProtocolError: a configured address is not ``host:port``.
 
     Closing: what the block opened is closed at its end, also when it is cancelled.
     """
-    if isinstance(client, ClientInstance):
-        yield Admin(client, within=within)
-        return
-    async with open_client(client) as own:
-        yield Admin(own, within=within)
+    async with client_of(client) as instance:
+        yield Admin(instance, within=within)

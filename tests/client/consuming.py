@@ -1,0 +1,160 @@
+"""Consumers in memory: a name server and a broker that say what a test wants, and what the clients log meanwhile."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import trio
+
+from rocketwire.client import (
+    ClientConfig,
+    open_client,
+    open_lite_pull_consumer,
+    open_pop_consumer,
+    open_push_consumer,
+)
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.messages import decode_body
+from rocketwire.messages.allocation import LockBatchRequestBody, LockBatchResponseBody
+from rocketwire.messages.connections import GetConsumerListByGroupResponseBody
+from rocketwire.messages.offsets import QueryConsumerOffsetResponseHeader
+from rocketwire.messages.pull import PullMessageResponseHeader
+from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
+from rocketwire.testing import MemoryNetwork, open_network, reply
+from rocketwire.wire.stored import StoredMessage, encode_stored_message
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from contextlib import AbstractAsyncContextManager
+
+    import pytest
+
+    from rocketwire.client import ClientInstance
+    from rocketwire.wire.command import RemotingCommand
+
+NS, BROKER = "10.0.0.1:9876", "10.0.0.2:10911"
+CLIENT = "1.1.1.1@i"
+FLAVOURS = ("concurrent", "orderly", "pop", "lite pull")
+PULLS = (Code.PULL_MESSAGE, Code.LITE_PULL_MESSAGE, Code.POP_MESSAGE)
+
+
+def route(perm: int = 6, queues: int = 2) -> RemotingCommand:
+    """The route of a topic on the broker."""
+    return reply(
+        body=TopicRouteData(
+            broker_datas=(BrokerData(broker_name="b", cluster="c", broker_addrs={0: BROKER}),),
+            queue_datas=(
+                QueueData(
+                    broker_name="b", perm=perm, read_queue_nums=queues, write_queue_nums=queues
+                ),
+            ),
+        )
+    )
+
+
+def members(*ids: str) -> RemotingCommand:
+    """The answer to who the members of a group are."""
+    return reply(body=GetConsumerListByGroupResponseBody(consumer_id_list=ids))
+
+
+def refusal(code: int, remark: str = "") -> RemotingCommand:
+    """An error."""
+    return reply(code=code, remark=remark)
+
+
+UNKNOWN = refusal(ResponseCode.TOPIC_NOT_EXIST, "No topic route info in name server")
+
+
+def pulled(*messages: StoredMessage, begin: int = 1) -> RemotingCommand:
+    """The answer to a pull."""
+    header = PullMessageResponseHeader(
+        next_begin_offset=begin, min_offset=0, max_offset=begin, suggest_which_broker_id=0
+    )
+    code = ResponseCode.SUCCESS if messages else ResponseCode.PULL_NOT_FOUND
+    return reply(header, b"".join(map(encode_stored_message, messages)) or None, code=code)
+
+
+async def _held(_: RemotingCommand) -> RemotingCommand:
+    """A pull of a queue without messages."""
+    await trio.sleep(10)
+    return pulled(begin=0)
+
+
+async def _popped(_: RemotingCommand) -> RemotingCommand:
+    await trio.sleep(10)
+    return reply(code=ResponseCode.POLLING_TIMEOUT)
+
+
+def _locked(request: RemotingCommand) -> RemotingCommand:
+    body = decode_body(LockBatchRequestBody, request.body)
+    assert body is not None
+    return reply(body=LockBatchResponseBody(lock_ok_mq_set=body.mq_set))
+
+
+def script(network: MemoryNetwork) -> None:
+    """A name server and a broker where all is well, and no message comes."""
+    network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, route())
+    broker = network.peer(BROKER)
+    broker.on(Code.GET_CONSUMER_LIST_BY_GROUP, members(CLIENT))
+    broker.on(Code.QUERY_CONSUMER_OFFSET, reply(QueryConsumerOffsetResponseHeader(offset=0)))
+    broker.on(Code.PULL_MESSAGE, _held)
+    broker.on(Code.LITE_PULL_MESSAGE, _held)
+    broker.on(Code.POP_MESSAGE, _popped)
+    broker.on(Code.LOCK_BATCH_MQ, _locked)
+    for code in (
+        Code.HEART_BEAT,
+        Code.UNREGISTER_CLIENT,
+        Code.UNLOCK_BATCH_MQ,
+        Code.UPDATE_CONSUMER_OFFSET,
+        Code.CONSUMER_SEND_MSG_BACK,
+    ):
+        broker.on(code, reply())
+
+
+@asynccontextmanager
+async def client_in(network: MemoryNetwork) -> AsyncGenerator[ClientInstance]:
+    """A client of that network."""
+    config = ClientConfig(namesrv_addr=NS, client_ip="1.1.1.1", instance_name="i")
+    async with open_client(config, environment={}, connect=network.connect) as client:
+        yield client
+
+
+@asynccontextmanager
+async def world() -> AsyncGenerator[tuple[MemoryNetwork, ClientInstance]]:
+    """A network where all is well, and a client."""
+    async with open_network() as network:
+        script(network)
+        async with client_in(network) as client:
+            yield network, client
+
+
+async def _ignore(*_: object) -> None:
+    await trio.lowlevel.checkpoint()
+
+
+def consumer(
+    flavour: str, client: ClientInstance, topic: str = "orders", group: str = "g"
+) -> AbstractAsyncContextManager[object]:
+    """A consumer of that flavour, which wants a topic."""
+    if flavour == "pop":
+        return open_pop_consumer(client, group, {topic: "*"}, _ignore)
+    if flavour == "lite pull":
+        return _lite(client, group, topic)
+    if flavour == "orderly":
+        return open_push_consumer(client, group, {topic: "*"}, orderly_listener=_ignore)
+    return open_push_consumer(client, group, {topic: "*"}, _ignore)
+
+
+@asynccontextmanager
+async def _lite(client: ClientInstance, group: str, topic: str) -> AsyncGenerator[object]:
+    async with open_lite_pull_consumer(client, group) as opened:
+        opened.subscribe(topic)
+        yield opened
+
+
+def logged(caplog: pytest.LogCaptureFixture, level: int = logging.WARNING) -> list[str]:
+    """What was logged at that level or above."""
+    return [each.getMessage() for each in caplog.records if each.levelno >= level]
