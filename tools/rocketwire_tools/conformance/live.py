@@ -19,8 +19,8 @@ from rocketwire_tools.conformance.steps import Request
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire_tools.conformance.case import Case
-    from rocketwire_tools.conformance.play import Traces
     from rocketwire_tools.conformance.target import Target
+    from rocketwire_tools.conformance.traces import Traces
 
 ORDER_NAMESPACE: Final = "ORDER_TOPIC_CONFIG"
 """``NamesrvUtil.NAMESPACE_ORDER_TOPIC_CONFIG``"""

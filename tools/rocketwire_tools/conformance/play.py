@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import errno
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
@@ -30,6 +29,7 @@ from rocketwire_tools.conformance.steps import (
     Wait,
 )
 from rocketwire_tools.conformance.target import StartedTarget
+from rocketwire_tools.conformance.traces import REGISTER, Traces
 from rocketwire_tools.conformance.verdict import Exchange, Observation, arrival_text
 from rocketwire_tools.conformance.wording import outcome as in_words
 from rocketwire_tools.conformance.writing import literal_bytes, request_bytes, with_names
@@ -49,11 +49,6 @@ BYTES_KEPT: Final = 65_536
 _ATTEMPTS: Final = 100
 _CLEAN_UP_SECONDS: Final = 10.0
 
-_PUT_KV: Final = 100
-_REGISTER: Final = 103
-_UNDOING: Final = {103: 104, 100: 102, 217: 216}
-"""Request codes that leave something behind, and which one takes it away."""
-
 
 class CaseFailedError(Exception):
     """The target did something that the case does not accept; the text says what.
@@ -69,19 +64,6 @@ class CaseFailedError(Exception):
 
 class UnreachableError(Exception):
     """The target does not take connections."""
-
-
-@dataclass(slots=True)
-class Traces:
-    """What the cases of a run stored in a server.
-
-    Attributes:
-        namespaces: the KV namespaces that entries were stored in.
-        undone: requests that would have removed something and were not answered.
-    """
-
-    namespaces: set[str] = field(default_factory=set[str])
-    undone: list[Request] = field(default_factory=list[Request])
 
 
 class Play:
@@ -127,7 +109,6 @@ class Play:
         self._links: dict[str, Link] = {}
         self._listeners: dict[str, trio.SocketListener] = {}
         self.traces = Traces()
-        self._clusters: dict[str, dict[str, Request]] = {}
         self._step = ""
 
     # ------------------------------------------------------------------ primitives
@@ -220,34 +201,10 @@ class Play:
                     except UnreachableError:
                         pass  # the requests below find out too, and are returned
                     await self._undo()
-                    with suppress(UnreachableError, CaseFailedError):
-                        await self._undo_clusters()
                 await self.close()
                 self._nursery.cancel_scope.cancel()
         if failure is not None:
             raise failure
-
-    async def _undo_clusters(self) -> None:
-        """Remove brokers from all clusters that they were registered in.
-
-        Java's server removes the name of a broker from one cluster alone, that of the request or of its first registration
-        (``RouteInfoManager.unRegisterBroker``).  So it is registered and unregistered once more in each.
-        """
-        for name, unregistrations in self._clusters.items():
-            for request in unregistrations.values() if len(unregistrations) > 1 else ():
-                for _ in range(_ATTEMPTS):
-                    if not await self._lists_broker(
-                        name
-                    ):  # unregistration is asynchronous since 5.x
-                        break
-                    await trio.sleep(0.05)
-                await self.request(dataclasses.replace(request, code=103), "clean-up")
-                await self.request(request, "clean-up")
-
-    async def _lists_broker(self, name: str) -> bool:
-        answer = await self.request(Request(code=106), "clean-up")
-        command = answer.command
-        return command is not None and f'"{name}":{{'.encode() in (command.body or b"")
 
     async def _undo(self) -> None:
         """Send what removes things, and forget what was answered."""
@@ -258,6 +215,19 @@ class Play:
                 await self._close(Close("clean-up"))
             else:
                 self.traces.undone.remove(request)
+        with suppress(UnreachableError, CaseFailedError):
+            for name, request in self.traces.in_several_clusters():
+                for _ in range(_ATTEMPTS):  # unregistration is asynchronous since 5.x
+                    if not await self._lists_broker(name):
+                        break
+                    await trio.sleep(0.05)
+                again = dataclasses.replace(request, code=REGISTER)
+                await self.request(again, "clean-up")
+                await self.request(request, "clean-up")
+
+    async def _lists_broker(self, name: str) -> bool:
+        command = (await self.request(Request(code=106), "clean-up")).command
+        return command is not None and f'"{name}":{{'.encode() in (command.body or b"")
 
     async def close(self) -> None:
         """Close all connections."""
@@ -435,18 +405,7 @@ class Play:
         if opaque is None:
             opaque, link.next_opaque = link.next_opaque, link.next_opaque + 1
         link.asked[opaque] = request.code
-        if request.code in _UNDOING:
-            undoing = Request(code=_UNDOING[request.code], ext=request.ext)
-            if undoing not in self.traces.undone:
-                self.traces.undone.append(undoing)
-            if request.code == _REGISTER:
-                name, cluster = (
-                    (request.ext or {}).get(key) for key in ("brokerName", "clusterName")
-                )
-                if name and cluster:
-                    self._clusters.setdefault(name, {})[cluster] = undoing
-            if request.code == _PUT_KV and "namespace" in (request.ext or ()):
-                self.traces.namespaces.add((request.ext or {})["namespace"])
+        self.traces.note(request)
         return opaque, request_bytes(request, opaque)
 
     # ------------------------------------------------------------------ what comes

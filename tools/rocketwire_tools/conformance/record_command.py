@@ -86,8 +86,11 @@ def replay_command(words: Sequence[str]) -> int:
     except (OSError, ValueError) as error:
         made.error(str(error))
 
+    stored: list[str] = []
+
     async def run() -> Comparison:
         done = await replay(events, wanted.target, patience=wanted.patience, exact=wanted.exact)
+        stored.extend(done.stored)
         unexplained, explained = explain(done.differences, known)
         used = {id(reason) for _, reason in explained}
         unused = [one for one in known if id(one) not in used]
@@ -99,6 +102,8 @@ def replay_command(words: Sequence[str]) -> int:
         print(f"unreachable: {error}", file=sys.stderr)
         return UNREACHABLE
     tell(found, "messages of the server")
+    for text in stored:
+        print(f"{wanted.target}: the replay leaves behind: {text}")
     if wanted.json:
         wanted.json.write_text(as_json(found), "utf-8")
     return FAILED if found.unexplained else PASSED

@@ -17,7 +17,7 @@ import trio
 from rocketwire_tools.conformance.case import Profile, VerdictKind
 from rocketwire_tools.conformance.live import LiveServer, stores_kv
 from rocketwire_tools.conformance.names import SHARED_NAMESPACE, Names
-from rocketwire_tools.conformance.play import CaseFailedError, Play, Traces, UnreachableError
+from rocketwire_tools.conformance.play import CaseFailedError, Play, UnreachableError
 from rocketwire_tools.conformance.probing import PROBE_SECONDS, probe
 from rocketwire_tools.conformance.target import (
     CommandError,
@@ -27,6 +27,7 @@ from rocketwire_tools.conformance.target import (
     StartedTarget,
     Target,
 )
+from rocketwire_tools.conformance.traces import Traces
 from rocketwire_tools.conformance.verdict import Verdict
 
 if TYPE_CHECKING:
