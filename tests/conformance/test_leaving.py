@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pytest
 
@@ -60,7 +60,7 @@ def visible(server: NameServer, folder: Path) -> dict[object, object]:
     for code in LISTS:
         answered, body = said(server, code)
         seen[code] = answered, _in_order(body)
-    topics = json.loads(said(server, 206)[1] or b"{}").get("topicList") or []
+    topics: list[str] = json.loads(said(server, 206)[1] or b"{}").get("topicList") or []
     for topic in sorted(topics):
         seen["route", topic] = _in_order(said(server, 105, {"topic": topic})[1])
     seen["kv"] = json.loads((folder / "namesrv" / "kvConfig.json").read_text())["configTable"]
@@ -79,10 +79,8 @@ def settled(
     server: NameServer, folder: Path, expected: dict[object, object]
 ) -> dict[object, object]:
     """What is visible once it is as expected, or has not become so in 20 seconds: brokers go in the background."""
-    for _ in range(200):
-        seen = visible(server, folder)
-        if seen == expected:
-            break
+    deadline = time.monotonic() + 20
+    while (seen := visible(server, folder)) != expected and time.monotonic() < deadline:
         time.sleep(0.1)
     return seen
 
@@ -94,9 +92,7 @@ def test_a_live_server_is_as_before_but_for_one_empty_namespace(
     words = ["--profile", PROFILES[kind], "--patience", "4", "--quiet"]
     with live(kind, tmp_path) as server:
         before = visible(server, tmp_path)
-        kv = before["kv"]
-        assert isinstance(kv, dict)
-        after = {**before, "kv": {**kv, SHARED: {}}}
+        after = with_shared(before)
 
         assert main([server.address, *words]) == 0
         assert settled(server, tmp_path, after) == after
@@ -122,9 +118,9 @@ def suite(*words: str) -> subprocess.Popen[str]:
 
 
 def with_shared(before: dict[object, object]) -> dict[object, object]:
-    kv = before["kv"]
-    assert isinstance(kv, dict)
-    return {**before, "kv": {**kv, SHARED: {}}}
+    kv = cast("dict[str, object]", before["kv"])
+    empty: dict[str, str] = {}
+    return {**before, "kv": {**kv, SHARED: empty}}
 
 
 def interrupted(process: subprocess.Popen[str]) -> str:

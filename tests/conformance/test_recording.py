@@ -245,7 +245,7 @@ async def test_a_replay_names_what_it_leaves_in_the_server(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     entry = {"namespace": "n", "key": "k", "value": "v"}
-    sent = [
+    sent: list[tuple[int, dict[str, str]]] = [
         (100, entry),
         (100, {**entry, "key": "gone"}),
         (102, {**entry, "key": "gone"}),

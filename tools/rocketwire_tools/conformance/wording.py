@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import singledispatch
 from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -42,7 +43,6 @@ from rocketwire_tools.conformance.steps import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from enum import IntEnum
 
     from rocketwire_tools.conformance.outcomes import Outcome
@@ -131,13 +131,11 @@ _CHECKS: Final = {
 }
 
 
+@singledispatch
 def pattern(expected: object) -> str:
     """A JSON-like value, or a pattern for one, in words."""
     if expected is ANY:
         return "anything"
-    rule = _PATTERNS.get(type(expected))
-    if rule is not None:
-        return rule(expected)
     if isinstance(expected, Mapping):
         members = cast("Mapping[object, object]", expected)
         inner = (f"{_key(key)}: {pattern(value)}" for key, value in members.items())
@@ -151,6 +149,36 @@ def pattern(expected: object) -> str:
     return _cut(json.dumps(expected, ensure_ascii=False, default=str))
 
 
+@pattern.register
+def _(expected: Like) -> str:
+    return f"a text that matches /{expected.pattern}/"
+
+
+@pattern.register
+def _(expected: Has) -> str:
+    return f"an object with at least {pattern(expected.members)}"
+
+
+@pattern.register
+def _(expected: Lacks) -> str:
+    return f"a value without {_many(expected.keys)}"
+
+
+@pattern.register
+def _(expected: Contains) -> str:
+    return f"a list with at least {_many(expected.values)}"
+
+
+@pattern.register
+def _(expected: Ordered) -> str:
+    return f"a list of exactly {_many(expected.values)}, in this order"
+
+
+@pattern.register
+def _(expected: AllOf) -> str:
+    return " and ".join(map(pattern, expected.patterns))
+
+
 def _key(key: object) -> str:
     return json.dumps(key, ensure_ascii=False) if isinstance(key, str) else str(key)
 
@@ -159,23 +187,10 @@ def _many(values: tuple[object, ...]) -> str:
     return ", ".join(map(pattern, values))
 
 
-def _has(expected: Has) -> str:
-    return f"an object with at least {pattern(expected.members)}"
-
-
-_PATTERNS: Final[dict[type, Callable[..., str]]] = {
-    Like: lambda like: f"a text that matches /{like.pattern}/",
-    Has: _has,
-    Lacks: lambda lacks: f"a value without {_many(lacks.keys)}",
-    Contains: lambda contains: f"a list with at least {_many(contains.values)}",
-    Ordered: lambda ordered: f"a list of exactly {_many(ordered.values)}, in this order",
-    AllOf: lambda every: " and ".join(map(pattern, every.patterns)),
-}
-
-
+@singledispatch
 def step(done: Step) -> str:
     """One step in words, without the frames that it sends and without the outcomes that it accepts."""
-    return _STEPS[type(done)](done)
+    raise TypeError(f"no step: {done!r}")
 
 
 def sent(part: Sendable) -> str:
@@ -186,44 +201,63 @@ def sent(part: Sendable) -> str:
     return "a hand-made frame" if isinstance(part, Frame) else f"{len(part)} bytes"
 
 
-def _open(done: Open) -> str:
+@step.register
+def _(done: Open) -> str:
     how = f" with TLS ({done.tls})" if done.tls else ""
     first = f" after the bytes {done.preamble.hex(' ')}" if done.preamble else ""
     end = "; it has to be refused" if done.refused else ""
     return f"open connection {done.on!r}{how}{first}{end}"
 
 
-def _send(done: Send) -> str:
+@step.register
+def _(done: Send) -> str:
     what = " and ".join(map(sent, done.parts))
     pieces = f", {done.pieces} bytes at a time" if done.pieces else ""
     return f"send {what} on connection {done.on!r}{pieces}; wait for nothing"
 
 
-def _until(done: Until) -> str:
+@step.register
+def _(done: Until) -> str:
     early = f", and not before {done.not_before:g} s" if done.not_before else ""
     what = f"send {sent(done.request)} on connection {done.on!r}"
     return f"{what} again and again until the answer is right, within {done.within:g} s{early}"
 
 
-def _restart(done: Restart) -> str:
+@step.register
+def _(done: Restart) -> str:
     kv = "" if done.kv is None else f", with the KV file {done.kv!r}"
     return f"{'kill' if done.kill else 'stop'} the server and start it again{kv}"
 
 
-_STEPS: Final[dict[type, Callable[..., str]]] = {
-    Open: _open,
-    Listen: lambda done: f"listen on {done.at} for the server's connection {done.on!r}",
-    Send: _send,
-    Expect: lambda done: f"expect within {done.within:g} s on connection {done.on!r}",
-    Ask: lambda done: (
-        f"send {sent(done.request)} on connection {done.on!r}; expect its answer within {done.within:g} s"
-    ),
-    Until: _until,
-    Close: lambda done: f"{'reset' if done.reset else 'close'} connection {done.on!r}",
-    Wait: lambda done: f"wait {done.seconds:g} s",
-    Restart: _restart,
-    Call: lambda done: f"call {_function(done)}",
-}
+@step.register
+def _(done: Listen) -> str:
+    return f"listen on {done.at} for the server's connection {done.on!r}"
+
+
+@step.register
+def _(done: Expect) -> str:
+    return f"expect within {done.within:g} s on connection {done.on!r}"
+
+
+@step.register
+def _(done: Ask) -> str:
+    what = f"send {sent(done.request)} on connection {done.on!r}"
+    return f"{what}; expect its answer within {done.within:g} s"
+
+
+@step.register
+def _(done: Close) -> str:
+    return f"{'reset' if done.reset else 'close'} connection {done.on!r}"
+
+
+@step.register
+def _(done: Wait) -> str:
+    return f"wait {done.seconds:g} s"
+
+
+@step.register
+def _(done: Call) -> str:
+    return f"call {_function(done)}"
 
 
 def _function(done: Call) -> str:

@@ -24,6 +24,12 @@ _LINGER_NOT: Final = struct.pack("ii", 1, 0)
 """A socket that is closed so tells its peer by a reset."""
 
 
+def _check_number(name: str, value: object) -> None:
+    """Raise unless it is one."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} is a number, not {value!r}")
+
+
 def _check_count(name: str, value: object, least: int, most: float = math.inf) -> None:
     """Raise unless a number is an integer within bounds."""
     if not isinstance(value, int) or isinstance(value, bool):
@@ -62,8 +68,7 @@ class Direction:
 
     @delay.setter
     def delay(self, seconds: float) -> None:
-        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)):
-            raise TypeError(f"delay is a number of seconds, not {seconds!r}")
+        _check_number("delay", seconds)
         if not 0 <= seconds < math.inf:
             raise ValueError(f"delay is at least 0 seconds and finite, not {seconds!r}")
         self._delay = seconds

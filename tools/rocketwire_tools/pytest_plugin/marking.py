@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, NoReturn, cast
 
 import pytest
 
@@ -29,7 +29,7 @@ class _Argument(NamedTuple):
     """
 
     expected: str
-    valid: Callable[[Any], bool]
+    valid: Callable[[object], bool]
 
 
 def _is_text(value: object) -> bool:
@@ -39,22 +39,49 @@ def _is_text(value: object) -> bool:
 def _is_topics(value: object) -> bool:
     if isinstance(value, (str, bytes)) or not isinstance(value, Iterable):
         return False
-    return all(map(_is_text, value))
+    return all(map(_is_text, cast("Iterable[object]", value)))
+
+
+def _is_bool(value: object) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_broker_id(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_mode(value: object) -> bool:
+    return value in MODES
+
+
+def _is_switch(value: object) -> bool:
+    return isinstance(value, bool) or value in {"true", "false"}
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, str):
+        return value.isascii() and value.removeprefix("-").isdigit()
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_line(value: object) -> bool:
+    return isinstance(value, (str, int)) and not {"\n", "\r"}.intersection(str(value))
 
 
 _TEXT: Final = _Argument("a text that is not empty", _is_text)
 _BROKER: Final[Mapping[str, _Argument]] = {
-    "register": _Argument("True or False", lambda value: isinstance(value, bool)),
+    "register": _Argument("True or False", _is_bool),
     "name": _TEXT,
     "cluster": _TEXT,
-    "broker_id": _Argument("an integer of at least 0", lambda value: _is_integer(value, 0)),
+    "broker_id": _Argument("an integer of at least 0", _is_broker_id),
     "topics": _Argument("a list of texts", _is_topics),
 }
-_MODE: Final = _Argument("'process' or 'thread'", lambda value: value in MODES)
-
-
-def _is_integer(value: object, least: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+_MODE: Final = _Argument("'process' or 'thread'", _is_mode)
+_SETTINGS: Final[Mapping[type, _Argument]] = {
+    bool: _Argument("True or False", _is_switch),
+    int: _Argument("an integer", _is_number),
+    str: _Argument("a text of one line", _is_line),
+}
 
 
 def checked(node: pytest.Item, name: str) -> dict[str, Any]:
@@ -111,24 +138,6 @@ def _is_tls(key: str) -> bool:
 
     changed = [TlsSettings().over({key: text}) for text in ("true", "false")]
     return any(one != TlsSettings() and not one.misplaced for one in changed)
-
-
-def _is_number(value: object) -> bool:
-    if isinstance(value, str):
-        return value.isascii() and value.removeprefix("-").isdigit()
-    return isinstance(value, int) and not isinstance(value, bool)
-
-
-_SETTINGS: Final[Mapping[type, _Argument]] = {
-    bool: _Argument(
-        "True or False", lambda value: isinstance(value, bool) or value in {"true", "false"}
-    ),
-    int: _Argument("an integer", _is_number),
-    str: _Argument(
-        "a text of one line",
-        lambda value: isinstance(value, (str, int)) and not {"\n", "\r"}.intersection(str(value)),
-    ),
-}
 
 
 def _refuse_name(what: str, name: str, names: Iterable[str]) -> NoReturn:
