@@ -32,6 +32,16 @@ async def answers_rubbish(stream: trio.SocketStream) -> None:
     await says_nothing(stream)
 
 
+async def answers_as_a_broker(stream: trio.SocketStream) -> None:
+    """Answers what a broker answers to the cluster list, which it does not know, and to a question about itself."""
+    decoder = CommandDecoder()
+    async for data in stream:
+        decoder.feed(data)
+        while (asked := decoder.next_command()) is not None:
+            code = 0 if asked.code == 28 else 3
+            await stream.send_all(encode(RemotingCommand(code=code, opaque=asked.opaque, flag=1)))
+
+
 class AnswersOnce:
     """Answers the suite's first question, whether anybody is there, and nothing after it."""
 

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+import rocketwire_tools.conformance
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.conformance.case import Case, VerdictKind
-from rocketwire_tools.conformance.diff import Known, compare, judge, read_known
+from rocketwire_tools.conformance.diff import (
+    KNOWN_FILE,
+    Known,
+    compare,
+    judge,
+    known_differences,
+    read_known,
+)
 from rocketwire_tools.conformance.link import Arrival
 from rocketwire_tools.conformance.names import Names
 from rocketwire_tools.conformance.verdict import Observation, Verdict
@@ -154,3 +164,16 @@ def test_a_file_of_known_differences_that_lacks_something_is_refused() -> None:
         read_known('[[difference]]\ncase = "a"\nfields = []')
     with pytest.raises(ValueError, match="Invalid"):
         read_known("[[")
+
+
+def test_the_known_differences_of_rocketwire_come_with_the_package(tmp_path: Path) -> None:
+    more = tmp_path / "more.toml"
+    more.write_text('[[difference]]\ncase = "*"\nfields = ["code"]\nreason = "mine"\n')
+    shipped = known_differences(["rocketwire"])
+
+    assert KNOWN_FILE.is_relative_to(Path(rocketwire_tools.conformance.__file__).parent)
+    assert len(shipped) > 5
+    assert [one.reason for one in known_differences(["rocketwire", str(more)])][-1] == "mine"
+    more.write_text("[[")
+    with pytest.raises(ValueError, match=r"more\.toml: Invalid"):
+        known_differences([str(more)])

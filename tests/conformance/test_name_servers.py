@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_tools.conformance.arguments import NUMBERS
-from rocketwire_tools.conformance.diff import judge, read_known
+from rocketwire_tools.conformance.diff import judge, known_differences
 from tests.conformance.runs import NAMES, Played
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.diff import Known
 
-KNOWN = Path(__file__).with_name("known_differences.toml")
+
 SUPPORT = Path(__file__).parents[2] / "docs" / "support.md"
 
 
 def known() -> list[Known]:
-    return read_known(KNOWN.read_text("utf-8"))
+    return known_differences(["rocketwire"])
 
 
 @pytest.mark.slow

@@ -241,6 +241,35 @@ async def test_the_command_tells_what_is_known_and_what_is_not(
     assert len(json.loads(found.read_text())["unexplained"]) == 2
 
 
+async def test_a_replay_names_what_it_leaves_in_the_server(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    entry = {"namespace": "n", "key": "k", "value": "v"}
+    sent: list[tuple[int, dict[str, str]]] = [
+        (100, entry),
+        (100, {**entry, "key": "gone"}),
+        (102, {**entry, "key": "gone"}),
+        (217, {"topic": "t"}),
+        (217, {"topic": "gone"}),
+        (216, {"topic": "gone"}),
+        (318, {}),
+        (105, {"topic": "t"}),
+    ]
+    events = [Event(1, 0.0, "client", "open")]
+    for number, (code, fields) in enumerate(sent):
+        request = RemotingCommand(code=code, opaque=number, ext_fields=fields)
+        events.append(Event(1, 0.0, "client", "frame", encode(request)))
+    file = tmp_path / "file.jsonl"
+    file.write_text("\n".join(map(write, events)))
+
+    async with listening(answering()) as at:
+        await status_of("replay", str(file), at, "--patience", "0.1")
+
+    lines = capsys.readouterr().out.splitlines()
+    left = [line.partition("leaves behind: ")[2] for line in lines if "leaves behind" in line]
+    assert left == ["KV entry 'k' of namespace 'n'", "topic 't'", "a change of the configuration"]
+
+
 async def test_a_replay_to_nobody_and_one_of_nothing_end_with_their_statuses(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -1,6 +1,7 @@
 """The command line of ``rocketwire-conformance``.
 
-Exit status: 0 nothing that counts has failed, 1 something has, 2 the command line is wrong, 3 the target cannot be reached.
+Exit status: 0 nothing that counts has failed, 1 something has, 2 the command line is wrong or the command that starts the server
+cannot be run, 3 the server cannot be reached or does not start.
 """
 
 from __future__ import annotations
@@ -8,6 +9,9 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -21,19 +25,25 @@ from rocketwire_tools.conformance.arguments import (
     PASSED,
     UNREACHABLE,
     USAGE,
+    add_patience,
     add_start_options,
     address,
+    output,
+    start_command,
 )
-from rocketwire_tools.conformance.case import Profile, VerdictKind
+from rocketwire_tools.conformance.case import Profile
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.diff_command import diff
+from rocketwire_tools.conformance.explaining import explain
+from rocketwire_tools.conformance.interrupts import until_interrupted
 from rocketwire_tools.conformance.play import UnreachableError
+from rocketwire_tools.conformance.probing import PROBE_SECONDS, probe
 from rocketwire_tools.conformance.record_command import record_command, replay_command
-from rocketwire_tools.conformance.runner import PROBE_SECONDS, Run, Settings, probe
+from rocketwire_tools.conformance.runner import Run, Settings
 from rocketwire_tools.conformance.selection import select
-from rocketwire_tools.conformance.target import Target
+from rocketwire_tools.conformance.target import CommandError, NotStartedError, Target
 from rocketwire_tools.conformance.vectors_command import vectors
-from rocketwire_tools.conformance.verdict import Verdict, counts
+from rocketwire_tools.conformance.verdict import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -48,7 +58,7 @@ other commands:
   rocketwire-conformance replay FILE HOST:PORT [--exact] [--known FILE]
   rocketwire-conformance vectors --export DIR
 
-exit status: 0 passed, 1 failed, 2 wrong usage, 3 target not reached
+exit status: 0 passed, 1 failed, 2 wrong usage, 3 the server cannot be reached or does not start
 """
 
 
@@ -64,6 +74,7 @@ def parser() -> argparse.ArgumentParser:
     add("target", nargs="?", type=address, metavar="HOST:PORT", help="a server that runs already")
     add(
         "--start",
+        type=start_command,
         metavar="COMMAND",
         help="start servers with this command instead: {port} {config} {kv} {home} {jvm} are put in",
     )
@@ -90,12 +101,12 @@ def parser() -> argparse.ArgumentParser:
         action="store_true",
         help="also what touches the server's configuration or other people's brokers",
     )
-    add("--patience", type=float, default=1.0, metavar="FACTOR", help="factor for all deadlines")
+    add_patience(made)
     add("--list", action="store_true", help="list the cases and end")
     add("--explain", metavar="ID", help="tell all about one case and end")
-    add("--json", type=Path, metavar="FILE", help="write a report with all that was exchanged")
-    add("--junit", type=Path, metavar="FILE", help="write a report for build servers")
-    add("--html", type=Path, metavar="FILE", help="write a report that is one page")
+    add("--json", type=output, metavar="FILE", help="write a report with all that was exchanged")
+    add("--junit", type=output, metavar="FILE", help="write a report for build servers")
+    add("--html", type=output, metavar="FILE", help="write a report that is one page")
     add("--name", help="what the target is called in reports")
     add("--quiet", action="store_true", help="print failures and the sum only")
     add("--version", action="version", version=__version__)
@@ -110,8 +121,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return run(words) if command is None else command(words[1:])
     except SystemExit as ended:  # argparse has printed why
         return ended.code if isinstance(ended.code, int) else USAGE
-    except BrokenPipeError:  # whoever read our output has seen enough
-        sys.stderr.close()
+    except (BrokenPipeError, ExceptionGroup) as error:
+        if isinstance(error, ExceptionGroup) and error.split(BrokenPipeError)[1] is not None:
+            raise
+        sys.stderr.close()  # the reader of our output has ended
         return FAILED
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -140,40 +153,90 @@ def run(words: Sequence[str]) -> int:
         home=wanted.home,
         patience=wanted.patience,
     )
-    name = wanted.name or (str(wanted.target) if wanted.target else "started")
     target = None if wanted.target is None else Target(wanted.target)
     shown = terminal.Terminal(sys.stdout, len(cases), quiet=wanted.quiet)
-    try:
-        verdicts, seconds = trio.run(_run, cases, settings, target, shown)
-    except UnreachableError as error:
-        print(f"unreachable: {error}", file=sys.stderr)
-        return UNREACHABLE
-    shown.summary(name, verdicts, strict=wanted.strict)
-    made_report = report.Report(name, settings.profile.value, verdicts, seconds)
+    done = trio.run(_run, cases, settings, target, shown)
+    if done.problem:
+        print(done.problem, file=sys.stderr)
+    made_report = report.Report(
+        target=wanted.name or (str(wanted.target) if wanted.target else "started"),
+        profile=settings.profile.value,
+        verdicts=done.verdicts,
+        seconds=done.seconds,
+        started=done.started,
+        server=str(wanted.target or wanted.start),
+        version=done.version,
+        left=done.left,
+        problems=[done.problem, *done.problems] if done.problem else done.problems,
+    )
+    summary = report.as_json(made_report, strict=wanted.strict)
+    if done.verdicts:
+        shown.summary(summary | {"problems": done.problems})
     _write(wanted, made_report)
-    return FAILED if any(counts(one, strict=wanted.strict) for one in verdicts) else PASSED
+    return done.status or (FAILED if summary["failed"] or summary["errors"] else PASSED)
+
+
+@dataclass(slots=True)
+class _Done:
+    """What came of a run.
+
+    Attributes:
+        verdicts: one for each case; fewer if it was interrupted.
+        started: when it began, as ISO 8601 in UTC.
+        seconds: how long it took.
+        version: the protocol version of the server.
+        left: what stays in the server.
+        problems: servers that did not start though others did.
+        problem: why the run ended early or did not begin; empty if neither.
+        status: the exit status, if not that of the verdicts.
+    """
+
+    verdicts: list[Verdict] = field(default_factory=list[Verdict])
+    started: str = ""
+    seconds: float = 0.0
+    version: str = ""
+    left: list[str] = field(default_factory=list[str])
+    problems: list[str] = field(default_factory=list[str])
+    problem: str = ""
+    status: int = PASSED
 
 
 async def _run(
     cases: Sequence[Case], settings: Settings, target: Target | None, shown: terminal.Terminal
-) -> tuple[list[Verdict], float]:
+) -> _Done:
+    done = _Done(started=datetime.now(UTC).isoformat(timespec="seconds"))
     started = trio.current_time()
-    verdicts: list[Verdict]
-    limit = PROBE_SECONDS * settings.patience
-    wrong = None if target is None else await probe(target, limit)
-    if wrong is None:
-        verdicts = await Run(settings, shown.verdict, target).cases(cases, NUMBERS)
-    else:
-        print(f"the target {wrong}; no case can be carried out", file=sys.stderr)
-        kind = VerdictKind.ERROR
-        verdicts = [Verdict(case=case, kind=kind, reason=f"the target {wrong}") for case in cases]
-    return verdicts, trio.current_time() - started
+    run = Run(settings, shown.verdict, target)
+    try:
+        if target is not None:
+            probed = await probe(target, PROBE_SECONDS * settings.patience)
+            done.version = probed.version
+            if probed.wrong is not None:
+                done.problem = f"{target.address} {probed.wrong}; no case can be carried out"
+                done.status = FAILED
+                return done
+        if await until_interrupted(partial(run.cases, cases, NUMBERS)):
+            done.problem = (
+                f"interrupted: {len(run.verdicts)} of {len(cases)} cases were carried out"
+            )
+            done.status = FAILED
+        done.verdicts, done.left, done.problems = run.verdicts, run.left, run.problems
+        order = {case.id: place for place, case in enumerate(cases)}
+        done.verdicts.sort(key=lambda verdict: order[verdict.case.id])
+    except UnreachableError as error:
+        done.problem, done.status = f"unreachable: {error}", UNREACHABLE
+    except NotStartedError as error:
+        done.problem = f"the server did not start: {error.told}"
+        done.status = USAGE if isinstance(error, CommandError) else UNREACHABLE
+    done.version = done.version or run.version
+    done.seconds = trio.current_time() - started
+    return done
 
 
 def _explain(case_id: str) -> int:
     for case in ALL:
         if case.id == case_id:
-            terminal.explain(case, sys.stdout)
+            explain(case, NUMBERS[case.id], sys.stdout)
             return PASSED
     print(f"there is no case {case_id}", file=sys.stderr)
     return USAGE
@@ -193,8 +256,8 @@ def matrix(words: Sequence[str]) -> int:
     """Put several JSON reports side by side."""
     made = argparse.ArgumentParser(prog="rocketwire-conformance matrix")
     made.add_argument("reports", nargs="+", type=Path, metavar="REPORT.json")
-    made.add_argument("--html", type=Path, metavar="FILE")
-    made.add_argument("--markdown", type=Path, metavar="FILE")
+    made.add_argument("--html", type=output, metavar="FILE")
+    made.add_argument("--markdown", type=output, metavar="FILE")
     wanted = made.parse_args(words)
     try:
         reports = [one for path in wanted.reports for one in json.loads(path.read_text("utf-8"))]

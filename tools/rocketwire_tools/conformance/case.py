@@ -29,11 +29,13 @@ class Profile(Enum):
     JAVA_4_9 = "java-4.9"
     JAVA_5_3 = "java-5.3"
     JAVA_5_5 = "java-5.5"
+    JAVA_5_5_1 = "java-5.5.1"
 
 
 ALL_PROFILES: Final = frozenset(Profile)
-SINCE_5_3: Final = frozenset({Profile.JAVA_5_3, Profile.JAVA_5_5})
-ONLY_5_5: Final = frozenset({Profile.JAVA_5_5})
+SINCE_5_3: Final = frozenset({Profile.JAVA_5_3, Profile.JAVA_5_5, Profile.JAVA_5_5_1})
+ONLY_5_5: Final = frozenset({Profile.JAVA_5_5, Profile.JAVA_5_5_1})
+SINCE_5_5_1: Final = frozenset({Profile.JAVA_5_5_1})
 
 
 class VerdictKind(Enum):

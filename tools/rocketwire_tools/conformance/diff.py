@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import trio
@@ -19,14 +20,15 @@ from rocketwire.wire import fastjson
 from rocketwire_tools.conformance.case import VerdictKind
 from rocketwire_tools.conformance.match import shown
 from rocketwire_tools.conformance.names import Names
-from rocketwire_tools.conformance.runner import Run, Settings
 from rocketwire_tools.conformance.selection import under
+from rocketwire_tools.conformance.target import NotStartedError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rocketwire_tools.conformance.case import Case
     from rocketwire_tools.conformance.link import Arrival
+    from rocketwire_tools.conformance.runner import Run, Settings
     from rocketwire_tools.conformance.target import Target
     from rocketwire_tools.conformance.verdict import Observation, Verdict
 
@@ -91,6 +93,29 @@ class Known:
             and (self.first is None or re.search(self.first, str(difference.first)) is not None)
             and (self.second is None or re.search(self.second, str(difference.second)) is not None)
         )
+
+
+ROCKETWIRE: Final = "rocketwire"
+"""What ``--known`` calls the file that comes with the package."""
+KNOWN_FILE: Final = Path(__file__).with_name("known_differences.toml")
+"""The differences between Java's name server 5.5.0 (A) and rocketwire's (B) that are on purpose."""
+
+
+def known_differences(names: Sequence[str]) -> list[Known]:
+    """Read all files of known differences that ``--known`` names.
+
+    Raises:
+        OSError: a file cannot be read.
+        ValueError: as by ``read_known``, with the name of the file.
+    """
+    entries: list[Known] = []
+    for name in names:
+        path = KNOWN_FILE if name == ROCKETWIRE else Path(name)
+        try:
+            entries += read_known(path.read_text("utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from error
+    return entries
 
 
 def read_known(text: str) -> list[Known]:
@@ -286,23 +311,41 @@ def judge(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One of the two servers: a running one, or the command that starts it."""
+    """One of the two servers: a running one, or the command that starts it.
 
+    Attributes:
+        name: its address, or the command.
+        settings: how cases are carried out on it.
+        target: the one that runs; None to start it.
+        run: the run on it.
+    """
+
+    name: str
     settings: Settings
     target: Target | None
+    run: Run
 
 
 async def play_both(
     cases: Sequence[Case], numbers: dict[str, int], first: Side, second: Side
 ) -> tuple[list[Verdict], list[Verdict]]:
-    """Play cases on both servers at the same time."""
-    verdicts: dict[int, list[Verdict]] = {}
+    """Play cases on both servers at the same time.
 
-    async def one(place: int, side: Side) -> None:
-        run = Run(side.settings, lambda _: None, side.target)
-        verdicts[place] = await run.cases(cases, numbers)
+    Raises:
+        NotStartedError: one of them did not start; the text begins with its name.
+    """
+    failures: list[NotStartedError] = []
+
+    async def one(side: Side) -> None:
+        try:
+            await side.run.cases(cases, numbers)
+        except NotStartedError as error:
+            failures.append(error)
+            nursery.cancel_scope.cancel()
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(one, 0, first)
-        nursery.start_soon(one, 1, second)
-    return verdicts[0], verdicts[1]
+        nursery.start_soon(one, first)
+        nursery.start_soon(one, second)
+    if failures:
+        raise failures[0]
+    return first.run.verdicts, second.run.verdicts

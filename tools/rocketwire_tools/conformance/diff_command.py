@@ -6,7 +6,7 @@ import argparse
 import dataclasses
 import json
 import sys
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -16,23 +16,35 @@ from rocketwire_tools.conformance.arguments import (
     NUMBERS,
     PASSED,
     UNREACHABLE,
+    USAGE,
+    add_patience,
     add_start_options,
     address,
+    output,
+    start_command,
 )
 from rocketwire_tools.conformance.case import Profile
 from rocketwire_tools.conformance.cases import ALL
-from rocketwire_tools.conformance.diff import Comparison, Side, judge, play_both, read_known
+from rocketwire_tools.conformance.diff import (
+    ROCKETWIRE,
+    Comparison,
+    Side,
+    judge,
+    known_differences,
+    play_both,
+)
+from rocketwire_tools.conformance.interrupts import until_interrupted
 from rocketwire_tools.conformance.match import shown
 from rocketwire_tools.conformance.play import UnreachableError
-from rocketwire_tools.conformance.runner import Settings, probe
+from rocketwire_tools.conformance.probing import PROBE_SECONDS, probe
+from rocketwire_tools.conformance.runner import Run, Settings, random_word
 from rocketwire_tools.conformance.selection import select
-from rocketwire_tools.conformance.target import Target
+from rocketwire_tools.conformance.target import CommandError, NotStartedError, Target
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire_tools.conformance.case import Case
-    from rocketwire_tools.conformance.verdict import Verdict
 
 _DESCRIPTION: Final = "Play the same bytes to two servers and report every difference; each is HOST:PORT or, with --start, a command."
 
@@ -50,9 +62,9 @@ def parser() -> argparse.ArgumentParser:
     add("--without", action="append", default=[], metavar="TAG")
     add("--profile", default=Profile.JAVA_5_5.value, choices=[one.value for one in Profile])
     add("--destructive", action="store_true")
-    add("--patience", type=float, default=1.0, metavar="FACTOR")
-    add("--known", type=Path, metavar="FILE", help="TOML file of differences that are on purpose")
-    add("--json", type=Path, metavar="FILE")
+    add_patience(made)
+    add_known(made)
+    add("--json", type=output, metavar="FILE")
     return made
 
 
@@ -61,48 +73,74 @@ def diff(words: Sequence[str]) -> int:
     made = parser()
     wanted = made.parse_args(words)
     try:
-        known = read_known(wanted.known.read_text("utf-8")) if wanted.known else []
-        sides = [_side(wanted, text) for text in (wanted.first, wanted.second)]
+        known = known_differences(wanted.known)
+        run = random_word()
+        sides = [_side(wanted, text, run) for text in (wanted.first, wanted.second)]
     except (OSError, ValueError, argparse.ArgumentTypeError) as error:
         made.error(str(error))
     cases = select(ALL, wanted.only, wanted.tag, wanted.without)
-    run = sides[0].settings.run
-    sides[1] = dataclasses.replace(
-        sides[1], settings=dataclasses.replace(sides[1].settings, run=run)
-    )
+    if not cases:
+        made.error("no case is selected")
     try:
-        first, second = trio.run(_both, cases, sides)
+        interrupted = trio.run(until_interrupted, partial(_both, cases, sides))
     except UnreachableError as error:
         print(f"unreachable: {error}", file=sys.stderr)
         return UNREACHABLE
+    except NotStartedError as error:
+        print(f"the server did not start: {error.told}", file=sys.stderr)
+        return USAGE if isinstance(error, CommandError) else UNREACHABLE
+    first, second = (side.run.verdicts for side in sides)
     found = judge(first, second, run, NUMBERS, known)
     tell(found)
+    for side in sides:
+        for text in (*side.run.left, *side.run.problems):
+            print(f"{side.name}: {text}")
+    if found.unexplained and not wanted.known:
+        print(
+            f"Differences of rocketwire's name server (B) from Java's (A) that are on purpose: --known {ROCKETWIRE}"
+        )
     if wanted.json:
         wanted.json.write_text(as_json(found), "utf-8")
-    return FAILED if found.unexplained or not found.played else PASSED
+    if interrupted:
+        print(f"interrupted: {found.played} of {len(cases)} cases were compared", file=sys.stderr)
+    return FAILED if found.unexplained or not found.played or interrupted else PASSED
 
 
-def _side(wanted: argparse.Namespace, text: str) -> Side:
+def add_known(parser: argparse.ArgumentParser) -> None:
+    """Add ``--known``."""
+    parser.add_argument(
+        "--known",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help=f"TOML file of differences that are on purpose; {ROCKETWIRE} for the one that is part of this package",
+    )
+
+
+def _side(wanted: argparse.Namespace, text: str, run: str) -> Side:
     settings = Settings(
         profile=Profile(wanted.profile),
         destructive=wanted.destructive,
-        start=text if wanted.start else None,
+        start=start_command(text) if wanted.start else None,
         options=tuple(wanted.option),
         home=wanted.home,
         patience=wanted.patience,
         keep_going=True,
+        run=run,
     )
-    return Side(settings=settings, target=None if wanted.start else Target(address(text)))
+    target = None if wanted.start else Target(address(text))
+    return Side(
+        name=text, settings=settings, target=target, run=Run(settings, lambda _: None, target)
+    )
 
 
-async def _both(
-    cases: Sequence[Case], sides: Sequence[Side]
-) -> tuple[list[Verdict], list[Verdict]]:
+async def _both(cases: Sequence[Case], sides: Sequence[Side]) -> None:
     for side in sides:
-        wrong = None if side.target is None else await probe(side.target)
-        if wrong is not None and side.target is not None:
-            raise UnreachableError(f"{side.target.address} {wrong}")
-    return await play_both(cases, NUMBERS, sides[0], sides[1])
+        if side.target is not None:
+            probed = await probe(side.target, PROBE_SECONDS * side.settings.patience)
+            if probed.wrong is not None:
+                raise UnreachableError(f"{side.target.address} {probed.wrong}")
+    await play_both(cases, NUMBERS, sides[0], sides[1])
 
 
 def tell(found: Comparison, played: str = "cases") -> None:

@@ -2,6 +2,8 @@
 
 A text of a case may contain ``{topic}`` or, for a second one, ``{topicB}``: a kind followed by anything of letters and digits.
 Braces around anything else are left alone, so JSON needs no escaping.
+
+``{namespace}`` is one fixed name where the suite does not own the server: no request removes a KV namespace.
 """
 
 from __future__ import annotations
@@ -24,6 +26,9 @@ KINDS: Final = (
 does; the others words.  The port of a listener is this process's own: a broker of somebody's may have the usual one on this machine,
 and name servers that other runs of the suite ask speak to the same hosts."""
 
+SHARED_NAMESPACE: Final = "rocketwire-conformance"
+"""The KV namespace of all cases on a server that the suite has not started."""
+
 _PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(KINDS) + r")([0-9A-Za-z]*)\}")
 _HOSTS: Final = f" {string.digits}{string.ascii_letters}"
 """Their places are the hosts of suffixes of one character; no suffix is the first."""
@@ -42,8 +47,15 @@ class Names:
     The same run and case give the same names, which is how two servers get the same bytes.
     """
 
-    def __init__(self, run: str, number: int) -> None:
-        """Names for the case of that number in the run of that short word (letters and digits)."""
+    def __init__(self, run: str, number: int, namespace: str = "") -> None:
+        """Names for one case.
+
+        Args:
+            run: short word of the run, letters and digits.
+            number: number of the case.
+            namespace: what ``{namespace}`` stands for; empty for a name that is new in every run.
+        """
+        self._namespace = namespace
         self._mark = f"-{run}-{number:04}"
         self._network = f"198.{18 + number // 256}.{number % 256}."
         self._hosts: dict[str, int] = {}
@@ -54,6 +66,8 @@ class Names:
             return f"127.{self._network[4:]}{self._host(suffix)}:{listener_port()}"
         if kind in _PORTS:
             return f"{self._network}{self._host(suffix)}:{_PORTS[kind]}"
+        if kind == "namespace" and not suffix and self._namespace:
+            return self._namespace
         return f"{kind}{suffix}{self._mark}"
 
     def _host(self, suffix: str) -> int:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import dataclasses
 import errno
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final
 
 import trio
 
+from rocketwire.errors import DecodeError
+from rocketwire.wire import fastjson
 from rocketwire_tools.conformance.build import OK
 from rocketwire_tools.conformance.judging import belongs, byte_for_byte, deciding, mismatch
 from rocketwire_tools.conformance.link import Arrival, Link, connect, tls_context
@@ -26,8 +29,9 @@ from rocketwire_tools.conformance.steps import (
     Wait,
 )
 from rocketwire_tools.conformance.target import StartedTarget
+from rocketwire_tools.conformance.traces import REGISTER, Traces
 from rocketwire_tools.conformance.verdict import Exchange, Observation, arrival_text
-from rocketwire_tools.conformance.wording import brief
+from rocketwire_tools.conformance.wording import outcome as in_words
 from rocketwire_tools.conformance.writing import literal_bytes, request_bytes, with_names
 
 if TYPE_CHECKING:
@@ -42,10 +46,8 @@ EXCHANGES_KEPT: Final = 400
 BYTES_KEPT: Final = 65_536
 """Of each message, for the evidence."""
 
-_ATTEMPTS_TO_LISTEN: Final = 100
-
-_UNDOING: Final = {103: 104, 100: 102, 217: 216}
-"""Request codes that leave something behind, and which one takes it away."""
+_ATTEMPTS: Final = 100
+_CLEAN_UP_SECONDS: Final = 10.0
 
 
 class CaseFailedError(Exception):
@@ -72,6 +74,7 @@ class Play:
         target: the server.
         exchanges: the evidence so far.
         observations: what the awaiting steps saw so far.
+        traces: what its requests stored and nothing has removed yet.
     """
 
     def __init__(
@@ -82,6 +85,7 @@ class Play:
         *,
         patience: float = 1.0,
         keep_going: bool = False,
+        order_config: object = None,
     ) -> None:
         """A play that has not begun.
 
@@ -91,6 +95,8 @@ class Play:
             nursery: for the tasks that receive.
             patience: factor for all deadlines.
             keep_going: whether an outcome that is not acceptable is only noted, as for ``diff``.
+            order_config: the order configuration that other people keep on the server, as JSON; None for none.  It is
+                ignored in answers: servers add it to the answers of all registrations, which cases expect without a body.
         """
         self.target = target
         self.names = names
@@ -99,9 +105,10 @@ class Play:
         self._nursery = nursery
         self._patience = patience
         self._keep_going = keep_going
+        self._order_config = order_config
         self._links: dict[str, Link] = {}
         self._listeners: dict[str, trio.SocketListener] = {}
-        self._left_behind: list[Request] = []
+        self.traces = Traces()
         self._step = ""
 
     # ------------------------------------------------------------------ primitives
@@ -166,23 +173,64 @@ class Play:
             raise CaseFailedError("this case needs --start")
         return self.target
 
-    async def clean_up(self) -> None:
-        """Close all connections and take away what requests have left behind."""
-        left, self._left_behind = self._left_behind, []
+    async def clean_up(self, *steps: Step) -> None:
+        """Close all connections, carry out the last steps of the case and remove what its requests stored.
+
+        It works in a cancelled task too: an interrupted run leaves no more behind than a complete one.  What it could not
+        remove stays in ``traces.undone``.
+
+        Args:
+            steps: the case's own.
+
+        Raises:
+            CaseFailedError: the answer to one of the steps was not acceptable.
+        """
+        failure: CaseFailedError | None = None
         with trio.CancelScope(shield=True):
-            await self._close_all()
+            await self.close()
             for listener in self._listeners.values():
                 await listener.aclose()
             self._listeners.clear()
-            with (
-                trio.move_on_after(5 * self._patience),
-                suppress(UnreachableError, CaseFailedError),
-            ):
-                for request in left:
-                    await self.request(request, "clean-up")
-            await self._close_all()
+            # the nursery of the case may be cancelled already, and its tasks with it
+            async with trio.open_nursery() as self._nursery:
+                with trio.move_on_after(_CLEAN_UP_SECONDS * self._patience):
+                    try:
+                        await self.run(*steps)
+                    except CaseFailedError as error:
+                        failure = error
+                    except UnreachableError:
+                        pass  # the requests below find out too, and are returned
+                    await self._undo()
+                await self.close()
+                self._nursery.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
 
-    async def _close_all(self) -> None:
+    async def _undo(self) -> None:
+        """Send what removes things, and forget what was answered."""
+        for request in list(self.traces.undone):
+            try:
+                await self.request(request, "clean-up")
+            except (UnreachableError, CaseFailedError):
+                await self._close(Close("clean-up"))
+            else:
+                self.traces.undone.remove(request)
+        with suppress(UnreachableError, CaseFailedError):
+            for name, request in self.traces.in_several_clusters():
+                for _ in range(_ATTEMPTS):  # unregistration is asynchronous since 5.x
+                    if not await self._lists_broker(name):
+                        break
+                    await trio.sleep(0.05)
+                again = dataclasses.replace(request, code=REGISTER)
+                await self.request(again, "clean-up")
+                await self.request(request, "clean-up")
+
+    async def _lists_broker(self, name: str) -> bool:
+        command = (await self.request(Request(code=106), "clean-up")).command
+        return command is not None and f'"{name}":{{'.encode() in (command.body or b"")
+
+    async def close(self) -> None:
+        """Close all connections."""
         for link in self._links.values():
             await link.close()
         self._links.clear()
@@ -240,7 +288,7 @@ class Play:
 
     async def _listen(self, step: Listen) -> None:
         host, _, port = self.names.text(step.at).partition(":")
-        for attempt in range(_ATTEMPTS_TO_LISTEN, 0, -1):
+        for attempt in range(_ATTEMPTS, 0, -1):
             try:
                 (self._listeners[step.on],) = await trio.open_tcp_listeners(int(port), host=host)
             except OSError as error:
@@ -263,7 +311,7 @@ class Play:
         self.note("<", f"no connection for {limit:g} s", link=step.on)
         self.observations.append(Observation(step=self._step, arrival=None))
         if quiet is None:
-            self.fail(f"no connection within {limit:g} s", tuple(map(str, step.outcomes)))
+            self.fail(f"no connection within {limit:g} s", tuple(map(in_words, step.outcomes)))
 
     async def _send_step(self, step: Send) -> None:
         link = await self.link(step.on)
@@ -322,7 +370,7 @@ class Play:
         self._observe(link, arrival, exact=byte_for_byte((step.outcome,)))
         if wrong is not None:
             waited = f"not within {step.within * self._patience:g} s: {wrong}"
-            self.fail(waited, (brief(step.outcome),))
+            self.fail(waited, (in_words(step.outcome),))
 
     async def _close(self, step: Close) -> None:
         link = self._links.pop(step.on, None)
@@ -332,7 +380,7 @@ class Play:
 
     async def _restart(self, step: Restart) -> None:
         server = self.server()
-        await self._close_all()
+        await self.close()
         await server.stop(kill=step.kill)
         if step.kv is not None:
             server.write_kv(step.kv)
@@ -357,10 +405,7 @@ class Play:
         if opaque is None:
             opaque, link.next_opaque = link.next_opaque, link.next_opaque + 1
         link.asked[opaque] = request.code
-        if request.code in _UNDOING:
-            undoing = Request(code=_UNDOING[request.code], ext=request.ext)
-            if undoing not in self._left_behind:
-                self._left_behind.append(undoing)
+        self.traces.note(request)
         return opaque, request_bytes(request, opaque)
 
     # ------------------------------------------------------------------ what comes
@@ -387,13 +432,26 @@ class Play:
             self._nothing(link, outcomes, limit)
             return
         self.note("<", arrival_text(arrival), arrival.data, link.name)
+        arrival = self._without_order_config(arrival)
         own_number = opaque is not None or link.owns(arrival)
         exact = exact or byte_for_byte(outcomes)
         self._observe(link, arrival, own_number=own_number, exact=exact)
         reasons = [mismatch(one, arrival, self.names, own_number=own_number) for one in outcomes]
         if None not in reasons:
             reason = "; or ".join(dict.fromkeys(str(one) for one in reasons))
-            self.fail(reason, tuple(map(brief, outcomes)))
+            self.fail(reason, tuple(map(in_words, outcomes)))
+
+    def _without_order_config(self, arrival: Arrival) -> Arrival:
+        """What came, without the order configuration that other people keep on the server."""
+        command = arrival.command
+        if self._order_config is None or command is None or not command.body:
+            return arrival
+        try:
+            if fastjson.loads(command.body) != self._order_config:
+                return arrival
+        except DecodeError:
+            return arrival
+        return dataclasses.replace(arrival, command=dataclasses.replace(command, body=None))
 
     def _nothing(self, link: Link, outcomes: Sequence[Outcome], limit: float) -> None:
         self.note("<", f"nothing for {limit:g} s", link=link.name)
@@ -403,7 +461,7 @@ class Play:
         for stray in link.arrivals:
             self.note("<", f"not awaited: {arrival_text(stray)}", stray.data, link.name)
         strays = f", but {len(link.arrivals)} that were not awaited" if link.arrivals else ""
-        self.fail(f"nothing came within {limit:g} s{strays}", tuple(map(brief, outcomes)))
+        self.fail(f"nothing came within {limit:g} s{strays}", tuple(map(in_words, outcomes)))
 
     def _observe(
         self, link: Link, arrival: Arrival, *, own_number: bool = True, exact: bool = False

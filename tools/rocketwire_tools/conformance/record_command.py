@@ -10,9 +10,16 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from rocketwire_tools.conformance.arguments import FAILED, PASSED, UNREACHABLE, address
-from rocketwire_tools.conformance.diff import Comparison, explain, read_known
-from rocketwire_tools.conformance.diff_command import as_json, tell
+from rocketwire_tools.conformance.arguments import (
+    FAILED,
+    PASSED,
+    UNREACHABLE,
+    add_patience,
+    address,
+    output,
+)
+from rocketwire_tools.conformance.diff import Comparison, explain, known_differences
+from rocketwire_tools.conformance.diff_command import add_known, as_json, tell
 from rocketwire_tools.conformance.play import UnreachableError
 from rocketwire_tools.conformance.recording import Tap, read
 from rocketwire_tools.conformance.replay import replay
@@ -31,7 +38,7 @@ def record_command(words: Sequence[str]) -> int:
     )
     made.add_argument("--listen", required=True, type=address, metavar="HOST:PORT")
     made.add_argument("--target", required=True, type=address, metavar="HOST:PORT")
-    made.add_argument("-o", "--output", required=True, type=Path, metavar="FILE")
+    made.add_argument("-o", "--output", required=True, type=output, metavar="FILE")
     wanted = made.parse_args(words)
     try:
         return trio.run(_record, wanted.listen, wanted.target, wanted.output)
@@ -69,18 +76,21 @@ def replay_command(words: Sequence[str]) -> int:
     add("recording", type=Path, metavar="FILE")
     add("target", type=address, metavar="HOST:PORT")
     add("--exact", action="store_true", help="compare bodies byte for byte")
-    add("--patience", type=float, default=1.0, metavar="FACTOR")
-    add("--known", type=Path, metavar="FILE", help="TOML file of differences that are on purpose")
-    add("--json", type=Path, metavar="FILE")
+    add_patience(made)
+    add_known(made)
+    add("--json", type=output, metavar="FILE")
     wanted = made.parse_args(words)
     try:
-        known = read_known(wanted.known.read_text("utf-8")) if wanted.known else []
+        known = known_differences(wanted.known)
         events = read(wanted.recording.read_text("utf-8"))
     except (OSError, ValueError) as error:
         made.error(str(error))
 
+    stored: list[str] = []
+
     async def run() -> Comparison:
         done = await replay(events, wanted.target, patience=wanted.patience, exact=wanted.exact)
+        stored.extend(done.stored)
         unexplained, explained = explain(done.differences, known)
         used = {id(reason) for _, reason in explained}
         unused = [one for one in known if id(one) not in used]
@@ -92,6 +102,8 @@ def replay_command(words: Sequence[str]) -> int:
         print(f"unreachable: {error}", file=sys.stderr)
         return UNREACHABLE
     tell(found, "messages of the server")
+    for text in stored:
+        print(f"{wanted.target}: the replay leaves behind: {text}")
     if wanted.json:
         wanted.json.write_text(as_json(found), "utf-8")
     return FAILED if found.unexplained else PASSED

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire.codes import RequestCode
 from rocketwire.errors import DecodeError
 from rocketwire.wire.command import RemotingCommand, decode
 from rocketwire.wire.frame import FrameDecoder
@@ -58,6 +59,7 @@ class Replay:
     Attributes:
         differences: what was found so far.
         compared: how many things that the server said were looked at.
+        stored: requests that were sent and whose effect stays after the end of their connections, one sentence each.
     """
 
     def __init__(
@@ -73,6 +75,7 @@ class Replay:
         """
         self.differences: list[Difference] = []
         self.compared = 0
+        self.stored: dict[str, None] = {}
         self._target = target
         self._nursery = nursery
         self._patience = patience
@@ -115,9 +118,26 @@ class Replay:
             command = _command(event)
             if command is not None and not command.is_response:
                 talk.asked[command.opaque] = command.code
+                self._note_effect(command)
             talk.open_ended = True
             with trio.move_on_after(ANSWER_SECONDS * self._patience):
                 await talk.link.send(event.data)
+
+    def _note_effect(self, command: RemotingCommand) -> None:
+        """Keep in mind what stays in the server; brokers go with their connections."""
+        fields = command.ext_fields or {}
+        entry = f"KV entry {fields.get('key')!r} of namespace {fields.get('namespace')!r}"
+        topic = f"topic {fields.get('topic')!r}"
+        if command.code == RequestCode.PUT_KV_CONFIG:
+            self.stored[entry] = None
+        elif command.code == RequestCode.DELETE_KV_CONFIG:
+            self.stored.pop(entry, None)
+        elif command.code == RequestCode.REGISTER_TOPIC_IN_NAMESRV:
+            self.stored[topic] = None
+        elif command.code == RequestCode.DELETE_TOPIC_IN_NAMESRV:
+            self.stored.pop(topic, None)
+        elif command.code == RequestCode.UPDATE_NAMESRV_CONFIG:
+            self.stored["a change of the configuration"] = None
 
     async def _compare(self, line: int, event: Event, talk: _Talk) -> None:
         """Wait for what is there instead of something that was recorded."""

@@ -8,7 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from rocketwire import __version__
 from rocketwire_tools.conformance.case import VerdictKind
+from rocketwire_tools.conformance.totals import (
+    by_severity,
+    by_subject,
+    counting,
+    sentence,
+    skip_reasons,
+)
 from rocketwire_tools.conformance.verdict import counts
 
 if TYPE_CHECKING:
@@ -26,25 +34,45 @@ class Report:
         profile: the measure.
         verdicts: one for each selected case.
         seconds: how long the run took.
+        started: when it began, as ISO 8601 in UTC.
+        server: the address of the server, or the command that starts it.
+        version: the protocol version that the server answers with, as ``V5_5_0``.
+        left: what stays in the server, one sentence each.
+        problems: why all cases or those of one server could not be carried out, with the server's last output.
     """
 
     target: str
     profile: str
     verdicts: Sequence[Verdict]
     seconds: float = 0.0
+    started: str = ""
+    server: str = ""
+    version: str = ""
+    left: Sequence[str] = ()
+    problems: Sequence[str] = ()
 
 
 def as_json(report: Report, *, strict: bool) -> dict[str, Any]:
     """The report as JSON: all that was seen, bytes as hex digits."""
-    kinds = Counter(verdict.kind.value for verdict in report.verdicts)
+    cases = [_case_json(verdict) for verdict in report.verdicts]
     return {
         "target": report.target,
+        "server": report.server,
+        "server_version": report.version,
         "profile": report.profile,
+        "suite_version": __version__,
+        "started": report.started,
         "seconds": round(report.seconds, 3),
         "strict": strict,
-        "failed": sum(counts(verdict, strict=strict) for verdict in report.verdicts),
-        "verdicts": dict(kinds),
-        "cases": [_case_json(verdict) for verdict in report.verdicts],
+        "failed": counting(cases, "fail", strict=strict),
+        "errors": counting(cases, "error", strict=strict),
+        "verdicts": dict(Counter(case["verdict"] for case in cases)),
+        "by_severity": {name: dict(tally) for name, tally in by_severity(cases).items()},
+        "by_subject": {name: dict(tally) for name, tally in by_subject(cases).items()},
+        "skip_reasons": dict(skip_reasons(cases)),
+        "left_behind": list(report.left),
+        "problems": list(report.problems),
+        "cases": cases,
     }
 
 
@@ -84,14 +112,51 @@ def junit(reports: Sequence[Report], *, strict: bool) -> str:
             tests=str(len(report.verdicts)),
             time=f"{report.seconds:.3f}",
         )
+        if report.started:
+            suite.set("timestamp", report.started)
+        _junit_properties(suite, as_json(report, strict=strict))
         tally: Counter[str] = Counter()
         for verdict in report.verdicts:
             tally[_junit_case(suite, verdict, strict=strict)] += 1
         for attribute in ("failure", "error", "skipped"):
             plural = attribute if attribute == "skipped" else attribute + "s"
             suite.set(plural, str(tally[attribute]))
+        if report.problems and not report.verdicts:
+            _junit_start(suite, report.problems)
+        elif report.problems:
+            ElementTree.SubElement(suite, "system-err").text = _printable(
+                "\n".join(report.problems)
+            )
+        if report.left:
+            ElementTree.SubElement(suite, "system-out").text = _printable("\n".join(report.left))
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _junit_properties(suite: ElementTree.Element, report: dict[str, Any]) -> None:
+    """Write down what the totals of JUnit's format have no place for."""
+    properties = {
+        name: str(report[name])
+        for name in ("server", "server_version", "profile", "suite_version", "strict")
+    }
+    for name in ("by_severity", "by_subject"):
+        for key, tally in report[name].items():
+            properties[f"{name.removeprefix('by_')} {key}"] = sentence(tally)
+    for reason, count in report["skip_reasons"].items():
+        properties[f"skipped: {reason}"] = str(count)
+    element = ElementTree.SubElement(suite, "properties")
+    for name, value in properties.items():
+        ElementTree.SubElement(element, "property", name=name, value=_printable(value))
+
+
+def _junit_start(suite: ElementTree.Element, problems: Sequence[str]) -> None:
+    """One test that stands for all, for build servers pass what has no test."""
+    suite.set("tests", "1")
+    suite.set("errors", "1")
+    test = ElementTree.SubElement(suite, "testcase", classname="start", name="the server starts")
+    text = "\n".join(problems)
+    error = ElementTree.SubElement(test, "error", message=_printable(text.partition("\n")[0]))
+    error.text = _printable(text)
 
 
 def _junit_case(suite: ElementTree.Element, verdict: Verdict, *, strict: bool) -> str:

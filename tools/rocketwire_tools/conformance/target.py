@@ -23,6 +23,8 @@ LOOPBACK: Final = "127.0.0.1"
 START_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 10.0
 CONFIG_FILE: Final = "namesrv.properties"
+OUTPUT_SHOWN: Final = 2000
+"""Characters of a server's last output in a message."""
 KV_FILE: Final = "kvConfig.json"
 OUTPUT_FILE: Final = "output.txt"
 CERTIFICATES: Final = Path(__file__).with_name("certificates")
@@ -31,11 +33,29 @@ suite has their keys."""
 
 
 class NotStartedError(Exception):
-    """The target could not be started, or ended while it was; the text quotes its last output."""
+    """The target could not be started, or ended while it was.
+
+    Attributes:
+        output: the last that it printed.
+    """
+
+    def __init__(self, reason: str, output: str = "") -> None:
+        super().__init__(reason)
+        self.output = output
+
+    @property
+    def told(self) -> str:
+        """The reason, and below it the last lines that the server printed."""
+        lines = "".join(f"\n    {line}" for line in self.output.splitlines())
+        return f"{self}; its last output:{lines}" if lines else str(self)
+
+
+class CommandError(NotStartedError):
+    """The command that starts the target cannot be run: there is no such program, for instance."""
 
 
 class NeverListenedError(NotStartedError):
-    """It runs, but nobody listens where it was told to: most likely the command does not tell it."""
+    """It runs, but nothing listens where it was told to: most likely the command does not pass ``{config}`` or ``{port}``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +154,8 @@ class StartedTarget(Target):
     """
 
     managed = True
+    demands: Demands
+    """How it is started."""
 
     def __init__(
         self,
@@ -141,6 +163,7 @@ class StartedTarget(Target):
         folder: Path,
         demands: Demands | None = None,
         home: Path | None = None,
+        patience: float = 1.0,
     ) -> None:
         """A server that does not run yet.
 
@@ -149,21 +172,29 @@ class StartedTarget(Target):
             folder: where; made if it is not there.
             demands: how.
             home: folder whose content is copied there; None for nothing.
+            patience: factor for the time that its start and its end may take.
         """
         super().__init__(Address(LOOPBACK, free_port()))
         self.folder = folder
         self._command = command
-        self._demands = demands or Demands()
+        self.demands = demands or Demands()
         self._home = home
+        self._patience = patience
         self._launched = 0
         self._process: subprocess.Popen[bytes] | None = None
         folder.mkdir(parents=True, exist_ok=True)
         if home is not None:
             shutil.copytree(home, folder, dirs_exist_ok=True)
-        if self._demands.kv is not None:
-            self.write_kv(self._demands.kv)
-        for name in self._demands.files:
+        if self.demands.kv is not None:
+            self.write_kv(self.demands.kv)
+        for name in self.demands.files:
             shutil.copy(CERTIFICATES / name, folder)
+
+    @property
+    def demanded(self) -> str:
+        """The properties and system properties that its start asks for, as `` with ...``; empty without any."""
+        words = [f"{name}={value}" for name, value in self.demands.options]
+        return " with " + " ".join([*words, *self.demands.jvm]) if words else ""
 
     def write_kv(self, text: str) -> None:
         """Replace the content of the KV file."""
@@ -180,25 +211,38 @@ class StartedTarget(Target):
         return path.read_text("utf-8", "replace") if path.exists() else ""
 
     async def start(self) -> None:
+        """Start it and wait until it answers connections.
+
+        Raises:
+            CommandError: the command cannot be run.
+            NeverListenedError: nothing listens where it was told to within a minute, times the patience.
+            NotStartedError: the program ended.
+        """
         self._write_config({})
         self._process = self._spawn(self.words())
-        with trio.move_on_after(START_SECONDS):
+        seconds = START_SECONDS * self._patience
+        with trio.move_on_after(seconds):
             while not await self._listens():
                 status = self._process.poll()
                 if status is not None:
-                    raise NotStartedError(f"ended with {status}: {self.output[-800:]}")
+                    raise NotStartedError(_how_it_ended(status), self._last_output)
                 await trio.sleep(0.02)
             return
         await self.stop(kill=True)
         raise NeverListenedError(
-            f"nobody listens on {self.address} after {START_SECONDS:g} s: {self.output[-800:]}"
+            f"nothing listens on {self.address} after {seconds:g} s", self._last_output
         )
+
+    @property
+    def _last_output(self) -> str:
+        return self.output[-OUTPUT_SHOWN:].strip()
 
     async def stop(self, *, kill: bool = False) -> int | None:
         process, self._process = self._process, None
         if process is None:
             return None
-        return await _end(process, signal.SIGKILL if kill else signal.SIGTERM)
+        number = signal.SIGKILL if kill else signal.SIGTERM
+        return await _end(process, number, STOP_SECONDS * self._patience)
 
     def terminate(self) -> None:
         """Ask it to end, without waiting for that."""
@@ -225,21 +269,21 @@ class StartedTarget(Target):
             options: additional properties.
             kv: content of the KV file; None to leave it.
             until: text after which it is ended, if it prints it.
-            seconds: after which it is ended in any case (status None).
+            seconds: after which it is ended in any case (status None); times the patience.
         """
         self._launched += 1
         folder = self.folder / f"launch{self._launched}"
-        twin = StartedTarget(self._command, folder, self._demands, self._home)
+        twin = StartedTarget(self._command, folder, self.demands, self._home, self._patience)
         twin.address = self.address
         if kv is not None:
             twin.write_kv(kv)
         twin._write_config(options or {})
         process = twin._spawn(twin.words(arguments), environment or {}, without)
         status = None
-        with trio.move_on_after(seconds):
+        with trio.move_on_after(seconds * self._patience):
             status = await twin._end_or(process, until)
         if status is None:
-            await _end(process, signal.SIGKILL)
+            await _end(process, signal.SIGKILL, STOP_SECONDS)
         return Finished(status=status, out=twin.output)
 
     async def _end_or(self, process: subprocess.Popen[bytes], until: str | None) -> int | None:
@@ -263,7 +307,7 @@ class StartedTarget(Target):
             if word == "-c" and arguments is not None:
                 break
             if word == "{jvm}":
-                words += self._demands.jvm
+                words += self.demands.jvm
                 continue
             for name, text in known.items():
                 word = word.replace(name, text)
@@ -276,7 +320,7 @@ class StartedTarget(Target):
             "bindAddress": LOOPBACK,
             "kvConfigPath": KV_FILE,
         }
-        settings |= {**dict(self._demands.options), **more}
+        settings |= {**dict(self.demands.options), **more}
         text = "".join(f"{name}={value}\n" for name, value in settings.items())
         (self.folder / CONFIG_FILE).write_text(text, "utf-8")
 
@@ -289,21 +333,24 @@ class StartedTarget(Target):
         variables = {
             **os.environ,
             "ROCKETMQ_HOME": str(self.folder),
-            "JAVA_OPT_EXT": " ".join(self._demands.jvm),
+            "JAVA_OPT_EXT": " ".join(self.demands.jvm),
             **(environment or {}),
         }
         for name in without:
             variables.pop(name, None)
         with (self.folder / OUTPUT_FILE).open("ab") as output:
-            return subprocess.Popen(  # noqa: S603 - the operator's own command
-                list(words),
-                cwd=self.folder,
-                env=variables,
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
+            try:
+                return subprocess.Popen(  # noqa: S603 - the operator's own command
+                    list(words),
+                    cwd=self.folder,
+                    env=variables,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
+                )
+            except OSError as error:
+                raise CommandError(f"cannot run {words[0]!r}: {error.strerror}") from error
 
     async def _listens(self) -> bool:
         try:
@@ -321,12 +368,18 @@ async def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
     return None
 
 
-async def _end(process: subprocess.Popen[bytes], number: signal.Signals) -> int:
+def _how_it_ended(status: int) -> str:
+    if status >= 0:
+        return f"the program ended with status {status} before it listened"
+    return f"the program was ended by {signal.Signals(-status).name} before it listened"
+
+
+async def _end(process: subprocess.Popen[bytes], number: signal.Signals, seconds: float) -> int:
     """Signal the process group and wait; what has not ended in time is killed."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
     with trio.CancelScope(shield=True):
-        await _wait(process, STOP_SECONDS)
+        await _wait(process, seconds)
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     return process.wait()

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from typing import IO, TYPE_CHECKING, Final
+import textwrap
+from typing import IO, TYPE_CHECKING, Any, Final
 
-from rocketwire_tools.conformance.case import Severity, VerdictKind
-from rocketwire_tools.conformance.verdict import counts
-from rocketwire_tools.conformance.wording import brief
+from rocketwire_tools.conformance import totals
+from rocketwire_tools.conformance.case import VerdictKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -65,22 +64,45 @@ class Terminal:
         for exchange in verdict.exchanges[-LAST_EXCHANGES:]:
             print(f"        {exchange}".replace("\n", "\n  "), file=self._out)
         for outcome in verdict.acceptable:
-            print(f"        acceptable: {outcome}", file=self._out)
+            print(f"        accepted: {outcome}", file=self._out)
         print(f"        evidence: {verdict.case.evidence}", file=self._out)
 
     def paint(self, kind: VerdictKind, text: str) -> str:
         """The text in the colour of that kind, where colours are wanted."""
         return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m" if self._colour else text
 
-    def summary(self, name: str, verdicts: Sequence[Verdict], *, strict: bool) -> None:
-        """The sum of a run."""
-        kinds = Counter(verdict.kind for verdict in verdicts)
-        text = ", ".join(f"{kinds[kind]} {kind.value}" for kind in VerdictKind if kinds[kind])
-        failed = sum(counts(verdict, strict=strict) for verdict in verdicts)
-        kind = VerdictKind.FAIL if failed else VerdictKind.PASS
-        level = "MUST and SHOULD" if strict else "MUST"
-        told = f"{failed} of {level} failed" if failed else f"no {level} failed"
-        print(f"{name}: {text or 'no case'}; {self.paint(kind, told)}", file=self._out)
+    def summary(self, report: dict[str, Any]) -> None:
+        """The sums of a run, from its JSON report."""
+        failed, errors = report["failed"], report["errors"]
+        kind = VerdictKind.FAIL if failed else VerdictKind.ERROR if errors else VerdictKind.PASS
+        level = "MUST and SHOULD" if report["strict"] else "MUST"
+        told = f"{failed or 'no'} {level} failed"
+        if errors:
+            told += f", {errors} not carried out"
+        cases = report["cases"]
+        tally = report["verdicts"]
+        text = ", ".join(f"{tally[one]} {one}" for one in totals.KINDS if tally.get(one))
+        print(f"{report['target']}: {text or 'no case'}; {self.paint(kind, told)}", file=self._out)
+        severities = totals.by_severity(cases).items()
+        self._wrapped("passed", [f"{key} {totals.carried_out(sums)}" for key, sums in severities])
+        subjects = sorted(totals.by_subject(cases).items())
+        self._wrapped("subjects", [f"{key} {totals.carried_out(sums)}" for key, sums in subjects])
+        for reason, count in totals.skip_reasons(cases).most_common():
+            self._wrapped("skipped", [f"{count}: {reason}"])
+        version = f"the server answers as {report['server_version'] or 'no version'}"
+        suite = f"suite {report['suite_version']}, profile {report['profile']}"
+        when = f"{report['started']}, {report['seconds']:.1f} s"
+        self._wrapped("run", [suite, version, when])
+        for text in report["left_behind"]:
+            print(f"{report['target']}: {text}", file=self._out)
+        for text in report["problems"]:
+            print(text, file=self._out)
+
+    def _wrapped(self, title: str, parts: Sequence[str]) -> None:
+        lines = textwrap.wrap(", ".join(parts), 100, break_on_hyphens=False)
+        for line in lines:
+            print(f"  {title:9} {line}", file=self._out)
+            title = ""
 
 
 def list_cases(cases: Sequence[Case], out: IO[str]) -> None:
@@ -93,24 +115,3 @@ def list_cases(cases: Sequence[Case], out: IO[str]) -> None:
             ),
             file=out,
         )
-
-
-def explain(case: Case, out: IO[str]) -> None:
-    """All that a case says."""
-    profiles = " ".join(sorted(profile.value for profile in case.profiles))
-    meaning = {
-        Severity.MUST: "somebody breaks without it",
-        Severity.SHOULD: "a failure with --strict only",
-        Severity.NOTE: "never a failure",
-    }[case.severity]
-    print(f"{case.id}  {case.requirement}", file=out)
-    print(f"  severity  {case.severity.value} ({meaning})", file=out)
-    print(f"  evidence  {case.evidence}\n  profiles  {profiles}", file=out)
-    print(f"  tags      {' '.join(sorted(case.all_tags)) or '-'}", file=out)
-    if case.needs_start:
-        print(
-            f"  started   options={dict(case.options or {})} jvm={case.jvm} kv={case.kv!r} files={case.files} fresh={case.fresh}",
-            file=out,
-        )
-    for number, step in enumerate(case.steps, 1):
-        print(f"  {number:2} {brief(step)}", file=out)

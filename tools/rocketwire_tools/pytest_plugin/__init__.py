@@ -6,9 +6,11 @@ and pytest alone; what a fixture needs is imported when a test asks for it.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
+
+from rocketwire_tools.pytest_plugin.marking import BROKER, MODES, NAMESRV, checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,15 +21,13 @@ if TYPE_CHECKING:
     from rocketwire_tools.pytest_plugin.name_servers import NameServer
     from rocketwire_tools.pytest_plugin.scripted import ScriptedBroker
 
-_MODES = ("process", "thread")
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--rocketmq-namesrv``, and the setting ``rocketmq_namesrv`` for the same."""
     group = parser.getgroup("rocketmq")
     group.addoption(
         "--rocketmq-namesrv",
-        choices=_MODES,
+        choices=MODES,
         default=None,
         help="how the fixture rocketmq_namesrv runs: a process of its own (default), or a thread",
     )
@@ -48,6 +48,12 @@ def pytest_configure(config: pytest.Config) -> None:
     )
 
 
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Check the markers of a test, also if it does not use their fixtures."""
+    for name in (NAMESRV, BROKER):
+        checked(item, name)
+
+
 @pytest.fixture
 def rocketmq_backstage() -> Iterator[Backstage]:
     """The thread behind the other fixtures; a test hardly needs it."""
@@ -62,15 +68,15 @@ def rocketmq_namesrv(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[NameServer]:
     """A name server of its own for this test, on a free port of loopback; ``address`` says where."""
-    settings = _marked(request, "rocketmq_namesrv")
+    settings = checked(request.node, NAMESRV)
     mode = str(
         settings.pop("mode", None)
         or request.config.getoption("--rocketmq-namesrv")
         or request.config.getini("rocketmq_namesrv")
         or "process"
     )
-    if mode not in _MODES:
-        raise pytest.UsageError(f"rocketmq_namesrv is {' or '.join(_MODES)}, not {mode!r}")
+    if mode not in MODES:  # the setting; pytest has checked the option, and the marker is checked
+        pytest.fail(f"rocketmq_namesrv is {' or '.join(MODES)}, not {mode!r}", pytrace=False)
     server = _name_server(mode, request, tmp_path_factory.mktemp("namesrv"), settings)
     try:
         server.start()
@@ -99,7 +105,7 @@ def rocketmq_broker(
     """
     from rocketwire_tools.pytest_plugin.scripted import ScriptedBroker
 
-    attributes = _marked(request, "rocketmq_broker")
+    attributes = checked(request.node, BROKER)
     register = attributes.pop("register", True)
     server: NameServer | None = None
     if register:
@@ -125,12 +131,3 @@ def fault_proxy(rocketmq_backstage: Backstage) -> Iterator[Callable[[str], Fault
             return proxies.enter_context(FaultProxy(rocketmq_backstage, target))
 
         yield make
-
-
-def _marked(request: pytest.FixtureRequest, name: str) -> dict[str, Any]:
-    """The keyword arguments of all markers of that name; the one nearest to the test counts."""
-    found: dict[str, Any] = {}
-    node: pytest.Item = request.node
-    for mark in node.iter_markers(name):
-        found = {**mark.kwargs, **found}
-    return found

@@ -29,8 +29,8 @@ def host_and_port(address: str) -> tuple[str, int]:
     Raises:
         ValueError: it is not of that form.
     """
-    host, _, port = address.rpartition(":")
-    if not host:
+    host, _, port = str(address).rpartition(":")
+    if not host or not (port.isascii() and port.isdigit()) or not 0 < int(port) < 65536:
         raise ValueError(f"not host:port: {address!r}")
     return host, int(port)
 

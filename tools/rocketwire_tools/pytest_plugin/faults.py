@@ -5,6 +5,7 @@ Rules of this file: faults are told by numbers of bytes, not by chance, so that 
 
 from __future__ import annotations
 
+import math
 import socket
 import struct
 from typing import TYPE_CHECKING, Final, Self
@@ -23,24 +24,65 @@ _LINGER_NOT: Final = struct.pack("ii", 1, 0)
 """A socket that is closed so tells its peer by a reset."""
 
 
+def _check_number(name: str, value: object) -> None:
+    """Raise unless it is one."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{name} is a number, not {value!r}")
+
+
+def _check_count(name: str, value: object, least: int, most: float = math.inf) -> None:
+    """Raise unless a number is an integer within bounds."""
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise TypeError(f"{name} is an integer, not {value!r}")
+    if not least <= value <= most:
+        bounds = f"at least {least}" if most == math.inf else f"{least} to {most}"
+        raise ValueError(f"{name} is {bounds}, not {value}")
+
+
 class Direction:
     """What is done to the bytes of one direction, over all connections.
 
     Attributes:
-        delay: seconds that each piece is held back.
-        slice_size: most bytes of a piece that is passed on at once; None for as they come.
         passed: bytes passed on so far.
     """
 
+    __slots__ = (
+        *("passed", "_backstage", "_delay", "_masks", "_reset_at", "_resumed", "_slice_size"),
+        "_stalled",
+    )  # so that a misspelt fault is an AttributeError
+
     def __init__(self, backstage: Backstage) -> None:
-        self.delay = 0.0
-        self.slice_size: int | None = None
+        self._delay = 0.0
+        self._slice_size: int | None = None
         self.passed = 0
         self._backstage = backstage
         self._stalled = False
         self._resumed: trio.Event | None = None
         self._masks: dict[int, int] = {}
         self._reset_at: int | None = None
+
+    @property
+    def delay(self) -> float:
+        """Seconds that each piece is held back."""
+        return self._delay
+
+    @delay.setter
+    def delay(self, seconds: float) -> None:
+        _check_number("delay", seconds)
+        if not 0 <= seconds < math.inf:
+            raise ValueError(f"delay is at least 0 seconds and finite, not {seconds!r}")
+        self._delay = seconds
+
+    @property
+    def slice_size(self) -> int | None:
+        """Most bytes of a piece that is passed on at once; None for as they come."""
+        return self._slice_size
+
+    @slice_size.setter
+    def slice_size(self, size: int | None) -> None:
+        if size is not None:
+            _check_count("slice_size", size, 1)
+        self._slice_size = size
 
     def stall(self) -> None:
         """Pass nothing on until ``resume``; connections stay open."""
@@ -55,12 +97,24 @@ class Direction:
 
         Args:
             ahead: which one; 0 is the next that is passed on.
-            mask: bits of it to be turned over.
+            mask: bits of it to be turned over, 1 to 255.
+
+        Raises:
+            TypeError: one of them is not an integer.
+            ValueError: one of them is out of range.
         """
+        _check_count("ahead", ahead, 0)
+        _check_count("mask", mask, 1, 255)
         self._backstage.do(self._set_mask, ahead, mask)
 
     def reset_after(self, count: int) -> None:
-        """Reset the connection when so many more bytes have been passed on; once."""
+        """Reset the connection when so many more bytes have been passed on; once.
+
+        Raises:
+            TypeError: ``count`` is not an integer.
+            ValueError: it is less than 1.
+        """
+        _check_count("count", count, 1)
         self._backstage.do(self._set_reset, count)
 
     def heal(self) -> None:
@@ -147,6 +201,10 @@ class FaultProxy:
         accepted: connections so far.
     """
 
+    __slots__ = (
+        *("accepted", "address", "refusing", "to_client", "to_server"),
+        *("_backstage", "_links", "_scope", "_target"),
+    )
     address: str
 
     def __init__(self, backstage: Backstage, target: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Self, TypeAlias
@@ -43,6 +43,18 @@ _SELF_TEST: Final = "SELF_TEST_TOPIC"
 known would be refused (Java: ``RouteInfoManager.registerBroker``)."""
 
 
+def _check_code(code: object) -> None:
+    if not isinstance(code, int) or isinstance(code, bool):
+        raise TypeError(
+            f"a request code is an integer, as RequestCode.SEND_MESSAGE_V2, not {code!r}"
+        )
+
+
+def _name(code: int) -> str:
+    """``SEND_MESSAGE_V2``; ``request code 9999`` if no request has the code."""
+    return next((one.name for one in RequestCode if one == code), f"(code {code})")
+
+
 class ScriptedBroker:
     """A broker on a free port of loopback; a context manager, made by the fixture ``rocketmq_broker``.
 
@@ -58,6 +70,10 @@ class ScriptedBroker:
         failures: exceptions out of answers that the test has written.
     """
 
+    __slots__ = (
+        *("address", "broker_id", "cluster", "failures", "name", "requests", "topics"),
+        *("_backstage", "_channels", "_news", "_registrations", "_scope", "_script", "_version"),
+    )
     address: str
 
     def __init__(
@@ -105,9 +121,16 @@ class ScriptedBroker:
 
         Raises:
             ValueError: no reply.
+            TypeError: the code is not an integer, or a reply is neither a ``RemotingCommand`` nor a function nor None.
         """
+        _check_code(code)
         if not replies:
             raise ValueError("at least one reply; None for silence")
+        for reply in replies:
+            if reply is not None and not isinstance(reply, RemotingCommand) and not callable(reply):
+                raise TypeError(
+                    f"a reply is a RemotingCommand, a function of the request or None, not {reply!r}"
+                )
         self._script[code] = deque(replies)
 
     def received(self, code: int) -> list[RemotingCommand]:
@@ -123,13 +146,24 @@ class ScriptedBroker:
         Blocks: under trio ``await trio.to_thread.run_sync(broker.wait_for, code)``.
 
         Raises:
-            TimeoutError: they have not; it says what came.
+            TimeoutError: they have not; the text says how many came, and what else.
+            TypeError: the code is not an integer.
+            ValueError: ``count`` is less than 1.
         """
+        _check_code(code)
+        if count < 1:
+            raise ValueError(f"count is at least 1, not {count}")
         with self._news:
             if self._news.wait_for(lambda: len(self.received(code)) >= count, seconds):
                 return self.received(code)
-            came = [request.code for request in self.requests]
-        raise TimeoutError(f"not {count} requests of code {code} within {seconds:g} s: {came}")
+            came = Counter(request.code for request in self.requests)
+        number = came.pop(code, 0)
+        plural = "" if count == 1 else "s"
+        others = ", ".join(f"{times} {_name(other)}" for other, times in came.items())
+        raise TimeoutError(
+            f"expected {count} {_name(code)} request{plural} within {seconds:g} s, got {number}; "
+            + (f"other requests: {others}" if others else "no other requests came")
+        )
 
     def tell_clients(self, request: RemotingCommand) -> int:
         """Send a one-way request to every client that is connected; returns to how many."""
@@ -161,7 +195,10 @@ class ScriptedBroker:
             self._backstage.do(former.cancel)
         if response.code != ResponseCode.SUCCESS:
             self.leave(name_server)
-            raise RuntimeError(f"{name_server} refuses: {response.code} {response.remark}")
+            code = next((one.name for one in ResponseCode if one == response.code), "")
+            raise RuntimeError(
+                f"{name_server} refuses the registration: code {response.code} {code}, {response.remark}"
+            )
 
     def leave(self, name_server: str) -> None:
         """Close the connection to a name server, which then forgets the broker."""

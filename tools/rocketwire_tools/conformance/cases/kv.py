@@ -212,8 +212,8 @@ CASES: Final = (
         steps=(
             ask(
                 219,
-                SPACE,
-                Answer(code=22, ext=None, remark="No config item, Namespace: {namespace}"),
+                {"namespace": "{namespaceX}"},
+                Answer(code=22, ext=None, remark="No config item, Namespace: {namespaceX}"),
             ),
             ask(219, None, Answer(code=22, ext=None, remark="No config item, Namespace: null")),
         ),

@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.build import NO_ROUTE, ask, found, unsupported, until
-from rocketwire_tools.conformance.case import SINCE_5_3, Case
+from rocketwire_tools.conformance.build import (
+    NO_ROUTE,
+    ask,
+    found,
+    register,
+    unsupported,
+    until,
+)
+from rocketwire_tools.conformance.case import SINCE_5_3, SINCE_5_5_1, Case
 from rocketwire_tools.conformance.outcomes import Answer, Silence
 from rocketwire_tools.conformance.steps import Call, Expect, Request, Send
 
@@ -17,6 +24,7 @@ BUSY: Final = Answer(
     code=2, remark="[OVERLOAD]system busy, start flow control for a while", ext=None
 )
 GO_AWAY: Final = Answer(code=1500, remark="please go away", ext=None)
+NOT_READY: Final = Answer(code=1, remark="name server not ready", ext=None)
 NEW: Final = 479
 OLD: Final = 475
 
@@ -61,6 +69,27 @@ CASES: Final = (
             ask(106, None, found(), version=OLD, on="new"),
             Send((Request(code=106, flag=2, version=NEW),), on="new"),
             Expect((Silence(),), on="new"),
+        ),
+    ),
+    Case(
+        id="goaway/2",
+        requirement='Once an orderly shutdown has begun, routes MUST be answered "not ready"; newer clients MAY be sent away instead.',
+        evidence="ClientRequestProcessor.getRouteInfoByTopic (isShutdown) @ 5.5.1, apache/rocketmq pull request 11073",
+        profiles=SINCE_5_5_1,
+        options={"enableShutdownGracefully": "true", "shutdownWaitTimeSeconds": "8"},
+        fresh=True,
+        items=(36, 96),
+        tags=frozenset({"slow"}),
+        steps=(
+            register(on="broker", version=OLD),
+            ask(105, {"topic": "{topic}"}, found(), version=OLD, on="old"),
+            Call(_terminate),
+            until(105, {"topic": "{topic}"}, NOT_READY, version=OLD, on="old", within=8.0),
+            ask(105, {"topic": "{topicX}"}, NOT_READY, version=OLD, on="old"),
+            ask(105, None, NOT_READY, version=OLD, on="old"),
+            ask(105, {"topic": "{topic}"}, NOT_READY, version=OLD, on="later"),
+            ask(105, {"topic": "{topic}"}, NOT_READY, GO_AWAY, version=NEW, on="new"),
+            ask(106, None, found(), version=OLD, on="old"),
         ),
     ),
 )
