@@ -31,6 +31,7 @@ __all__ = [
     "IllegalValueError",
     "LimitExceededError",
     "LocalProtocolError",
+    "MissingPackageError",
     "NameServerError",
     "NoNameServerError",
     "NotInTrioError",
@@ -162,6 +163,13 @@ class LimitExceededError(DecodeError):
         super().__init__(message, path=path, offset=offset, excerpt=excerpt)
         self.declared = declared
         self.limit = limit
+
+
+class MissingPackageError(DecodeError):
+    """A body is compressed by a package that is not installed; the text names the extra to install.
+
+    The bytes may be right.  A consumer ends with this error instead of skipping the message.
+    """
 
 
 class FrameTooLargeError(LimitExceededError):

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 async def background() -> AsyncGenerator[trio.Nursery]:
     """A nursery for tasks that end with the block.
 
-    At the end of the block its tasks are cancelled.  An error that leaves the block comes out as it is, not in a group; an
-    error of a task, which is a bug of that task, comes out in a group as of any nursery.  A ``RocketWireError`` of a single task
-    ends the block on purpose, and comes out as it is.
+    At the end of the block its tasks are cancelled.  An error that leaves the block comes out as it is, not in a group.  So
+    does a ``RocketWireError`` with which one task ends, and the block with it.  Any other error of a task, which is a bug of
+    that task, comes out in a group as of any nursery.
     """
     raised: BaseException | None = None
     try:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.members import ConsumerMember
+    from rocketwire.wire.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
@@ -71,7 +72,7 @@ class Callbacks:
             self._instance.pool.handle(code, handler)
 
     async def _check_transaction(self, address: str, request: RemotingCommand) -> None:
-        message = decode_stored_messages(request.body or b"")[0]
+        message = _message_in(request)
         group = (message.properties or {}).get(PRODUCER_GROUP) or ""
         producer = self._instance.producers.get(group)
         if producer is None:
@@ -127,7 +128,7 @@ class Callbacks:
         consumer = self._consumer(header.consumer_group)
         if consumer is None:
             return _nobody(header.consumer_group)
-        message = decode_stored_messages(request.body or b"")[0]
+        message = _message_in(request)
         return _answer(await consumer.consume_directly(message, header.broker_name or ""))
 
     async def _reply(self, _address: str, request: RemotingCommand) -> RemotingCommand:
@@ -169,3 +170,10 @@ def _answer(body: object) -> RemotingCommand:
 def _nobody(group: str | None) -> RemotingCommand:
     remark = f"this client has no consumer of group {group}"
     return RemotingCommand(code=ResponseCode.SYSTEM_ERROR, remark=remark)
+
+
+def _message_in(request: RemotingCommand) -> StoredMessage:
+    messages = decode_stored_messages(request.body or b"")
+    if not messages:
+        raise DecodeError("a request without a message", path="body")
+    return messages[0]

@@ -178,6 +178,9 @@ class PushConsumerConfig:
         thresholds: how much of a queue may be held.
         pull_batch_size: most messages to ask for at once.
         pull_batch_size_in_bytes: most bytes to ask for; Java's brokers ignore it.
+        max_body_size: most bytes of one decompressed body; a larger message is skipped with a WARNING.
+        max_inflated_size: most bytes of all decompressed bodies of one pull; the consumer pulls on from the first message
+            that does not fit.
         pull_interval: seconds between an answer and the next pull.
         max_reconsume_times: tries before the dead letters; -1 for 16, or without end in order.
         suspend_current_queue_time_millis: wait after a handler of messages in order failed.
@@ -204,6 +207,8 @@ class PushConsumerConfig:
     thresholds: Thresholds = field(default_factory=Thresholds)
     pull_batch_size: int = 32
     pull_batch_size_in_bytes: int = 262_144
+    max_body_size: int = 8 << 20
+    max_inflated_size: int = 32 << 20
     pull_interval: float = 0.0
     max_reconsume_times: int = -1
     suspend_current_queue_time_millis: int = 1000
@@ -244,6 +249,8 @@ _RULES: Final[Mapping[str, Rule]] = {
     "thresholds": check_thresholds,
     "pull_batch_size": whole(least=1),
     "pull_batch_size_in_bytes": whole(least=1),
+    "max_body_size": whole(least=1),
+    "max_inflated_size": whole(least=1),
     "pull_interval": seconds(zero=True),
     "max_reconsume_times": whole(least=-1),
     "suspend_current_queue_time_millis": whole(least=0),

@@ -90,6 +90,7 @@ def described(
     is_orderly: bool,
     threads: int,
     started_millis: int,
+    unreadable: int,
 ) -> ConsumerRunningInfo:
     """What a consumer is doing (code 307), but for what the instance adds."""
     now, millis = trio.current_time(), time.time() * 1000
@@ -103,6 +104,7 @@ def described(
             "PROP_CONSUME_TYPE": ConsumeType.CONSUME_PASSIVELY.value,
             "PROP_THREADPOOL_CORE_SIZE": str(threads),
             "PROP_CONSUMER_START_TIMESTAMP": str(started_millis),
+            "PROP_UNREADABLE_MESSAGES": str(unreadable),
         },
         subscription_set=tuple(subscriptions.values()),
         mq_table={

@@ -25,10 +25,11 @@ from rocketwire.client.lite_queue import LitePullConsumerConfig, LiteQueue, Poll
 from rocketwire.client.offset_store import RemoteBrokerOffsetStore
 from rocketwire.client.opening import client_of
 from rocketwire.client.pull_loop import pulls_subject
+from rocketwire.client.pulled_messages import ReadReport, stored_limits
 from rocketwire.client.pulling import PullRequest, PullStatus
 from rocketwire.client.queues import queues_of, replica_of
 from rocketwire.client.rebalancing import Rebalance, offset_to_begin_at, queues_subject
-from rocketwire.errors import LocalProtocolError, RocketWireError
+from rocketwire.errors import LocalProtocolError, MissingPackageError, RocketWireError
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult
 from rocketwire.messages.enums import CMResult, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData
@@ -87,7 +88,10 @@ class LitePullConsumer:
         self._came = trio.Event()
         self._soon = trio.Event()
         self._unhandled: tuple[LiteQueue, int | None] | None = None
-        self._pulls = LitePulls(instance)
+        self._pulls = LitePulls(
+            instance, stored_limits(config.max_body_size, config.max_inflated_size)
+        )
+        self._report = ReadReport(group)
         self._offsets = RemoteBrokerOffsetStore(instance, group, never_zero=config.begin_as_told)
         self._rebalance = Rebalance(
             instance, group, MessageModel.CLUSTERING, config.allocate_message_queue_strategy
@@ -133,6 +137,11 @@ class LitePullConsumer:
     def assignment(self) -> tuple[MessageQueue, ...]:
         """The queues that it has now."""
         return tuple(self._queues)
+
+    @property
+    def unreadable_messages(self) -> int:
+        """How many messages were skipped so far because they cannot be read."""
+        return self._report.unreadable
 
     async def fetch_message_queues(self, topic: str) -> tuple[MessageQueue, ...]:
         """All queues of a topic that can be read, for ``assign``.
@@ -212,7 +221,7 @@ class LitePullConsumer:
         """
         held = self._queues.get(queue)
         if held is None:
-            raise LocalProtocolError(f"{queue} is not assigned to this consumer")
+            raise _not_assigned(queue)
         lowest, highest = await self.offset_range(queue)
         if not lowest <= offset <= highest:
             raise LocalProtocolError(f"offset {offset} is not between {lowest} and {highest}")
@@ -232,7 +241,7 @@ class LitePullConsumer:
         """
         held = self._queues.get(queue)
         if held is None:
-            raise LocalProtocolError(f"{queue} is not assigned to this consumer")
+            raise _not_assigned(queue)
         self._restart(queue, held, offset)
 
     async def seek_to_begin(self, queue: MessageQueue) -> None:
@@ -338,7 +347,9 @@ class LitePullConsumer:
 
     def running_info(self) -> ConsumerRunningInfo:
         """As ``ConsumerMember``."""
-        return described(self._subscriptions, self._queues, self._started_millis)
+        return described(
+            self._subscriptions, self._queues, self._started_millis, self.unreadable_messages
+        )
 
     async def consume_directly(
         self, message: StoredMessage, broker_name: str
@@ -419,6 +430,8 @@ class LitePullConsumer:
                 try:
                     await self._pull(queue, held)
                 except RocketWireError as error:
+                    if isinstance(error, MissingPackageError):
+                        raise
                     self._outages.report(subject, error, part=queue)
                     await trio.sleep(PULL_DELAY_EXCEPTION)
                 else:
@@ -447,6 +460,7 @@ class LitePullConsumer:
         if held.process.dropped:
             return
         held.position = result.next_begin_offset
+        self._report.pulled(queue, result)
         if result.status is PullStatus.FOUND and result.messages:
             held.process.put(result.messages, max_offset=result.max_offset)
             self._ready.append((queue, held, result.messages))
@@ -461,6 +475,10 @@ class LitePullConsumer:
                 except RocketWireError as error:
                     self._outages.report(_STORING, error)
             await self._instance.remove_consumer(self)
+
+
+def _not_assigned(queue: MessageQueue) -> LocalProtocolError:
+    return LocalProtocolError(f"{queue} is not assigned to this consumer")
 
 
 @asynccontextmanager

@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 from rocketwire.client.pulling import PullCalls
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
+from rocketwire.wire.stored import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.pulling import PullRequest, PullResult
     from rocketwire.messages.message_queue import MessageQueue
+    from rocketwire.wire.stored import StoredLimits
 
 
 class LitePulls:
@@ -21,13 +23,14 @@ class LitePulls:
     Java's consumer gets no message from such brokers.
     """
 
-    def __init__(self, instance: ClientInstance) -> None:
+    def __init__(self, instance: ClientInstance, limits: StoredLimits = DEFAULT_LIMITS) -> None:
         """Nothing is sent yet.
 
         Args:
             instance: carries the requests.
+            limits: how much one answer may hold.
         """
-        self._pulls = PullCalls(instance)
+        self._pulls = PullCalls(instance, limits)
         self._without: set[str | None] = set()
 
     async def pull(self, request: PullRequest) -> PullResult:

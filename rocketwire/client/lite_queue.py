@@ -44,6 +44,9 @@ class LitePullConsumerConfig:
 
     Attributes:
         pull_batch_size: most messages of one pull, and of one ``poll``.
+        max_body_size: most bytes of one decompressed body; a larger message is skipped with a WARNING.
+        max_inflated_size: most bytes of all decompressed bodies of one pull; the consumer pulls on from the first message
+            that does not fit.
         pull_threshold_for_all: messages of all queues beyond which nothing is pulled.
         thresholds: of each queue.
         auto_commit: whether ``poll`` commits what was returned before.
@@ -60,6 +63,8 @@ class LitePullConsumerConfig:
     """
 
     pull_batch_size: int = 10
+    max_body_size: int = 8 << 20
+    max_inflated_size: int = 32 << 20
     pull_threshold_for_all: int = 10_000
     thresholds: Thresholds = field(default_factory=Thresholds)
     auto_commit: bool = True
@@ -79,6 +84,8 @@ class LitePullConsumerConfig:
 
 _RULES: Final[Mapping[str, Rule]] = {
     "pull_batch_size": whole(least=1),
+    "max_body_size": whole(least=1),
+    "max_inflated_size": whole(least=1),
     "pull_threshold_for_all": whole(least=1),
     "thresholds": check_thresholds,
     "auto_commit": FLAG,
@@ -129,6 +136,7 @@ def described(
     subscriptions: Mapping[str, SubscriptionData],
     queues: Mapping[MessageQueue, LiteQueue],
     started_millis: int,
+    unreadable: int,
 ) -> ConsumerRunningInfo:
     """What a consumer is doing (code 307), but for what the instance adds."""
     now, millis = trio.current_time(), time.time() * 1000
@@ -143,6 +151,7 @@ def described(
             "PROP_CONSUMEORDERLY": "false",
             "PROP_CONSUME_TYPE": ConsumeType.CONSUME_ACTIVELY.value,
             "PROP_CONSUMER_START_TIMESTAMP": str(started_millis),
+            "PROP_UNREADABLE_MESSAGES": str(unreadable),
         },
         subscription_set=tuple(subscriptions.values()),
         mq_table=table,

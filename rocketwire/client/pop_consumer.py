@@ -13,6 +13,7 @@ import math
 from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import trio
@@ -33,8 +34,9 @@ from rocketwire.client.handlers import async_handler
 from rocketwire.client.opening import client_of
 from rocketwire.client.outages import Outages
 from rocketwire.client.popping import InitMode, PopCalls, PopStatus
+from rocketwire.client.pulled_messages import ReadReport, stored_limits
 from rocketwire.client.rebalancing import queues_subject
-from rocketwire.errors import IllegalHandlerError, RocketWireError
+from rocketwire.errors import IllegalHandlerError, MissingPackageError, RocketWireError
 from rocketwire.flags import Perm
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeFromWhere, ConsumeType, MessageModel
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from rocketwire.client.consuming import Wanted
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.opening import Client
+    from rocketwire.client.popping import PopResult
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
@@ -104,6 +107,8 @@ class PopConsumerConfig:
         pop_batch_nums: most messages of one pop, 1 to 32.
         pop_threshold: most messages that wait for their acknowledgement, of each topic and broker.
         consume_thread_max: most handlers at once.
+        max_body_size: most bytes of one decompressed body.  A larger message counts as not handled, with a WARNING.
+        max_inflated_size: most bytes of all decompressed bodies of one pop; the other messages come back after 10 seconds.
         init_mode: where a group begins that has never popped the topic.
         max_reconsume_times: tries, after which a message is acknowledged although nobody handled it.
         await_termination: seconds that handlers are given to end when the consumer is closed.
@@ -118,6 +123,8 @@ class PopConsumerConfig:
     pop_batch_nums: int = 32
     pop_threshold: int = 96
     consume_thread_max: int = 20
+    max_body_size: int = 8 << 20
+    max_inflated_size: int = 32 << 20
     init_mode: InitMode = InitMode.MIN
     max_reconsume_times: int = 16
     await_termination: float = 15.0
@@ -134,6 +141,8 @@ _RULES: Final[Mapping[str, Rule]] = {
     "pop_batch_nums": whole(least=1, most=32),
     "pop_threshold": whole(least=1),
     "consume_thread_max": whole(least=1),
+    "max_body_size": whole(least=1),
+    "max_inflated_size": whole(least=1),
     "init_mode": instance_of(InitMode, expected="an InitMode, as InitMode.MIN"),
     "max_reconsume_times": whole(least=0),
     "await_termination": seconds(zero=True),
@@ -162,7 +171,9 @@ class PopConsumer:
         """Without subscriptions; arguments as of ``open_pop_consumer``, which also starts it."""
         self.group = group
         self.config = config
-        self.calls = PopCalls(instance, group)
+        limits = stored_limits(config.max_body_size, config.max_inflated_size)
+        self.calls = PopCalls(instance, group, limits)
+        self._report = ReadReport(group)
         self._acknowledgements = Acknowledgements(self.calls)
         self._outages = Outages(f"group {group}")
         self._instance = instance
@@ -190,6 +201,11 @@ class PopConsumer:
             name, expression, expression_type=expression_type, version=now_millis()
         )
         self.rebalance_soon()
+
+    @property
+    def unreadable_messages(self) -> int:
+        """How many messages could not be read so far, each time that they came."""
+        return self._report.unreadable
 
     # ------------------------------------------------------------------ a member of the instance
 
@@ -232,6 +248,7 @@ class PopConsumer:
                 "PROP_CONSUME_TYPE": ConsumeType.CONSUME_POP.value,
                 "PROP_THREADPOOL_CORE_SIZE": str(self.config.consume_thread_max),
                 "PROP_CONSUMER_START_TIMESTAMP": str(self._started_millis),
+                "PROP_UNREADABLE_MESSAGES": str(self.unreadable_messages),
             },
             subscription_set=tuple(self._subscriptions.values()),
         )
@@ -317,6 +334,8 @@ class PopConsumer:
                         subscription=self._subscriptions[topic],
                         init_mode=config.init_mode,
                     )
+                except MissingPackageError:
+                    raise
                 except RocketWireError as error:
                     self._outages.report(subject, error)
                     await trio.sleep(POP_DELAY_EXCEPTION)
@@ -329,10 +348,41 @@ class PopConsumer:
                     await trio.sleep(POP_DELAY_EXCEPTION)
                 elif self._outages:
                     self._outages.end(subject)
+                self._return_unread(key, result)
                 hidden_until = trio.current_time() + config.pop_invisible_time
                 for message in result.messages:
                     self._waiting[key] = self._waiting.get(key, 0) + 1
                     self._nursery.start_soon(self._consume, key, message, hidden_until)
+
+    def _return_unread(self, key: tuple[str, str], result: PopResult) -> None:
+        """Settle the messages of a pop that no handler gets."""
+        place = f"{key[0]} at {key[1]}"
+        self._report.skipped(place, result.unreadable, "counts as not handled")
+        if result.stopped_by is not None:
+            seconds = POP_DELAY_LEVEL[0]
+            then = f"{len(result.left_out)} come back after {seconds} seconds"
+            self._report.cut_short(place, result.stopped_by, len(result.messages), then)
+        acknowledge, hide = self._acknowledgements.ack, self.calls.change_invisible_time
+        unread = [message.stored for message in result.unreadable if message.stored is not None]
+        settling: list[tuple[StoredMessage, Callable[[], Awaitable[object]]]] = [
+            *((m, partial(acknowledge, m)) for m in result.filtered),
+            *((m, partial(self._finish, m, handled=False)) for m in unread),
+            *((m, partial(hide, m, POP_DELAY_LEVEL[0])) for m in result.left_out),
+        ]
+        for message, settle in settling:
+            self._waiting[key] = self._waiting.get(key, 0) + 1
+            self._nursery.start_soon(self._settle, key, message, settle)
+
+    async def _settle(
+        self, key: tuple[str, str], message: StoredMessage, settle: Callable[[], Awaitable[object]]
+    ) -> None:
+        try:
+            await settle()
+        except RocketWireError as error:
+            _LOG.warning("%s: message %s comes back: %s", self.group, message.msg_id, error)
+        finally:
+            self._waiting[key] -= 1
+            self._calm.unpark_all()
 
     async def _consume(
         self, key: tuple[str, str], message: StoredMessage, hidden_until: float

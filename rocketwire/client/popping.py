@@ -10,10 +10,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.clock import now_millis
-from rocketwire.client.pulling import read_messages
+from rocketwire.client.pulled_messages import read_messages
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages.message_const import POP_CK
 from rocketwire.messages.pop import (
@@ -25,15 +26,18 @@ from rocketwire.messages.pop import (
     PopMessageResponseHeader,
 )
 from rocketwire.policy.popping import batch_acks, handle_of, with_handles
-from rocketwire.policy.subscription import SUB_ALL, TAG, subscription_data
+from rocketwire.policy.subscription import SUB_ALL, TAG, is_wanted, subscription_data
+from rocketwire.wire.stored import DEFAULT_LIMITS, decode_stored_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rocketwire.client.instance import ClientInstance
+    from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.policy.popping import PopHandle
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.lenient_reader import UnreadableMessage
+    from rocketwire.wire.stored import StoredLimits, StoredMessage
 
 ANY_QUEUE: Final = -1
 """Queue id of a pop that takes from any queue of the broker."""
@@ -71,6 +75,12 @@ class PopResult:
         pop_time: when they were hidden, milliseconds since 1970 by the broker's clock.
         invisible_time: for how long, milliseconds.
         rest: how many messages the broker has left, as far as it knows.
+        filtered: messages whose tags only share a hash code with those of the subscription; they are hidden as well, and come
+            back unless they are acknowledged.
+        unreadable: messages that cannot be read; ``stored`` has the handle of each of which all but the body can be read.
+        left_out: messages that were not decompressed because of the limit ``stopped_by``, with their handles and with their
+            bodies as stored.
+        stopped_by: that limit; None if all messages were read.
     """
 
     status: PopStatus
@@ -78,18 +88,26 @@ class PopResult:
     pop_time: int = 0
     invisible_time: int = 0
     rest: int = 0
+    filtered: tuple[StoredMessage, ...] = ()
+    unreadable: tuple[UnreadableMessage, ...] = ()
+    left_out: tuple[StoredMessage, ...] = ()
+    stopped_by: LimitExceededError | None = None
 
 
 class PopCalls:
     """Pops of one group."""
 
-    def __init__(self, instance: ClientInstance, group: str) -> None:
+    def __init__(
+        self, instance: ClientInstance, group: str, limits: StoredLimits = DEFAULT_LIMITS
+    ) -> None:
         """Nothing is popped yet.
 
         Args:
             instance: knows routes and carries the requests.
             group: with its namespace.
+            limits: how much one answer may hold.
         """
+        self._limits = limits
         self._instance = instance
         self._group = group
 
@@ -157,13 +175,27 @@ class PopCalls:
         if status is not PopStatus.FOUND:
             return PopResult(status=status)
         told: PopMessageResponseHeader = answer.header
-        messages = read_messages(answer.command.body, wanted)
+        pulled = read_messages(answer.command.body, None, limits=self._limits)
+        left_out = decode_stored_messages(pulled.rest, decompress=False, strict=False)
+        unread = tuple(one.stored for one in pulled.unreadable if one.stored is not None)
+        # places count all messages of the answer, whatever becomes of each
+        every = (*pulled.messages, *unread, *left_out)
+        popped = iter(with_handles(every, told, broker_name, orderly=orderly))
+        messages = tuple(islice(popped, len(pulled.messages)))
+        unreadable = tuple(
+            one if one.stored is None else replace(one, stored=next(popped))
+            for one in pulled.unreadable
+        )
         return PopResult(
             status=status,
-            messages=with_handles(messages, told, broker_name, orderly=orderly),
+            messages=tuple(one for one in messages if is_wanted(wanted, one)),
             pop_time=told.pop_time,
             invisible_time=told.invisible_time,
             rest=told.rest_num,
+            filtered=tuple(one for one in messages if not is_wanted(wanted, one)),
+            unreadable=unreadable,
+            left_out=tuple(popped),
+            stopped_by=pulled.stopped_by,
         )
 
     async def ack(self, message: StoredMessage) -> None:

@@ -1,7 +1,8 @@
 """Pulling one queue for as long as the consumer has it.
 
 Rules of this file: the loop ends by being cancelled, or by itself once the queue is dropped.  What it brings goes into the
-queue's window first and to the handlers then.  An error is logged and tried again; it never ends the loop.
+queue's window first and to the handlers then.  An error is logged and tried again; it never ends the loop, but for a missing
+package, which ends the consumer.
 
 Java: ``DefaultMQPushConsumerImpl.pullMessage``, ``PullMessageService``.
 """
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.outages import Outages
+from rocketwire.client.pulled_messages import ReadReport, stored_limits
 from rocketwire.client.pulling import (
     BROKER_SUSPEND_MAX_TIME,
     PullCalls,
@@ -21,7 +23,7 @@ from rocketwire.client.pulling import (
     pull_request,
 )
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import BrokerError, RocketWireError
+from rocketwire.errors import BrokerError, MissingPackageError, RocketWireError
 from rocketwire.messages.enums import MessageModel
 from rocketwire.policy.window import ProcessQueue, Thresholds
 
@@ -91,6 +93,7 @@ class PullLoop:
     Attributes:
         suspended: pull nothing while it is set.
         outages: warns about pulls that fail.
+        report: logs and counts messages that cannot be read.
     """
 
     def __init__(
@@ -118,6 +121,7 @@ class PullLoop:
         """
         self.suspended = False
         self.outages = Outages(f"group {group}")
+        self.report = ReadReport(group)
         self._group = group
         self._config = config
         self._subscriptions = subscriptions
@@ -125,7 +129,9 @@ class PullLoop:
         self._stats = stats
         self._consumption = consumption
         self._moved = moved
-        self._calls = PullCalls(instance)
+        self._calls = PullCalls(
+            instance, stored_limits(config.max_body_size, config.max_inflated_size)
+        )
         self._thresholds: dict[str, Thresholds] = {}
         self._shares = config.message_model is not MessageModel.BROADCASTING
         self._now = trio.lowlevel.current_clock().current_time
@@ -171,6 +177,7 @@ class PullLoop:
                 if self.outages:
                     self.outages.end(pulls_subject(queue), queue)
                 if result is not None:
+                    self.report.pulled(queue, result)
                     if result.status is PullStatus.OFFSET_ILLEGAL:
                         return result.next_begin_offset
                     place.offset = result.next_begin_offset
@@ -181,7 +188,13 @@ class PullLoop:
         return None
 
     def _failed(self, queue: MessageQueue, error: RocketWireError) -> float:
-        """Reports a pull that failed; returns the seconds until the next one."""
+        """Report a pull that failed; return the seconds until the next one.
+
+        Raises:
+            MissingPackageError: ``error`` is one, and no later pull would succeed.
+        """
+        if isinstance(error, MissingPackageError):
+            raise error
         busy = isinstance(error, BrokerError) and error.code == ResponseCode.FLOW_CONTROL
         self.outages.report(
             pulls_subject(queue),
@@ -239,6 +252,8 @@ class PullLoop:
         process.last_pull = now
         if process.dropped:
             return False
+        if result.unreadable or result.stopped_by is not None:
+            self.report.pulled(queue, result)
         idle = process.put(messages, max_offset=result.max_offset, body_size=result.body_size)
         if idle or not self._consumption.is_orderly:
             self._consumption.submit(queue, process, messages)

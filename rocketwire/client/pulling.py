@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import trio
 
 from rocketwire.client.calls import make_request
+from rocketwire.client.pulled_messages import next_offset, read_messages
 from rocketwire.client.queues import replica_of
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, DecodeError
@@ -20,11 +21,11 @@ from rocketwire.flags import PullSysFlag
 from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
 from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX
-from rocketwire.policy.subscription import TAG, wanted
+from rocketwire.policy.subscription import TAG
 from rocketwire.wire.alike import Known
 from rocketwire.wire.drafts import drafting
 from rocketwire.wire.prepared import PreparedRequest, form_of
-from rocketwire.wire.stored import StoredMessage, decode_stored_messages, unwrap_inner_batch
+from rocketwire.wire.stored import DEFAULT_LIMITS, StoredMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,10 +33,13 @@ if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.routes import FoundBroker
+    from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.command import RemotingCommand
+    from rocketwire.wire.lenient_reader import UnreadableMessage
     from rocketwire.wire.prepared import RequestForm
+    from rocketwire.wire.stored import StoredLimits
 
 BROKER_SUSPEND_MAX_TIME: Final = 15.0
 """Seconds that a push consumer lets the broker hold a pull; others ask for 20."""
@@ -55,7 +59,6 @@ class PullStatus(Enum):
 
 _FOUND: Final = int(ResponseCode.SUCCESS)
 _STATUS: Final = {status.value.value: status for status in PullStatus}
-_INNER_BATCH: Final = 0xC0
 _COMMIT_OFFSET: Final = int(PullSysFlag.COMMIT_OFFSET)
 _SUSPEND: Final = int(PullSysFlag.SUSPEND)
 _SUBSCRIPTION: Final = int(PullSysFlag.SUBSCRIPTION)
@@ -103,6 +106,8 @@ class PullResult:
         max_offset: that the queue's next message will have.
         messages: those that were meant, with exact tags.
         body_size: bytes of their bodies, whose offsets are each larger than the one before; None where that was not seen by the way.
+        unreadable: messages that were skipped because they cannot be read.
+        stopped_by: the limit that cut the answer short; ``next_begin_offset`` is then the offset of the first message left out.
     """
 
     status: PullStatus
@@ -111,6 +116,8 @@ class PullResult:
     max_offset: int
     messages: list[StoredMessage]
     body_size: int | None = None
+    unreadable: tuple[UnreadableMessage, ...] = ()
+    stopped_by: LimitExceededError | None = None
 
 
 _pull_result: Final = drafting(PullResult)
@@ -173,34 +180,6 @@ def pull_header(request: PullRequest, *, to_slave: bool) -> PullMessageRequestHe
     )
 
 
-def read_messages(
-    body: bytes | None,
-    subscription: SubscriptionData,
-    offset_delta: int = 0,
-    known: Known | None = None,
-) -> list[StoredMessage]:
-    """The messages in the body of an answer that were meant.
-
-    Args:
-        body: as it came.
-        subscription: tags are compared exactly; the broker compares their hash codes only.
-        offset_delta: what a static topic's broker says is to be added to the offsets.
-        known: what was seen of the queue's earlier answers.
-
-    Raises:
-        DecodeError: a message cannot be read.
-    """
-    if not body:
-        return []
-    messages = decode_stored_messages(body, known=known)
-    was_usual = known is not None and known.was_usual
-    if not was_usual and any(each.sys_flag & _INNER_BATCH for each in messages):
-        messages = tuple(inner for each in messages for inner in unwrap_inner_batch(each))
-    if offset_delta:
-        messages = tuple(replace(m, queue_offset=m.queue_offset + offset_delta) for m in messages)
-    return wanted(subscription, messages)
-
-
 class _Known:
     """What is known of a queue from one pull to the next.
 
@@ -213,6 +192,7 @@ class _Known:
         "_fields",
         "_flags",
         "_form",
+        "_limits",
         "_name",
         "_rest",
         "_seen",
@@ -223,8 +203,9 @@ class _Known:
         "suggested",
     )
 
-    def __init__(self, queue: MessageQueue) -> None:
+    def __init__(self, queue: MessageQueue, limits: StoredLimits) -> None:
         name = queue.broker_name or ""
+        self._limits = limits
         self.broker_name = "" if name.startswith(MOCK_BROKER_PREFIX) else name
         self.suggested = MASTER_ID
         self._seen = Known()
@@ -286,11 +267,15 @@ class _Known:
             self.suggested = told.suggest_which_broker_id
         messages: list[StoredMessage] = []
         body_size, seen = None, self._seen
+        unreadable: tuple[UnreadableMessage, ...] = ()
+        stopped_by: LimitExceededError | None = None
         if status is PullStatus.FOUND:
-            messages = read_messages(
-                response.body, request.subscription, told.offset_delta or 0, seen
-            )
-            if seen.was_usual and seen.ascends and len(messages) == seen.number:
+            delta = told.offset_delta or 0
+            pulled = read_messages(response.body, request.subscription, delta, seen, self._limits)
+            messages, unreadable, stopped_by = pulled.messages, pulled.unreadable, pulled.stopped_by
+            if stopped_by is not None or unreadable:
+                next_begin_offset = next_offset(pulled, request.offset, next_begin_offset)
+            elif seen.was_usual and seen.ascends and len(messages) == seen.number:
                 body_size = seen.bodies
         return _pull_result(
             status,
@@ -299,6 +284,8 @@ class _Known:
             max_offset,
             messages,
             body_size,
+            unreadable,
+            stopped_by,
         )
 
     def _offsets(self, fields: Mapping[str, str] | None) -> tuple[int, int]:
@@ -335,13 +322,15 @@ class _Known:
 class PullCalls:
     """Pulls of one consumer, each to the replica that the broker suggested last (Java: ``PullAPIWrapper``)."""
 
-    def __init__(self, instance: ClientInstance) -> None:
+    def __init__(self, instance: ClientInstance, limits: StoredLimits = DEFAULT_LIMITS) -> None:
         """Nothing is suggested yet.
 
         Args:
             instance: knows routes and carries the requests.
+            limits: how much one answer may hold.
         """
         self._instance = instance
+        self._limits = limits
         self._known: dict[MessageQueue, _Known] = {}
         self._avoided: dict[str, float] = {}  # slaves that did not answer, and until when
 
@@ -420,7 +409,7 @@ class PullCalls:
         """What is known of the queue, and the replica that is to be asked."""
         known = self._known.get(queue)
         if known is None:
-            known = self._known[queue] = _Known(queue)
+            known = self._known[queue] = _Known(queue, self._limits)
         found = self._instance.routes.replica(known.broker_name, known.suggested)
         if found is None:
             found = await replica_of(self._instance, queue, known.suggested)

@@ -127,6 +127,11 @@ class PushConsumer:
 
     # ------------------------------------------------------------------ for the application
 
+    @property
+    def unreadable_messages(self) -> int:
+        """How many messages were skipped so far because they cannot be read."""
+        return self.assignment.pulls.report.unreadable
+
     def __aiter__(self) -> PushConsumer:
         """The consumer itself."""
         return self
@@ -233,6 +238,7 @@ class PushConsumer:
             is_orderly=self._consumption.is_orderly,
             threads=self.config.consume_thread_max,
             started_millis=self._started_millis,
+            unreadable=self.unreadable_messages,
         )
 
     async def consume_directly(

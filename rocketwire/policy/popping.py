@@ -197,6 +197,8 @@ class _Places:
         told = self._offsets.get(key)
         if not self._told or told is None:
             return queue_offset
+        if queue_offset in told:  # also if messages of the queue are missing from the answer
+            return queue_offset
         index = self._sorted[key].index(queue_offset)
         if index >= len(told):
             raise DecodeError(f"{len(told)} offsets of queue {key}", path="msg_offset_info")

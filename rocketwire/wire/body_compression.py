@@ -12,7 +12,7 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, Protocol, cast
 
-from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
+from rocketwire.errors import DecodeError, EncodeError, LimitExceededError, MissingPackageError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.compression import deflate, inflate
 
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 DEFAULT_LEVEL: Final = 5
 """Level at which Java's clients compress; LZ4 knows none."""
 
-ZSTD_MAX_WINDOW: Final = 1 << 24
-"""Bytes of history that a ZSTD frame may ask for; Java's senders ask for 2 MiB or less."""
+ZSTD_MAX_WINDOW: Final = 1 << 27
+"""Most bytes of history that a ZSTD frame may ask for: what levels 20 to 22 ask for, and the limit
+of Java's reader.  Memory is bounded by the output: no more of the window is touched than that."""
 
 MAX_FRAMES: Final = 1_024
 """Most frames of one LZ4 or ZSTD body, empty ones included; senders write one."""
@@ -94,7 +95,8 @@ def decompress_body(data: bytes, kind: CompressionType, *, max_size: int) -> byt
     Raises:
         LimitExceededError: more than ``max_size`` bytes would come out, or of more than ``MAX_FRAMES``
             frames.
-        DecodeError: damaged, cut short, or the package for this type is not installed.
+        MissingPackageError: the package for this type is not installed.
+        DecodeError: damaged, or cut short.
     """
     return _DECOMPRESSORS[kind](data, max_size)
 
@@ -161,7 +163,7 @@ def _lz4_decompress(data: bytes, max_size: int) -> bytes:
     try:
         lz4 = _lz4()
     except ImportError as error:
-        raise DecodeError(_MISSING.format("LZ4", "lz4"), path="body") from error
+        raise MissingPackageError(_MISSING.format("LZ4", "lz4"), path="body") from error
     output = _Output(max_size)
     rest = memoryview(data)
     try:
@@ -203,7 +205,7 @@ def _zstd_decompress(data: bytes, max_size: int) -> bytes:
     try:
         from zstandard import ZstdDecompressor, ZstdError
     except ImportError as error:
-        raise DecodeError(_MISSING.format("ZSTD", "zstandard"), path="body") from error
+        raise MissingPackageError(_MISSING.format("ZSTD", "zstandard"), path="body") from error
     engine = ZstdDecompressor(max_window_size=ZSTD_MAX_WINDOW)
     output = _Output(max_size)
     try:

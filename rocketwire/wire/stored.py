@@ -5,8 +5,9 @@ direct consumption.
 
 Rules of this file:
 
-* A message that cannot be read raises, with its number and its place.  Java instead keeps what came
-  before and drops the rest without a word; ``strict=False`` does the same.
+* ``decode_stored_messages`` raises for a message that cannot be read, with its number and its place.
+  Java keeps what came before and drops the rest; ``strict=False`` does the same.
+* Consumers read with ``lenient_reader``, so that one message never blocks those behind it.
 * Beyond that, what Java accepts is accepted, except that the size of a message has to be that of
   its fields, which Java never compares.  A body or properties of length zero or less are not there.
 * Properties are read when somebody asks for them: whoever filters, or looks at them; until then the message keeps their bytes.
@@ -53,13 +54,13 @@ _NO_HOST: Final = Host(bytes(4), 0)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLimits:
-    """What one call may make of the bytes that it is given.
+    """How much one call may read.
 
     Attributes:
-        max_messages: most messages; brokers hand out 32 at once, at most some hundreds.
-        max_body: most bytes of one body once inflated; Java's brokers take 4 MiB by default.
-        max_inflated: most bytes of all inflated bodies.
-        max_properties: most properties of all messages.
+        max_messages: most messages; brokers send 32 at once, at most some hundreds.
+        max_body: most bytes of one inflated body; Java's producers send 4 MiB by default.
+        max_inflated: most bytes of all inflated bodies together.
+        max_properties: most properties of all messages together.
     """
 
     max_messages: int = 16_384
@@ -158,12 +159,16 @@ def decode_stored_messages(
     at, end = 0, len(data)
     if known is None:
         known = Known()
-    elif known.raw_topic and not check_crc and _are_few(end, limits):
-        at = _read_alike(data, 0, known, found)
+    elif known.raw_topic and not check_crc and are_few(end, limits):
+        at = read_alike(data, 0, known, found)
     known.was_usual, known.number = at == end, len(found)
     if at < end:
-        reader = _Reader(data, limits, known, decompress=decompress, check_crc=check_crc)
-        reader.read(at, found, strict=strict)
+        reader = StoredReader(data, limits, known, decompress=decompress, check_crc=check_crc)
+        try:
+            reader.read(at, found)
+        except DecodeError as error:
+            if strict or isinstance(error, LimitExceededError):
+                raise
     return tuple(found)
 
 
@@ -254,8 +259,13 @@ def _as_int64(number: int) -> int:
 # ---------------------------------------------------------------------------- reading
 
 
-class _Reader:
-    """One pass over the data, with what is left of each limit."""
+class StoredReader:
+    """One pass over the data, with what is left of each limit.
+
+    Attributes:
+        begin: where the message begins that was read last, or that raised.
+        stopped_by: the error of a limit of all messages together.
+    """
 
     def __init__(
         self,
@@ -265,7 +275,11 @@ class _Reader:
         *,
         decompress: bool,
         check_crc: bool,
+        is_lenient: bool = False,
     ) -> None:
+        self.begin = 0
+        self.stopped_by: LimitExceededError | None = None
+        self._is_lenient = is_lenient
         self._data = data
         self._limits = limits
         self._decompress = decompress
@@ -274,29 +288,39 @@ class _Reader:
         self._properties_left = limits.max_properties
         # bytes that cannot hold too many are looked into when somebody asks
         self._counts = len(data) // _SMALLEST_PROPERTY > limits.max_properties
-        self._one_by_one = check_crc or not _are_few(len(data), limits)
+        self._one_by_one = check_crc or not are_few(len(data), limits)
         self._known = known
         self._last: tuple[object, ...] = (None,) * 5
         self._shared = ("", _NO_HOST, _NO_HOST)
 
-    def read(self, at: int, found: list[StoredMessage], *, strict: bool) -> None:
-        """Adds the messages from a position on."""
+    def read(self, at: int, found: list[StoredMessage], *, skipped: int = 0) -> int:
+        """Adds the messages from a position on; returns where they end.
+
+        Raises:
+            DecodeError: the message at ``begin`` cannot be read, or exceeds a limit.
+        """
         data, limit, end = self._data, self._limits.max_messages, len(self._data)
         while at < end:
-            if len(found) >= limit:
-                require(False, "messages", limit, at)
-            begin = at
+            begin = self.begin = at
+            if len(found) + skipped >= limit:
+                self._exceeded("messages", limit, at)
             try:
                 at = self._next(at, found)
             except DecodeError as error:
-                if not strict and not isinstance(error, LimitExceededError):
-                    break
                 locate(error, len(found), at)
                 raise
             if at < end and not self._one_by_one:
                 known = self._known
                 if known.learn(data, begin, self._shared[0]):
-                    at = _read_alike(data, at, known, found)
+                    at = read_alike(data, at, known, found)
+        return at
+
+    def _exceeded(self, what: str, limit: int, offset: int | None) -> None:
+        try:
+            require(False, what, limit, offset)
+        except LimitExceededError as error:
+            self.stopped_by = error
+            raise
 
     def _next(self, at: int, found: list[StoredMessage]) -> int:
         """Adds the message at a position; returns where it ends."""
@@ -365,7 +389,7 @@ class _Reader:
     def _count(self, properties: bytes) -> None:
         self._properties_left -= len(_properties(properties))
         if self._properties_left < 0:
-            require(False, "properties", self._limits.max_properties, None)
+            self._exceeded("properties", self._limits.max_properties, None)
 
     def _opened(self, body: bytes, body_crc: int, sys_flag: int) -> tuple[bytes, int]:
         """A body as it was before it was stored, and the bits that are still true of it."""
@@ -377,17 +401,22 @@ class _Reader:
 
     def _inflated(self, body: bytes, sys_flag: int) -> bytes:
         kind = compression_type(sys_flag)
-        room = min(self._limits.max_body, self._inflated_left)
+        limits = self._limits
+        room = min(limits.max_body, max(self._inflated_left, 0))
+        if self._is_lenient and self._inflated_left == limits.max_inflated:
+            room = limits.max_body  # or a body between the two limits would never be read
         try:
             body = decompress_body(body, kind, max_size=room)
         except DecodeError as error:
             error.path, error.offset = "body", None  # its place inside the body says little
+            if isinstance(error, LimitExceededError) and room < limits.max_body:
+                self.stopped_by = error
             raise
         self._inflated_left -= len(body)
         return body
 
 
-def _are_few(size: int, limits: StoredLimits) -> bool:
+def are_few(size: int, limits: StoredLimits) -> bool:
     """Whether so many bytes cannot hold more messages or properties than allowed."""
     properties = size // _SMALLEST_PROPERTY <= limits.max_properties
     return properties and size // SMALLEST <= limits.max_messages
@@ -404,7 +433,7 @@ def _properties(raw: bytes) -> dict[str, str]:
 
 
 _frozen: Final = drafting(StoredMessage)
-_read_alike: Final = alike_reader(StoredMessage)
+read_alike: Final = alike_reader(StoredMessage)
 later(StoredMessage, "properties", _properties)
 read_late(StoredMessage)
 

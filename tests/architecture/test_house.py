@@ -12,9 +12,8 @@ ROOT = Path(__file__).parents[2]
 
 LONG_FILES = {
     "rocketwire/wire/fused.py": "derived from the declarations",
-    "rocketwire/versions.py": "Java's list of versions, one a line",
 }
-"""Files of more than 500 lines, each with its reason."""
+"""Files of more than 800 lines, each with its reason."""
 
 FORBIDDEN_WORDS = re.compile(
     r"(?<![\w.])/(?:work|farm|root|home)/(?!rocketmq/)[a-z]|/tmp/[a-z]|\bTODO\b|\bFIXME\b|NotImplementedError"
@@ -47,7 +46,7 @@ def test_no_source_file_is_longer_than_its_budget() -> None:
     long = {
         str(path.relative_to(ROOT))
         for path in tracked("rocketwire/*.py", "namesrv/*.py", "tools/*.py")
-        if len(path.read_text("utf-8").splitlines()) > 500
+        if len(path.read_text("utf-8").splitlines()) > 800
     }
 
     assert long == set(LONG_FILES)

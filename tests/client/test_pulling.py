@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, cast
 
@@ -20,12 +21,19 @@ from rocketwire.client.pulling import (
 )
 from rocketwire.client.routes import FoundBroker, Routes
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
-from rocketwire.errors import BrokerError, DecodeError, RequestTimeoutError
+from rocketwire.errors import (
+    BrokerError,
+    DecodeError,
+    MissingPackageError,
+    RequestTimeoutError,
+)
+from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.messages.route import BrokerData, TopicRouteData
 from rocketwire.policy.subscription import subscription_data
+from rocketwire.wire.body_compression import CompressionType
 from rocketwire.wire.command import RemotingCommand, decode, encode
 from rocketwire.wire.prepared import PreparedRequest
 from rocketwire.wire.stored import StoredMessage, encode_stored_message
@@ -274,7 +282,7 @@ async def test_what_holds_nothing_that_is_wanted_is_for_whoever_pulls() -> None:
     assert (result.status, result.messages, taker.taken) == (PullStatus.FOUND, [], [])
 
 
-async def test_what_cannot_be_read_is_an_error_behind_what_was_taken() -> None:
+async def test_an_answer_that_cannot_be_read_is_named_and_the_next_pull_begins_behind_it() -> None:
     instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND)
     taker = Taker(more=9)
 
@@ -282,9 +290,22 @@ async def test_what_cannot_be_read_is_an_error_behind_what_was_taken() -> None:
         instance.body = STORED[:-1]
         return taker.take(result)
 
-    with pytest.raises(DecodeError):
-        await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, take)
+    result = await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, take)
+
     assert len(taker.taken) == 1
+    assert result is not None
+    assert (result.messages, len(result.unreadable)) == ([], 1)
+    assert FIRST.offset < result.next_begin_offset
+
+
+async def test_a_package_that_is_missing_ends_the_pulls(monkeypatch: pytest.MonkeyPatch) -> None:
+    flags = int(MessageSysFlag.COMPRESSED | CompressionType.LZ4.sys_flag)
+    packed = encode_stored_message(StoredMessage(topic="T", body=b"lz4", sys_flag=flags))
+    instance = Instance(ClientConfig(namesrv_addr="n:9876"), code=FOUND, body=packed)
+    monkeypatch.setitem(sys.modules, "lz4.frame", None)
+
+    with pytest.raises(MissingPackageError, match=r"rocketwire\[compression\]"):
+        await PullCalls(cast("ClientInstance", instance)).pull_on(FIRST, Taker(more=9).take)
 
 
 async def test_where_nothing_may_follow_an_answer_the_one_who_pulls_takes_it() -> None:

@@ -385,6 +385,24 @@ class JavaPeer:
         if int(sent) != len(keys):
             raise PeerFailedError(f"{sent} of {len(keys)} messages were stored: {failure}")
 
+    def fill(
+        self,
+        name_servers: str,
+        topic: str,
+        group: str,
+        *,
+        size: int,
+        count: int,
+        queue_id: int = 0,
+        compression: str = "default",
+        level: int = 5,
+    ) -> None:
+        """Send messages of ``size`` equal bytes to one queue; Java's producer compresses them (``LZ4``, ``ZSTD``, ``ZLIB``)."""
+        words = ("fill", name_servers, topic, group, size, count, queue_id, compression, level)
+        (sent,) = self.call(*words, seconds=300)
+        if int(sent) != count:
+            raise PeerFailedError(f"{sent} of {count} messages were stored")
+
     def consume(self, name_servers: str, topic: str, group: str) -> None:
         """Start a push consumer that reads the topic from its beginning."""
         self.call("consume", name_servers, topic, group)

@@ -10,10 +10,16 @@ from typing import Any
 
 import lz4.frame
 import pytest
+import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
+from rocketwire.errors import (
+    DecodeError,
+    EncodeError,
+    LimitExceededError,
+    MissingPackageError,
+)
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.body_compression import (
     MAX_FRAMES,
@@ -175,11 +181,23 @@ def test_bytes_after_a_zlib_stream_are_ignored_as_in_java() -> None:
 
 
 def test_a_zstd_frame_that_wants_too_much_history_is_refused() -> None:
-    # magic, no flags, window descriptor for 128 MiB, one empty last block
-    data = bytes.fromhex("28b52ffd0088010000")
+    # magic, no flags, window descriptor for 256 MiB, one empty last block
+    data = bytes.fromhex("28b52ffd0090010000")
 
     with pytest.raises(DecodeError, match="not ZSTD"):
         decompress_body(data, CompressionType.ZSTD, max_size=ROOM)
+
+
+@pytest.mark.parametrize("level", [1, 5, 19, 20, 21, 22])
+def test_zstd_bodies_of_every_level_are_read(level: int) -> None:
+    body = bytes(range(256)) * 4
+    # as a stream, whose length is unknown, like Java's ``ZstdOutputStream``: the frame asks for the whole window of its level
+    stream = zstandard.ZstdCompressor(level=level, write_content_size=False).compressobj()
+    data = stream.compress(body) + stream.flush()
+
+    assert decompress_body(data, CompressionType.ZSTD, max_size=len(body)) == body
+    with pytest.raises(LimitExceededError):
+        decompress_body(data, CompressionType.ZSTD, max_size=len(body) - 1)
 
 
 @pytest.mark.parametrize(
@@ -196,7 +214,7 @@ def test_a_missing_package_is_named(
 
     with pytest.raises(EncodeError, match=f"needs the package {package}"):
         compress_body(b"body", kind)
-    with pytest.raises(DecodeError, match=f"needs the package {package}"):
+    with pytest.raises(MissingPackageError, match=f"needs the package {package}"):
         decompress_body(bytes.fromhex(MADE_BY_JAVA[kind]), kind, max_size=64)
 
 

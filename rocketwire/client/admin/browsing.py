@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.asking import Asking, leave_out
 from rocketwire.client.clock import now_millis
+from rocketwire.client.pulled_messages import ReadReport
 from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus
 from rocketwire.client.queues import master_of, queues_of
 from rocketwire.errors import ChannelError
@@ -36,6 +37,7 @@ class Browsing(Asking):
         super().__init__(client, within)
         self._clusters = clusters
         self._pulls = PullCalls(client)
+        self._report = ReadReport(TOOLS_GROUP)
 
     async def at(self, queue: MessageQueue, offset: int) -> StoredMessage | None:
         """The message at a place of a queue; None where there is none (code 11; Java: ``QueryMsgByOffsetSubCommand``).
@@ -135,6 +137,7 @@ class Browsing(Asking):
             send_subscription=True,
         )
         result = await self._pulls.pull(request, within=self.within)
+        self._report.pulled(queue, result)
         if result.status is PullStatus.NO_NEW_MSG:
             return max(result.next_begin_offset, result.max_offset), []
         return max(result.next_begin_offset, offset + 1), result.messages

@@ -13,12 +13,13 @@ from rocketwire.client.admin.asking import told_by_each
 from rocketwire.client.admin.browsing import Browsing
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
-from rocketwire.errors import BrokerError, ChannelError, DecodeError
+from rocketwire.errors import BrokerError, ChannelError, DecodeError, MissingPackageError
 from rocketwire.messages import encode_header
 from rocketwire.messages import message_const as const
 from rocketwire.messages.queries import QueryMessageRequestHeader, ViewMessageRequestHeader
 from rocketwire.policy.names import LMQ_PREFIX, has_own_route
 from rocketwire.wire.ids import decode_offset_message_id
+from rocketwire.wire.lenient_reader import read_stored_messages
 from rocketwire.wire.stored import decode_stored_messages
 
 if TYPE_CHECKING:
@@ -59,8 +60,10 @@ class Finding(Browsing):
         address = join_address(place.store_host.ip, place.store_host.port)
         header = ViewMessageRequestHeader(topic=topic, offset=place.commit_log_offset)
         body: bytes | None = await self.body_of(address, Code.VIEW_MESSAGE_BY_ID, header)
-        (found,) = decode_stored_messages(body or b"")
-        return found
+        messages = _messages_of(body)
+        if len(messages) != 1:
+            raise DecodeError(f"{len(messages)} messages instead of one", path="body")
+        return messages[0]
 
     async def by_id(
         self, topic: str, msg_id: str, *, cluster: str | None = None
@@ -197,10 +200,28 @@ class Finding(Browsing):
             answer = await self.ask(
                 address, Code.QUERY_MESSAGE, fields, accepted=accepted, within=self.within * 3
             )
-            return decode_stored_messages(answer.command.body or b"")
+            return _messages_of(answer.command.body)
 
         each = await told_by_each(addresses, ask)
         return [message for messages in each.values() for message in messages]
+
+
+def _messages_of(body: bytes | None) -> tuple[StoredMessage, ...]:
+    """The messages of an answer; one whose body cannot be decompressed keeps it as it was stored.
+
+    Raises:
+        DecodeError: one of them has more faults than that.
+    """
+    try:
+        read = read_stored_messages(body or b"")
+    except MissingPackageError:
+        return decode_stored_messages(body or b"", decompress=False)
+    messages = list(read.messages)
+    for unreadable in read.unreadable:
+        if unreadable.stored is None:
+            raise unreadable.error
+        messages.append(unreadable.stored)
+    return (*messages, *decode_stored_messages(read.rest, decompress=False))
 
 
 def index_key(message: StoredMessage, kind: str, key: str) -> str:

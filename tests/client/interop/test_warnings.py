@@ -70,7 +70,7 @@ async def test_a_group_that_may_not_consume_is_one_warning(
             await admin.groups.create_or_update(disabled, broker=java_cluster.master.address)
         lines = await warned(flavour, client, topic, group, f"of topic {topic} from broker", caplog)
     assert len(lines) == 1
-    assert "NO_PERMISSION 16" in lines[0]
+    assert "NO_PERMISSION (16)" in lines[0]
     assert "check the permission of the topic" in lines[0]
 
 
@@ -82,7 +82,7 @@ async def test_a_broker_that_does_not_authenticate_the_client_is_a_warning(
     async with open_client(patient(namesrv_addr=java_cluster.address)) as client:
         await client.route("broker-strict")  # each broker has a topic of its name
         lines = await warned(flavour, client, "broker-strict", unique("g"), "check ", caplog)
-    assert any("NO_PERMISSION 16" in line for line in lines)
+    assert any("NO_PERMISSION (16)" in line for line in lines)
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)

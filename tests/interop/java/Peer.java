@@ -208,6 +208,8 @@ public class Peer {
                 DefaultMQProducer sender = producer(words[0], words[2]);
                 sender.setRetryTimesWhenSendFailed(Integer.parseInt(words[5]));
                 return send(sender, words[1], Integer.parseInt(words[3]), Integer.parseInt(words[4]));
+            case "fill":
+                return List.of(String.valueOf(fill(producer(words[0], words[2]), words)));
             case "oneway":
                 producer(words[0], words[2]).sendOneway(message(words[1], words[3]));
                 return List.of();
@@ -308,6 +310,27 @@ public class Peer {
             }
         }
         return List.of(String.valueOf(sent), failure);
+    }
+
+    /** Sends messages of equal bytes to one queue, as the producer compresses them by itself: size, count, queue, type and level. */
+    private static int fill(DefaultMQProducer producer, String[] words) throws Exception {
+        if (!words[6].equals("default")) {
+            Class<?> type = Class.forName("org.apache.rocketmq.common.compression.CompressionType");
+            Object value = type.getMethod("of", String.class).invoke(null, words[6]);
+            DefaultMQProducer.class.getMethod("setCompressType", type).invoke(producer, value);
+            DefaultMQProducer.class.getMethod("setCompressLevel", int.class).invoke(producer, Integer.parseInt(words[7]));
+        }
+        MessageQueue queue = null;
+        for (MessageQueue each : producer.fetchPublishMessageQueues(words[1])) {
+            queue = each.getQueueId() == Integer.parseInt(words[5]) ? each : queue;
+        }
+        int sent = 0;
+        for (int number = 0; number < Integer.parseInt(words[4]); number++) {
+            byte[] body = new byte[Integer.parseInt(words[3])];
+            Arrays.fill(body, (byte) ('a' + number % 26));
+            sent += producer.send(new Message(words[1], body), queue).getSendStatus() == SendStatus.SEND_OK ? 1 : 0;
+        }
+        return sent;
     }
 
     /** An exception and what it was caused by. */

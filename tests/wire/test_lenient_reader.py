@@ -1,0 +1,213 @@
+"""A consumer's reader: what cannot be read never blocks what follows."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import pytest
+
+from rocketwire.errors import DecodeError, LimitExceededError, MissingPackageError
+from rocketwire.flags import MessageSysFlag
+from rocketwire.wire.alike import Known
+from rocketwire.wire.body_compression import CompressionType
+from rocketwire.wire.host import Host
+from rocketwire.wire.lenient_reader import read_stored_messages
+from rocketwire.wire.stored import (
+    StoredLimits,
+    StoredMessage,
+    decode_stored_messages,
+    encode_stored_message,
+)
+
+HOST = Host.of(b"\x7f\0\0\1", 10911)
+ZLIB = int(MessageSysFlag.COMPRESSED | CompressionType.ZLIB.sys_flag)
+LZ4 = int(MessageSysFlag.COMPRESSED | CompressionType.LZ4.sys_flag)
+UNKNOWN_TYPE = int(MessageSysFlag.COMPRESSED) | 7 << 8
+
+
+def message(offset: int, body: bytes = b"body", sys_flag: int = 0) -> StoredMessage:
+    return StoredMessage(
+        topic="Orders",
+        body=body,
+        properties={"UNIQ_KEY": f"ID{offset}"},
+        queue_id=3,
+        queue_offset=offset,
+        sys_flag=sys_flag,
+        born_host=HOST,
+        store_host=HOST,
+    )
+
+
+def stored(
+    offset: int, body: bytes = b"body", sys_flag: int = 0, *, compress: bool = False
+) -> bytes:
+    return encode_stored_message(message(offset, body, sys_flag), compress=compress)
+
+
+def packed(offset: int, size: int) -> bytes:
+    return stored(offset, bytes(size), ZLIB, compress=True)
+
+
+def offsets(messages: tuple[StoredMessage, ...]) -> list[int]:
+    return [one.queue_offset for one in messages]
+
+
+POISONED = {
+    "no zlib stream": stored(7, b"garbage", ZLIB),
+    "a zlib stream cut short": stored(7, packed(7, 500)[100:110], ZLIB),
+    "no LZ4 frame": stored(7, b"garbage", LZ4),
+    "an unknown compression type": stored(7, b"garbage", UNKNOWN_TYPE),
+    "a body beyond the limit": packed(7, 5001),
+}
+
+
+@pytest.mark.parametrize("poisoned", POISONED.values(), ids=POISONED)
+@pytest.mark.parametrize("before", [0, 1, 5])
+@pytest.mark.parametrize("behind", [0, 1, 5])
+def test_a_message_that_cannot_be_read_is_skipped_and_named(
+    poisoned: bytes, before: int, behind: int
+) -> None:
+    numbers = [*range(before), *range(8, 8 + behind)]
+    parts = [stored(number) for number in numbers]
+    data = b"".join((*parts[:before], poisoned, *parts[before:]))
+
+    read = read_stored_messages(data, limits=StoredLimits(max_body=5000), known=Known())
+
+    assert offsets(read.messages) == numbers
+    (skipped,) = read.unreadable
+    assert (skipped.queue_id, skipped.queue_offset, skipped.ends) == (3, 7, False)
+    assert skipped.size == len(poisoned)
+    assert skipped.stored is not None
+    assert skipped.stored.msg_id == "ID7"
+    assert (read.stopped_by, read.rest, read.rest_offset) == (None, b"", None)
+
+
+def test_what_was_seen_in_earlier_answers_changes_nothing() -> None:
+    known = Known()
+    good = b"".join(map(stored, range(4)))
+    assert offsets(read_stored_messages(good, known=known).messages) == [0, 1, 2, 3]
+
+    again = read_stored_messages(good, known=known)
+    mixed = read_stored_messages(good + POISONED["no zlib stream"] + good, known=known)
+
+    assert again.messages == decode_stored_messages(good)
+    assert offsets(mixed.messages) == [0, 1, 2, 3, 0, 1, 2, 3]
+    assert len(mixed.unreadable) == 1
+
+
+def test_a_message_with_a_wrong_part_is_skipped_by_its_size() -> None:
+    bad = bytearray(stored(7))
+    length = bad.index(b"UNIQ_KEY") - 2
+    bad[length : length + 2] = b"\x7f\xff"  # of the properties
+
+    read = read_stored_messages(stored(6) + bytes(bad) + stored(8))
+
+    assert offsets(read.messages) == [6, 8]
+    assert [(one.queue_offset, one.stored, one.ends) for one in read.unreadable] == [
+        (7, None, False)
+    ]
+
+
+@pytest.mark.parametrize("size", [0, 3, 90, 5000, 0x7FFFFFFF, 0xFFFFFFFF])
+def test_a_size_that_leads_nowhere_ends_the_reading_but_loses_nothing_before(size: int) -> None:
+    bad = bytearray(stored(7))
+    bad[:4] = size.to_bytes(4)
+
+    read = read_stored_messages(stored(6) + bytes(bad) + stored(8))
+
+    assert offsets(read.messages) == [6]
+    (skipped,) = read.unreadable
+    assert (skipped.queue_offset, skipped.ends) == (7, True)
+    assert skipped.size == len(bad) + len(stored(8))
+
+
+@pytest.mark.parametrize("length", [1, 4, 20, 30, 90])
+def test_a_message_that_is_cut_short_is_named(length: int) -> None:
+    read = read_stored_messages(stored(6) + stored(7)[:length])
+
+    assert offsets(read.messages) == [6]
+    (skipped,) = read.unreadable
+    assert skipped.ends
+    assert skipped.queue_offset == (7 if length >= 28 else None)
+
+
+def test_as_many_messages_are_read_as_fit_the_limit_of_all_bodies() -> None:
+    data = b"".join(packed(number, 2_000_000) for number in range(40))
+    taken: list[int] = []
+    while data:
+        read = read_stored_messages(data)
+        taken += offsets(read.messages)
+        assert read.unreadable == ()
+        if read.stopped_by is not None:
+            assert read.rest_offset == taken[-1] + 1
+        data = read.rest
+
+    assert taken == list(range(40))
+
+
+def test_a_body_between_the_two_limits_is_read_alone() -> None:
+    limits = StoredLimits(max_body=4000, max_inflated=3000)
+
+    read = read_stored_messages(packed(1, 3500) + packed(2, 100), limits=limits)
+    rest = read_stored_messages(read.rest, limits=limits)
+
+    assert (offsets(read.messages), offsets(rest.messages)) == ([1], [2])
+
+
+@pytest.mark.parametrize("limits", [StoredLimits(max_messages=2), StoredLimits(max_properties=2)])
+def test_a_limit_of_all_messages_ends_the_reading_in_front_of_the_one_that_exceeds_it(
+    limits: StoredLimits,
+) -> None:
+    data = b"".join(map(stored, range(3)))
+
+    read = read_stored_messages(data, limits=limits)
+
+    assert offsets(read.messages) == [0, 1]
+    assert isinstance(read.stopped_by, LimitExceededError)
+    assert (read.rest, read.rest_offset) == (stored(2), 2)
+
+
+def test_one_message_beyond_a_limit_of_all_is_skipped_and_not_met_for_ever() -> None:
+    limits = StoredLimits(max_properties=1)
+    two = encode_stored_message(replace(message(1), properties={"a": "1", "b": "2"}))
+
+    read = read_stored_messages(two, limits=limits)
+
+    assert (read.messages, len(read.unreadable), read.rest) == ((), 1, b"")
+
+
+def test_messages_that_are_skipped_count_as_well() -> None:
+    data = POISONED["no zlib stream"] * 5
+
+    read = read_stored_messages(data, limits=StoredLimits(max_messages=3))
+
+    assert len(read.unreadable) == 3
+    assert len(read.rest) == 2 * len(POISONED["no zlib stream"])
+
+
+def test_a_package_that_is_missing_is_no_fault_of_the_message(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    data = stored(1) + stored(2, b"text", LZ4, compress=True)
+    monkeypatch.setitem(sys.modules, "lz4.frame", None)
+
+    with pytest.raises(MissingPackageError):
+        read_stored_messages(data)
+
+
+def test_without_bytes_there_is_nothing() -> None:
+    assert read_stored_messages(b"").messages == ()
+
+
+def test_any_damage_leaves_the_messages_before_it() -> None:
+    good = stored(1) + stored(2)
+    for position in range(len(good), len(good) + 100):
+        data = bytearray(good + stored(3) + stored(4))
+        data[position] ^= 0xFF
+        read = read_stored_messages(bytes(data))
+
+        assert offsets(read.messages)[:2] == [1, 2]
+        assert len(read.messages) + len(read.unreadable) >= 3
+        for skipped in read.unreadable:
+            assert isinstance(skipped.error, DecodeError)
