@@ -201,7 +201,7 @@ def test_what_a_user_may_is_what_the_policies_say(secured: Secured) -> None:
         assert (got.status, [one["body"] for one in got.lines]) == (0, [text]), got.complaint
     blind = run("consume", *words, "-t", topic, "-g", unique("g"), "--from", "last")
     assert (blind.status, blind.out) == (1, b"")
-    assert "GET_MAX_OFFSET: NO_PERMISSION" in blind.complaint
+    assert "GET_MAX_OFFSET (30): NO_PERMISSION (16)" in blind.complaint
     refused = run("produce", *words, "-t", other, given=b"hello\n")
     assert (refused.status, refused.out) == (1, b"")
     assert "NO_PERMISSION" in refused.complaint
