@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 SERVER = ("10.0.0.2", 10911)
 START = 1_700_000_000_000_000_000
-STEP_NS = 1_000_000
+STEP_NS = 4_000_000
 CONNECTIONS = 300
 WHOLE = encode(RemotingCommand(code=105, opaque=1, ext_fields={"topic": "orders"}, body=b"body"))
 OTHER = encode(RemotingCommand(code=34, opaque=2))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE, PREFIX_STRUCT
 from rocketwire_tools.pcap.segments import Frame, Place
 from rocketwire_tools.pcap.stream import Stream
-from rocketwire_tools.pcap.sync import LARGEST, MOST_HEADER
+from rocketwire_tools.pcap.sync import has_prefix
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.buffers import Buffer
 
 _unpack: Final[Any] = PREFIX_STRUCT.unpack_from
-_NO_PREFIX: Final = (-1, 0, 0, 0)
+_NO_PREFIX: Final = (0, 0, 0, 0)
 
 
 Cut = tuple[Stream, int, int, Any, int, int, "bytes | None"]
@@ -145,10 +145,11 @@ class Cutter:
             else:
                 found = _unpack(buffer, offset)
             length, kind, high_byte, low_bytes = found
-            body_start = boundary + PREFIX_SIZE + (high_byte << 16 | low_bytes)
-            after = boundary + LENGTH_SIZE + length
-            if body_start > after or length > LARGEST or kind > 1:
+            header_length = high_byte << 16 | low_bytes
+            if not has_prefix(length, kind, header_length):
                 return boundary
+            body_start = boundary + PREFIX_SIZE + header_length
+            after = boundary + LENGTH_SIZE + length
             if body_start > stop:
                 header = self._header_across(boundary, body_start, number, end)
                 if header is None:
@@ -180,9 +181,10 @@ class Cutter:
         self, boundary: int, body_start: int, number: int, end: int
     ) -> bytes | bytearray | None:
         """A header that lies in several segments; None if it is not all there."""
-        if body_start > end or body_start - boundary > MOST_HEADER:
+        if body_start > end:
             return None
-        return self.piece(boundary + PREFIX_SIZE, body_start, number)
+        start = boundary + PREFIX_SIZE  # the prefix may end in a later segment
+        return self.piece(start, body_start, bisect_right(self._starts, start, number) - 1)
 
     def _body(self, start: int, end: int, number: int, high: int) -> bytes | None:
         """The body between two virtual positions, where bodies are wanted."""

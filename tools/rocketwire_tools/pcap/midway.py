@@ -13,7 +13,7 @@ from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE
 from rocketwire_tools.pcap import plain
 from rocketwire_tools.pcap.capture import rows_at
 from rocketwire_tools.pcap.singly import REORDERED_NS
-from rocketwire_tools.pcap.sync import JSON, LARGEST, MOST_HEADER, MOST_SCANNED_HEADER, is_header
+from rocketwire_tools.pcap.sync import JSON, MOST_SCANNED_HEADER, have_prefixes, is_header
 
 if TYPE_CHECKING:
     from rocketwire_tools.pcap.chunk import Chunk
@@ -49,7 +49,7 @@ def _begin(chunk: Chunk, segments: Array) -> Array:
     found = plain.look(chunk, chunk.starts[segments], segments)
     buffer = chunk.records.buffer
     good: Array = found.good & (found.kind == JSON)
-    good &= (found.header >= 2) & (found.header <= MOST_SCANNED_HEADER)
+    good &= found.header <= MOST_SCANNED_HEADER
     good &= rows_at(buffer, found.offset + PREFIX_SIZE, 1)[:, 0] == _BRACE
     good &= _makes_sense(chunk, found, good)
     for number in np.flatnonzero(good).tolist():
@@ -65,8 +65,5 @@ def _makes_sense(chunk: Chunk, found: plain.Places, good: Array) -> Array:
     of = np.flatnonzero(good & inside)
     if len(of):
         after = found.offset[of] + LENGTH_SIZE + found.length[of]
-        words = rows_at(chunk.records.buffer, after, PREFIX_SIZE).view(">u4").astype(np.int64)
-        length, kind, header = words[:, 0], words[:, 1] >> 24, words[:, 1] & 0xFFFFFF
-        sound[of] = (header + 4 <= length) & (length <= LARGEST) & (kind <= 1)
-        sound[of] &= header <= MOST_HEADER
+        sound[of] = have_prefixes(rows_at(chunk.records.buffer, after, PREFIX_SIZE))[3]
     return sound

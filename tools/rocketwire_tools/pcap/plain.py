@@ -13,7 +13,7 @@ import numpy as np
 
 from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE
 from rocketwire_tools.pcap.capture import rows_at
-from rocketwire_tools.pcap.sync import LARGEST, MOST_HEADER, ROCKETMQ
+from rocketwire_tools.pcap.sync import LARGEST, ROCKETMQ, have_prefixes
 
 if TYPE_CHECKING:
     from rocketwire_tools.pcap.chunk import Chunk
@@ -115,15 +115,9 @@ def look(chunk: Chunk, at: Array, segment: Array) -> Places:
     """What would be a prefix at virtual positions that lie in segments."""
     offset = chunk.data[segment] + at - chunk.starts[segment]
     room = chunk.starts[segment + 1] - at
-    words = rows_at(chunk.records.buffer, offset, PREFIX_SIZE).view(">u4").astype(np.int64)
-    length, kind, header = words[:, 0], words[:, 1] >> 24, words[:, 1] & 0xFFFFFF
-    good = (
-        (PREFIX_SIZE + header <= room)
-        & (header + 4 <= length)
-        & (length <= LARGEST)
-        & (kind <= ROCKETMQ)
-        & (header <= MOST_HEADER)
-    )
+    words = rows_at(chunk.records.buffer, offset, PREFIX_SIZE)
+    length, kind, header, good = have_prefixes(words)
+    good &= PREFIX_SIZE + header <= room
     return Places(at, segment, offset, header, kind, length, at + LENGTH_SIZE + length, good)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from rocketwire_tools.pcap.chunk import FIN, MASK, RST, SYN
 from rocketwire_tools.pcap.cutting import Cut, Cutter
+from rocketwire_tools.pcap.reassembly import LOOK_BACK, LOOK_BACK_NS
 from rocketwire_tools.pcap.segments import Frame, Limits, Place
 
 if TYPE_CHECKING:
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 _HALF: Final = 1 << 31
 _FIRST_SEGMENTS: Final = 512
-_FIRST_BYTES: Final = 1 << 18
-REORDERED_NS: Final = 50_000_000
+_FIRST_BYTES: Final = LOOK_BACK
+REORDERED_NS: Final = LOOK_BACK_NS
 """Among so many segments, bytes and nanoseconds a stream's first ones may have been captured in another order; what
 comes later was sent again."""
 

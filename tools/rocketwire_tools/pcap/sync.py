@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import re
 from enum import Enum, auto
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from rocketwire.errors import CodecError
 from rocketwire.wire.binary_header import decode_binary_header
@@ -15,10 +17,15 @@ from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE, parse_prefix
 from rocketwire.wire.json_header import read_json_header
 
+if TYPE_CHECKING:
+    Array = np.ndarray[Any, Any]
+
 JSON: Final = 0
 ROCKETMQ: Final = 1
 LARGEST: Final = MAX_FRAME_LENGTH - LENGTH_SIZE
 """The largest value of a length word."""
+LEAST_HEADER: Final = (2, 21)
+"""Shortest header by type: an empty JSON object, and a binary header without remark and extension fields."""
 MOST_HEADER: Final = 4 << 20
 """Longest header that is collected; real ones have a few hundred bytes."""
 MOST_SCANNED_HEADER: Final = 65_536
@@ -43,10 +50,28 @@ class Protocol(Enum):
 def has_prefix(length: int, header_type: int, header_length: int) -> bool:
     """Whether these can be the first two words of a frame."""
     return (
-        header_length + 4 <= length <= LARGEST
-        and header_type <= ROCKETMQ
-        and header_length <= MOST_HEADER
+        header_type <= ROCKETMQ
+        and LEAST_HEADER[header_type] <= header_length <= MOST_HEADER
+        and header_length + LENGTH_SIZE <= length <= LARGEST
     )
+
+
+def have_prefixes(words: Array) -> tuple[Array, Array, Array, Array]:
+    """As ``has_prefix``, for rows of eight bytes.
+
+    Returns:
+        Length, header type and header length of each row, and whether they can be a frame's.
+    """
+    words = words.view(">u4").astype(np.int64)
+    length, kind, header = words[:, 0], words[:, 1] >> 24, words[:, 1] & 0xFFFFFF
+    good = (
+        (header + LENGTH_SIZE <= length)
+        & (length <= LARGEST)
+        & (kind <= ROCKETMQ)
+        & (header >= np.array(LEAST_HEADER)[kind & 1])
+        & (header <= MOST_HEADER)
+    )
+    return length, kind, header, good
 
 
 def is_header(header_type: int, header: bytes) -> bool:
@@ -71,7 +96,7 @@ def begins_frame(data: bytes | bytearray, at: int) -> bool | None:
     if room < PREFIX_SIZE:
         return None
     (length, header_type, header_length), _ = parse_prefix(data, at)
-    if not has_prefix(length, header_type, header_length) or header_length < 2:
+    if not has_prefix(length, header_type, header_length):
         return False
     if header_length > MOST_SCANNED_HEADER:
         return False
