@@ -80,7 +80,7 @@ def _cut(src: str, dst: str, data: bytes) -> Counted:
         frame = data[at : at + 4 + length]
         if len(frame) < 4 + length:
             raise ValueError(f"{src} > {dst} ends within a frame")
-        made["frames"].append((length, *_header(frame)))
+        made["frames"].append((length, *header_of(frame)))
         at += len(frame)
     return made
 
@@ -93,7 +93,7 @@ def _proxy(data: bytes) -> int:
     return 0
 
 
-def _header(frame: bytes) -> tuple[int, int, int]:
+def header_of(frame: bytes) -> tuple[int, int, int]:
     """Code, opaque and flag."""
     if frame[4] == 1:
         code, opaque, flag = struct.unpack_from(">hxxxii", frame, 8)
