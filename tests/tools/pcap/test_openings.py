@@ -71,6 +71,10 @@ def sent(data: bytes, second: int = 0, port: int = 40_000) -> list[Packet]:
         (FRAME, ("RocketMQ", None)),
         (b"GET / HTTP/1.1\r\n\r\n", ("unknown", None)),
         (b"\x16\x03\x01\x02\x00\x01", ("TLS", None)),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(9), ("HTTP/2", None)),
+        (b"\0\0\6\4\0\0\0\0" + bytes(8), ("unknown", None)),
+        (FRAME[:8] + b"no header" * 11, ("unknown", None)),
+        (FRAME[:20], ("RocketMQ", None)),
         (b"PROXY TCP4 192.0.2.9 10.0.0.2 1 2\r\n" + FRAME, ("RocketMQ", "192.0.2.9")),
         (
             b"\r\n\r\n\0\r\nQUIT\n\x21\x11\x00\x0c\xc0\x00\x02\x09\0\0\0\0\0\0\0\0" + FRAME,
@@ -95,6 +99,20 @@ def test_the_first_bytes_decide(
         "RocketMQ",
         None,
     )
+
+
+@pytest.mark.parametrize("client", [b"PRI * HTTP/2.0\r\n\r\n", b"\x16\x03\x01\x02\x00"])
+@pytest.mark.parametrize("first", [False, True], ids=["server first", "client first"])
+def test_what_one_side_says_holds_for_the_other(
+    client: bytes, first: bool, tmp_path: Path, summary: Callable[..., Tables]
+) -> None:
+    syn, said = sent(client)
+    answer = Packet(said.time_ns, SERVER, said.source, 5000, 1, ACK, FRAME[:20])
+    packets = [syn, said, answer] if first else [syn, answer, said]
+    (protocol,) = summary(save(tmp_path / "a.pcap", packets))["protocols"]
+    assert ("HTTP/2" if client.startswith(b"PRI") else "TLS", 1) == (
+        protocol["protocol"], protocol["connections"],
+    )  # fmt: skip
 
 
 def test_who_opens_many_connections_in_one_second_is_seen(

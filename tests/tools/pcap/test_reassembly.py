@@ -274,3 +274,61 @@ def test_what_waits_longer_than_three_seconds_for_others_waits_no_more_however_l
     found = rows(path)
     assert found == rows(path, Options(careful=True))
     assert [late_ms > 3000, False, False] == [row["gap"] for row in found]
+
+
+HTTP2 = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+SETTINGS = b"\0\0\6\4" + bytes(5) + b"\0\3\0\0\0\x64"
+
+
+@pytest.mark.parametrize("starts", [True, False], ids=["from its SYN", "midway"])
+@pytest.mark.parametrize(
+    ("client", "server"),
+    [
+        (HTTP2, SETTINGS + b"y" * 2000),
+        (HTTP2, b"\0\0\x40\0\1" + bytes(2) + b"\x40" + b"y" * 2000),
+        (b"\0\0\0\5\0\0\0\1{" * 200, b"\0\0\x08\0\0\0\0\0" + b"y" * 2044),
+        (b"\0\0\0\x18\1\0\0\x14" + bytes(2000), b"\0\0\0\x18\0\0\0\x14" + b"{" * 200),
+    ],
+    ids=["HTTP/2", "a binary header of HTTP/2", "shorter headers than there are", "headers that cannot be read"],
+)  # fmt: skip
+def test_what_is_no_frame_is_no_row(
+    client: bytes, server: bytes, starts: bool, tmp_path: Path, careful: bool
+) -> None:
+    wire = Wire()
+    if starts:
+        wire.connect(1000, 2000)
+    wire.say(CLIENT, client)
+    wire.say(SERVER, server)
+    assert [] == wire.rows(tmp_path, careful=careful)
+
+
+def test_a_first_header_that_cannot_be_read_hides_no_frame(tmp_path: Path, careful: bool) -> None:
+    wire = Wire()
+    wire.connect(1000, 2000)
+    odd = frame(105, 1).replace(b'"code":105', b'"code":"x"')
+    wire.say(CLIENT, odd + frame(34, 2), size=50)
+    wire.say(CLIENT, odd + frame(11, 3), size=70)
+    found = wire.rows(tmp_path, careful=careful)
+    assert [(34, True), (None, False), (11, True)] == [
+        (row["code"], row["header_ok"]) for row in found
+    ]
+
+
+@pytest.mark.parametrize("late_ms", [1, 49, 70, 199])
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_comes_late_in_front_of_the_first_captured_byte_is_found(
+    late_ms: int, count: int, tmp_path: Path, careful: bool
+) -> None:
+    wire = Wire()
+    parts = [frame(code, code) for code in (105, 34, 11, 10)]
+    for part in parts:
+        wire.say(CLIENT, part)
+    early, late = wire.packets[count:], wire.packets[:count]
+    late = [one._replace(time_ns=early[0].time_ns + late_ms * 1_000_000) for one in late]
+    last = early.pop()
+    wire.packets = sorted((*early, *late), key=lambda one: one.time_ns)
+    wire.packets.append(last._replace(time_ns=START + 1_000_000_000))
+    found = wire.rows(tmp_path, careful=careful)
+    times = {row["code"]: row["time_ns"] for row in found}
+    assert {105, 34, 11, 10} == set(times)
+    assert [one.time_ns for one in late] == [times[code] for code in (105, 34)[:count]]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from rocketwire_tools.pcap import plain
+from rocketwire_tools.pcap import midway, plain
 from rocketwire_tools.pcap.chunk import FIN, MASK, RST, SYN
 from rocketwire_tools.pcap.slots import CAREFUL, STRANGE
 
@@ -77,7 +77,8 @@ def _begun(chunk: Chunk, slots: Array, states: Slots, stop: Array, keep: Array) 
     groups, first, low = groups[likely], first[likely], low[likely]
     if not len(groups):
         return
-    good = plain.look(chunk, chunk.starts[first], first).good
+    places = plain.look(chunk, chunk.starts[first], first)
+    good = midway.have_headers(chunk, places, places.good)
     groups, first, low = groups[good], first[good], low[good]
     done = states.start(slots[groups], chunk.sequence[first], first > low)
     keep[low[done & (first > low)]] = False

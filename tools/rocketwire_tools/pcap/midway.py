@@ -52,10 +52,17 @@ def _begin(chunk: Chunk, segments: Array) -> Array:
     good &= found.header <= MOST_SCANNED_HEADER
     good &= rows_at(buffer, found.offset + PREFIX_SIZE, 1)[:, 0] == _BRACE
     good &= _makes_sense(chunk, found, good)
+    return have_headers(chunk, found, good)
+
+
+def have_headers(chunk: Chunk, places: plain.Places, good: Array) -> Array:
+    """Which of those that are good have a header that can be read."""
+    buffer, readable = chunk.records.buffer, good.copy()
     for number in np.flatnonzero(good).tolist():
-        start = int(found.offset[number]) + PREFIX_SIZE
-        good[number] = is_header(JSON, bytes(buffer[start : start + int(found.header[number])]))
-    return good
+        start = int(places.offset[number]) + PREFIX_SIZE
+        header = bytes(buffer[start : start + int(places.header[number])])
+        readable[number] = is_header(int(places.kind[number]), header)
+    return readable
 
 
 def _makes_sense(chunk: Chunk, found: plain.Places, good: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What connections begin with: RocketMQ, TLS, a PROXY header, something else; and who opens how many.
+"""What connections begin with: RocketMQ, TLS, HTTP/2, a PROXY header, something else; and who opens how many.
 
 Rules of this file: the first captured bytes of a direction decide, unless frames were found on it; what is remembered is
 bounded, and connections beyond that are counted only.
@@ -31,7 +31,12 @@ _MOST: Final = 100_000
 """Connections and clients that are remembered."""
 _LONGEST: Final = 108
 """Bytes that are looked at; a PROXY header of the first version has at most so many."""
-_NAMES: Final = {Protocol.REMOTING: "RocketMQ", Protocol.TLS: "TLS"}
+_NAMES: Final = {
+    Protocol.REMOTING: "RocketMQ", Protocol.TLS: "TLS", Protocol.HTTP2: "HTTP/2", Protocol.OTHER: "unknown",
+    Protocol.UNKNOWN: "unknown",
+}  # fmt: skip
+_SURE: Final = ("HTTP/2", "TLS")
+"""What one direction begins with holds for the other, too."""
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 
 
@@ -159,8 +164,8 @@ class Openings:
         if skipped:
             found.proxied = self._proxied(data[:skipped])
             data = data[skipped:]
-        announced = _NAMES.get(protocol_of(data), "unknown")
-        if found.protocol in ("no data", "unknown"):
+        announced = _NAMES[protocol_of(data)]
+        if found.protocol in ("no data", "unknown") or announced in _SURE:
             found.protocol = announced
 
     def _proxied(self, header: bytes) -> str:
@@ -186,7 +191,7 @@ class Openings:
             counts[0] += 1
             counts[1] += one.proxied is not None
             counts[2] += one.bytes
-            if kind in ("TLS", "unknown") or one.proxied is not None:
+            if kind in (*_SURE, "unknown") or one.proxied is not None:
                 odd.append((name, kind, one.proxied, one.bytes))
         note = f"{self._resets:,} resets"
         if self._beyond:

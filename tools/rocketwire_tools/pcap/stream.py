@@ -17,6 +17,7 @@ from rocketwire_tools.pcap.sync import (
     LARGEST,
     Protocol,
     has_prefix,
+    is_header,
     protocol_of,
     proxy_header_length,
 )
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 NOWHERE: Final = Place(0, 0)
-FOREIGN: Final = (Protocol.TLS, Protocol.OTHER)
+FOREIGN: Final = (Protocol.TLS, Protocol.HTTP2, Protocol.OTHER)
 """Streams that hold no frame that can be read."""
 
 
@@ -267,10 +268,17 @@ class Stream(Reassembly):
         head += data[at : at + missing]
         if len(head) < PREFIX_SIZE + header_length:
             return len(data)
-        self.open(bytes(head[PREFIX_SIZE:]), kind, length, self.first, self._wanted())
+        at += missing
+        header = bytes(head[PREFIX_SIZE:])
+        if self.protocol is Protocol.UNKNOWN:
+            if not is_header(kind, header):
+                self._search_head()
+                return at
+            self.protocol = Protocol.REMOTING
+        self.open(header, kind, length, self.first, self._wanted())
         self.need = length - 4 - header_length
         head.clear()
-        return at + missing
+        return at
 
     wants_bodies = False
     """Whether bodies are kept; set for the class of streams that does."""
@@ -286,19 +294,24 @@ class Stream(Reassembly):
         if len(head) < PREFIX_SIZE:
             return False
         if has_prefix(*parse_prefix(head, 0)[0]):
-            self.protocol = Protocol.REMOTING
             return True
-        self.lose()
-        self._scan.add(bytes(head), self.first)
-        head.clear()
+        self._search_head()
         return False
+
+    def _search_head(self) -> None:
+        """What has been collected begins no frame: look for one in it and behind it."""
+        self.lose()
+        self._scan.add(bytes(self._head), self.first)
+        self._head.clear()
 
     def _is_ours(self) -> bool:
         """Look at the first bytes of a connection; returns False if more are needed, or it is another one's."""
         head = self._head
         proxy = proxy_header_length(bytes(head))
         if proxy is None:
-            return len(head) >= PREFIX_SIZE and self._skip_proxy()
+            if len(head) >= PREFIX_SIZE:  # its end is looked for as a lost frame is
+                self._search_head()
+            return False
         if proxy:
             self._skip(proxy)
             return False
@@ -308,13 +321,6 @@ class Stream(Reassembly):
             head.clear()
             return False
         return protocol is Protocol.REMOTING
-
-    def _skip_proxy(self) -> bool:
-        """A PROXY header longer than what was collected: look for its end as for a lost frame."""
-        self.lose()
-        self._scan.add(bytes(self._head), self.first)
-        self._head.clear()
-        return False
 
     def _skip(self, count: int) -> None:
         self.need = max(count - len(self._head), 0)
@@ -350,6 +356,7 @@ class Stream(Reassembly):
         head = self._head
         if len(head) >= PREFIX_SIZE:
             length = parse_prefix(head, 0)[0][0]
+            self.protocol = Protocol.REMOTING  # as far as can be told
             self._skip(LENGTH_SIZE + length)
             return
         self.lose()
@@ -358,13 +365,11 @@ class Stream(Reassembly):
     # ---- looking for the first frame
 
     def _search(self, data: bytes, place: Place, take: Callable[[Frame], None]) -> None:
-        if (
-            self.protocol is Protocol.UNKNOWN
-            and not self._scan
-            and protocol_of(data) is Protocol.TLS
-        ):
-            self.protocol = Protocol.TLS
-            return
+        if self.protocol is Protocol.UNKNOWN and not self._scan:
+            protocol = protocol_of(data)
+            if protocol in (Protocol.TLS, Protocol.HTTP2):
+                self.protocol = protocol
+                return
         self._scan.add(data, place)
         self._resume(self._scan.pieces(), take)
         if self._scan.passed > 2 * LARGEST and self.protocol is Protocol.UNKNOWN:

@@ -44,6 +44,7 @@ class Protocol(Enum):
     UNKNOWN = auto()
     REMOTING = auto()
     TLS = auto()
+    HTTP2 = auto()
     OTHER = auto()
 
 
@@ -133,6 +134,8 @@ def find_frame(data: bytearray, start: int, *, last: bool = False) -> tuple[int,
 
 _PROXY_V1: Final = b"PROXY "
 _PROXY_V2: Final = b"\r\n\r\n\x00\r\nQUIT\n"
+_HTTP2: Final = b"PRI * HTTP/2.0"[:PREFIX_SIZE]
+"""What a client of HTTP/2 sends first (RFC 9113, 3.4)."""
 
 
 def proxy_header_length(opening: bytes) -> int | None:
@@ -159,5 +162,6 @@ def protocol_of(opening: bytes) -> Protocol:
         return Protocol.TLS
     if len(opening) < PREFIX_SIZE:
         return Protocol.UNKNOWN
-    prefix, _ = parse_prefix(opening, 0)
-    return Protocol.REMOTING if has_prefix(*prefix) else Protocol.OTHER
+    if opening.startswith(_HTTP2):
+        return Protocol.HTTP2
+    return Protocol.OTHER if begins_frame(opening, 0) is False else Protocol.REMOTING
