@@ -86,15 +86,22 @@ async def serve(
 
     Raises:
         BindError: an address is not ours, or a port is taken.
+        ConfigError: a value makes no sense.
         StorageError: the KV file is there and makes no sense.
         TlsError: there is no certificate though there must be one.
     """
+    config.check()
     server = NameServer(load_state(config) if state is None else state)
     await server.run(task_status=task_status)
 
 
-async def serve_until_signal(config: Config, on_boot: Callable[[Listening], None]) -> int:
+async def serve_until_signal(config: Config, on_boot: Callable[[Listening, str], None]) -> int:
     """Run a name server until SIGTERM or SIGINT, and stop it gracefully; main thread only.
+
+    Args:
+        config: settings.
+        on_boot: called when it listens, with where it does and the address of its status page,
+            which is empty if there is none.
 
     Returns:
         The number of the signal.
@@ -170,7 +177,7 @@ class NameServer:
                     services.start_soon(self.tls.watch)
                     services.start_soon(remember_for_ever, self)
                     services.start_soon(self.observation.serve)
-                    self.happened(exposed(self.state.config), None)
+                    self.happened(exposed(self.state.config, listener.getsockname()[0]), None)
                     task_status.started(self)
                     await self._stopping.wait()
                     self.notifier.tasks = None
@@ -233,6 +240,11 @@ class NameServer:
         peer = Peer(self._next_id, address)
         self._next_id += 1
         return peer
+
+    @property
+    def status_page(self) -> str:
+        """Address of the page for operators; empty if there is none."""
+        return self.observation.url
 
     @property
     def driver_name(self) -> str:

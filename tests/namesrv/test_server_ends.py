@@ -275,15 +275,17 @@ async def test_in_the_graceful_phase_clients_are_sent_away(autojump_clock: MockC
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_stops_the_server(number: signal.Signals) -> None:
-    booted: list[Listening] = []
+    booted: list[tuple[Listening, str]] = []
 
-    def on_boot(listening: Listening) -> None:
-        booted.append(listening)
+    def on_boot(listening: Listening, status_page: str) -> None:
+        booted.append((listening, status_page))
         os.kill(os.getpid(), number)
 
     with trio.fail_after(60):
         assert await serve_until_signal(settings(), on_boot) == number
-    assert booted[0].port > 0
+    ((listening, status_page),) = booted
+    assert listening.port > 0
+    assert status_page == ""
 
 
 async def test_a_hangup_reloads_the_certificate_and_stops_nothing(
@@ -296,7 +298,7 @@ async def test_a_hangup_reloads_the_certificate_and_stops_nothing(
         reloads.append(self)
         os.kill(os.getpid(), numbers.pop(0))
 
-    def on_boot(_: Listening) -> None:
+    def on_boot(_: Listening, __: str) -> None:
         os.kill(os.getpid(), numbers.pop(0))
 
     monkeypatch.setattr(TlsContexts, "reload", reload)
@@ -308,7 +310,7 @@ async def test_a_hangup_reloads_the_certificate_and_stops_nothing(
 async def test_a_second_signal_cuts_the_graceful_phase_short() -> None:
     config = settings(enable_shutdown_gracefully=True, shutdown_wait_time_seconds=1000)
 
-    def on_boot(_: Listening) -> None:
+    def on_boot(_: Listening, __: str) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     async def once_more() -> None:
