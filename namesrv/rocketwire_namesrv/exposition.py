@@ -29,7 +29,6 @@ from prometheus_client.registry import Collector, CollectorRegistry
 from rocketwire import __version__
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_namesrv.counters import BUCKETS_MS, ONEWAY, UNKNOWN, Histogram, TimedWork
-from rocketwire_namesrv.status import is_serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -147,7 +146,7 @@ class Exposition(Collector):
         yield _gauge(
             "rocketmq_namesrv_ready",
             "Whether routes are given out, as /readyz.",
-            int(is_serving(self._state, now)),
+            int(self._state.is_ready(now)),
         )
         info = InfoMetricFamily("rocketmq_namesrv_build", "What runs here.")
         labels = {

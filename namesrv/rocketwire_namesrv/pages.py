@@ -11,7 +11,7 @@ from rocketwire import __version__
 from rocketwire_namesrv.exposition import CONTENT_TYPE, Exposition
 from rocketwire_namesrv.http_exchange import Document, Exchange, plain
 from rocketwire_namesrv.page import status_page
-from rocketwire_namesrv.status import is_serving, status_of
+from rocketwire_namesrv.status import status_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sized
@@ -105,7 +105,7 @@ class Pages:
 
     def _ready(self) -> Document:
         state = self._server.state
-        if is_serving(state, trio.current_time()):
+        if state.is_ready(trio.current_time()):
             return plain(200, "ready")
         why = "the server stops" if state.shutting_down else "no routes are given out yet"
         return plain(503, f"not ready: {why}")

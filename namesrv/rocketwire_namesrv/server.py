@@ -193,12 +193,14 @@ class NameServer:
     async def stop(self) -> None:
         """Let ``run`` come to its end; with enableShutdownGracefully after the GO_AWAY phase.
 
-        In that phase clients that understand it are sent away, all others are served (Java:
-        ``NettyRemotingServer.shutdown``).
+        From now on no routes are given out, as in Java from 5.5.1 on.  In that phase clients that
+        understand it are sent away, and the other requests of all others are served (Java:
+        ``NamesrvController.shutdown``, ``NettyRemotingServer.shutdown``).
         """
         config = self.state.config
+        self.state.shutting_down = True
         if config.enable_shutdown_gracefully:
-            self.state.shutting_down = True
+            self.state.sends_away = True
             await trio.sleep(max(0, config.shutdown_wait_time_seconds))
         self._stopping.set()
 

@@ -367,7 +367,7 @@ class Session:
         self._waited |= work.met is not None
 
     def _sent_away(self, request: RemotingCommand) -> bool:
-        return self._state.shutting_down and request.version > _GO_AWAY_ABOVE
+        return self._state.sends_away and request.version > _GO_AWAY_ABOVE
 
     def _answer(self, request: RemotingCommand, now: float) -> Answer:
         if self._sent_away(request):

@@ -259,16 +259,31 @@ async def test_answers_under_way_are_sent_before_the_server_ends(
             await client.stream.aclose()
 
 
+def old(code: int, **fields: str) -> bytes:
+    """A request of a client that does not know GO_AWAY."""
+    return encode(RemotingCommand(code=code, opaque=1, version=475, ext_fields=fields or None))
+
+
+OLD_ROUTE = old(RequestCode.GET_ROUTEINFO_BY_TOPIC, topic="TA")
+
+
 async def test_in_the_graceful_phase_clients_are_sent_away(autojump_clock: MockClock) -> None:
     config = settings(enable_shutdown_gracefully=True, shutdown_wait_time_seconds=30)
     start = trio.current_time()
     async with trio.open_nursery() as nursery:
         server: NameServer = await nursery.start(serve, config)
         site = Site(server, nursery)
+        client, broker = site.connect(), site.connect()
+        await broker.ask(registration())
+        assert [(await client.ask(OLD_ROUTE)).code for _ in range(3)] == [0, 0, 0]
         nursery.start_soon(server.stop)
         await wait_all_tasks_blocked()
         answer = await site.connect().ask(request(9999))
         assert (answer.code, answer.remark) == (ResponseCode.GO_AWAY, "please go away")
+        for asking in (client, site.connect()):
+            answer = await asking.ask(OLD_ROUTE)
+            assert (answer.code, answer.remark) == (1, "name server not ready")
+        assert (await client.ask(old(RequestCode.GET_BROKER_CLUSTER_INFO))).code == 0
 
     assert trio.current_time() - start == pytest.approx(30, abs=1.5)
 
