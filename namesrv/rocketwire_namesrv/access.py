@@ -30,11 +30,11 @@ __all__ = ["Access", "AccessRefused", "Denied", "Exposed", "Role", "exposed"]
 
 
 class Role(Enum):
-    """What a request is for."""
+    """What a request is for; the values are the settings with those who may."""
 
-    READ = "readers"
-    BROKER = "brokers"
-    ADMIN = "administrators"
+    READ = "rocketwire.readAddresses"
+    BROKER = "rocketwire.brokerAddresses"
+    ADMIN = "rocketwire.adminAddresses"
 
 
 _ROLES: Final[dict[int, Role]] = {
@@ -69,9 +69,9 @@ class AccessRefused(Occurrence):
 
     level = Level.WARNING
     client: str
-    code: int
-    role: str
-    template = "request {code} of {client} refused, it is not among the {role}"
+    code: RequestCode
+    setting: str
+    template = "request {code} of {client} refused: its address is not in {setting}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -117,9 +117,9 @@ class Access:
         """
         return cls(
             {
-                Role.READ: _networks(config.read_addresses, "rocketwire.readAddresses"),
-                Role.BROKER: _networks(config.broker_addresses, "rocketwire.brokerAddresses"),
-                Role.ADMIN: _networks(config.admin_addresses, "rocketwire.adminAddresses"),
+                Role.READ: _networks(config.read_addresses, Role.READ),
+                Role.BROKER: _networks(config.broker_addresses, Role.BROKER),
+                Role.ADMIN: _networks(config.admin_addresses, Role.ADMIN),
             }
         )
 
@@ -151,11 +151,11 @@ def exposed(config: Config, address: str) -> tuple[Exposed, ...]:
     return (Exposed(address=f"{config.bind_address}:{config.listen_port}"),)
 
 
-def _networks(text: str, name: str) -> Networks | None:
+def _networks(text: str, role: Role) -> Networks | None:
     try:
         return networks_of(text)
     except ValueError as error:
-        raise ConfigError(f"{name}: {error}") from error
+        raise ConfigError(f"{role.value}: {error}") from error
 
 
 def _host(address: str) -> Address | None:

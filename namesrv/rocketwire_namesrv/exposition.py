@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.observer import Observer
     from rocketwire_namesrv.state import State
 
-__all__ = ["CONTENT_TYPE", "Exposition"]
+__all__ = ["CONTENT_TYPE", "SECURITY_EVENTS", "Exposition"]
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 MOST_BROKERS: Final = 256
@@ -58,11 +58,17 @@ _REGISTRATION_EVENTS: Final = {
     "TopicsRegistered": "topics_changed",
     "UnregistrationIgnored": "unregister_ignored",
 }
-_SECURITY_EVENTS: Final = {
+SECURITY_EVENTS: Final = {
+    "AccessRefused": "access_refused",
     "ChecksumMismatch": "checksum_mismatch",
     "ConfigUpdateRefused": "config_update_refused",
     "ConfigUpdated": "config_updated",
+    "ForeignHostRefused": "foreign_host_refused",
+    "PlainRefused": "tls_missing",
+    "ProxyHeaderRefused": "proxy_header_refused",
     "ResponseDropped": "response_dropped",
+    "TlsHandshakeFailed": "tls_handshake_failed",
+    "TlsRefused": "tls_refused",
     "TopicRouteRefused": "topic_route_refused",
 }
 _WORKS: Final = {
@@ -331,7 +337,7 @@ class Exposition(Collector):
         for name, text, events in (
             ("registration_events", "What became of registrations.", registrations),
             ("kv_events", "Changes to the key/value table.", _named(happened, _KV_EVENTS)),
-            ("security_events", "What peers should not do.", _named(happened, _SECURITY_EVENTS)),
+            ("security_events", "What peers should not do.", _named(happened, SECURITY_EVENTS)),
         ):
             yield _counter(f"rocketmq_namesrv_{name}", text, ("event",), events)
         yield _counter(

@@ -10,6 +10,7 @@ import trio
 from rocketwire import __version__
 from rocketwire_namesrv.exposition import CONTENT_TYPE, Exposition
 from rocketwire_namesrv.http_exchange import Document, Exchange, plain
+from rocketwire_namesrv.occurrences import ForeignHostRefused
 from rocketwire_namesrv.page import status_page
 from rocketwire_namesrv.status import status_of
 
@@ -89,7 +90,10 @@ class Pages:
 
     def exchange(self) -> Exchange:
         """What one connection needs."""
-        return Exchange(self.respond, local_only=self._local_only)
+        return Exchange(self.respond, local_only=self._local_only, refused=self._refused)
+
+    def _refused(self, host: str) -> None:
+        self._server.journal.record((ForeignHostRefused(host=host),), None)
 
     def respond(self, path: str, query: Mapping[str, str]) -> Document | None:
         """The document under a path, None if there is none."""

@@ -289,7 +289,8 @@ class NameServer:
         try:
             return await open_connection(connection, self.tls, self.state, received)
         except RefusedError as refused:
-            LOGGER.warning("connection of %s closed: %s", connection.peer.address, refused)
+            address = connection.peer.address
+            self.happened((refused.kind(client=address, reason=str(refused)),), address)
             connection.finish(f"refused before its first frame: {refused}")
             return b""
 

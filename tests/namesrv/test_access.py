@@ -84,7 +84,10 @@ def test_who_may_not_register_has_not_registered() -> None:
     server = Server(Config(broker_addresses=OTHERS))
     (happened,) = server.receive(request(103, FIELDS, registration_body(("TA", "TB")))).occurrences
 
-    assert happened.text == "request 103 of 127.0.0.1:50001 refused, it is not among the brokers"
+    assert happened.text == (
+        "request REGISTER_BROKER (103) of 127.0.0.1:50001 refused: its address is not in"
+        " rocketwire.brokerAddresses"
+    )
     assert not server.state.table.live
 
 
