@@ -59,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if VERSION in options:
         from rocketwire import __version__
 
-        print(f"rocketwire-namesrv {__version__}")
+        print(__version__)
         return 0
     if SAMPLE_CONFIG in options:
         from rocketwire_namesrv.configuring import sample

@@ -45,7 +45,7 @@ def test_help_wins_over_everything(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
-    assert capsys.readouterr() == (f"rocketwire-namesrv {__version__}\n", "")
+    assert capsys.readouterr() == (f"{__version__}\n", "")
 
 
 def test_the_sample_that_is_printed_is_taken_without_a_word(
