@@ -61,9 +61,9 @@ test: lint
 	$(BIN)/coverage report --fail-under=100 --include="rocketwire/*,$(shell echo $(PURE) | tr ' ' ',')" --omit="rocketwire/client/*"
 
 # The name server's sans-IO parts: like the library, every branch of them is tested.
-PURE := $(addprefix namesrv/rocketwire_namesrv/,access.py admission.py answers.py brokers.py certificate_dates.py cluster_test.py config.py config_remarks.py counters.py exposition.py \
+PURE := $(addprefix namesrv/rocketwire_namesrv/,access.py admission.py answers.py brokers.py certificate_dates.py cluster_test.py command_line.py config.py config_remarks.py counters.py exposition.py \
         handlers.py http_exchange.py javahash.py json_bodies.py json_topics.py kv.py limits.py observer.py occurrences.py packed_bodies.py page.py parts.py \
-        pieces.py preamble.py properties.py proxy_protocol.py reads.py registered.py registering.py registrations.py runs.py session.py \
+        pieces.py preamble.py properties.py proxy_protocol.py reads.py registered.py registering.py registrations.py runs.py session.py settings.py \
         shapes.py state.py status.py steps.py table.py tls_settings.py topics.py updates.py views.py warm_start.py)
 
 bench: $(VENV)/.installed-test

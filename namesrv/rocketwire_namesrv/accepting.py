@@ -11,6 +11,7 @@ import trio
 
 from rocketwire_namesrv.limits import ExceededAgain, Limit, LimitExceeded, exceeds
 from rocketwire_namesrv.logs import LOGGER
+from rocketwire_namesrv.os_errors import os_error_text
 from rocketwire_namesrv.sockets import SocketStream, accept, address_text
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ class Door:
             except OSError as error:
                 self._places.release()
                 if not exhausted:
-                    LOGGER.warning("no connection can be accepted at the moment: %s", error)
+                    text = os_error_text(error)
+                    LOGGER.warning("no connection can be accepted at the moment: %s", text)
                 exhausted = True
                 await trio.sleep(PAUSE_SECONDS)
             else:

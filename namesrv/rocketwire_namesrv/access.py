@@ -9,34 +9,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from ipaddress import ip_address, ip_network
+from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final, NamedTuple, Self
 
 from rocketwire.codes import RequestCode
 from rocketwire_namesrv.config import ConfigError
 from rocketwire_namesrv.occurrences import Level, Occurrence
+from rocketwire_namesrv.settings import networks_of
 from rocketwire_namesrv.tls_settings import ClientAuth, TlsMode
 
 if TYPE_CHECKING:
-    from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network
+    from ipaddress import IPv4Address, IPv6Address
 
     from rocketwire_namesrv.config import Config
+    from rocketwire_namesrv.settings import Networks
 
     Address = IPv4Address | IPv6Address
-    Networks = tuple[IPv4Network | IPv6Network, ...]
 
 __all__ = ["Access", "AccessRefused", "Denied", "Exposed", "Role", "exposed"]
 
-NOBODY: Final = "none"
-"""The list with nobody in it; an empty text is no list."""
-
 
 class Role(Enum):
-    """What a request is for."""
+    """What a request is for; the values are the settings with those who may."""
 
-    READ = "readers"
-    BROKER = "brokers"
-    ADMIN = "administrators"
+    READ = "rocketwire.readAddresses"
+    BROKER = "rocketwire.brokerAddresses"
+    ADMIN = "rocketwire.adminAddresses"
 
 
 _ROLES: Final[dict[int, Role]] = {
@@ -71,9 +69,9 @@ class AccessRefused(Occurrence):
 
     level = Level.WARNING
     client: str
-    code: int
-    role: str
-    template = "request {code} of {client} refused, it is not among the {role}"
+    code: RequestCode
+    setting: str
+    template = "request {code} of {client} refused: its address is not in {setting}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +81,8 @@ class Exposed(Occurrence):
     level = Level.WARNING
     address: str
     template = (
-        "everybody who reaches {address} may register brokers and change topics; see"
-        " rocketwire.brokerAddresses and rocketwire.adminAddresses, or let TLS ask for certificates"
+        "any host that reaches {address} can register brokers and change topics; set"
+        " rocketwire.brokerAddresses and rocketwire.adminAddresses, or require certificates (TLS)"
     )
 
 
@@ -119,9 +117,9 @@ class Access:
         """
         return cls(
             {
-                Role.READ: _networks(config.read_addresses, "rocketwire.readAddresses"),
-                Role.BROKER: _networks(config.broker_addresses, "rocketwire.brokerAddresses"),
-                Role.ADMIN: _networks(config.admin_addresses, "rocketwire.adminAddresses"),
+                Role.READ: _networks(config.read_addresses, Role.READ),
+                Role.BROKER: _networks(config.broker_addresses, Role.BROKER),
+                Role.ADMIN: _networks(config.admin_addresses, Role.ADMIN),
             }
         )
 
@@ -137,27 +135,27 @@ class Access:
         return Denied(roles) if roles else None
 
 
-def exposed(config: Config) -> tuple[Exposed, ...]:
-    """Whether nothing stands between other machines and everything that can be asked."""
+def exposed(config: Config, address: str) -> tuple[Exposed, ...]:
+    """Whether nothing stands between other machines and everything that can be asked.
+
+    Args:
+        config: with ``bind_address`` as it is shown, which may be the name of a host.
+        address: the IP address that the server listens on.
+    """
     lists = config.broker_addresses and config.admin_addresses
     tls = config.tls
     certificates = tls.mode is TlsMode.ENFORCING and tls.client_auth is ClientAuth.REQUIRE
-    host = _host(f"{config.bind_address}:0")
+    host = _host(f"{address}:0")
     if lists or certificates or (host is not None and host.is_loopback):
         return ()
     return (Exposed(address=f"{config.bind_address}:{config.listen_port}"),)
 
 
-def _networks(text: str, name: str) -> Networks | None:
-    words = text.replace(",", " ").replace(";", " ").split()
-    if not words:
-        return None
-    if words == [NOBODY]:
-        return ()
+def _networks(text: str, role: Role) -> Networks | None:
     try:
-        return tuple(ip_network(word, strict=False) for word in words)
+        return networks_of(text)
     except ValueError as error:
-        raise ConfigError(f"{name}: {error}") from error
+        raise ConfigError(f"{role.value}: {error}") from error
 
 
 def _host(address: str) -> Address | None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import RocketWireError
 from rocketwire_namesrv.ciphers import choose, restrict
+from rocketwire_namesrv.os_errors import os_error_text
 from rocketwire_namesrv.self_signed import make_self_signed
 from rocketwire_namesrv.tls_settings import ClientAuth
 
@@ -101,7 +102,9 @@ def _load_pair(context: ssl.SSLContext, certificate: str, key: str, password: st
         # a password, even an empty one, keeps OpenSSL from asking the terminal for one
         context.load_cert_chain(certificate, key or None, password)
     except (OSError, ValueError) as error:
-        raise TlsError(f"certificate {certificate} with key {key}: {error}") from error
+        raise TlsError(
+            f"certificate {certificate} with key {key}: {os_error_text(error)}"
+        ) from error
 
 
 def _load_trust(context: ssl.SSLContext, path: str, purpose: ssl.Purpose) -> None:
@@ -112,7 +115,7 @@ def _load_trust(context: ssl.SSLContext, path: str, purpose: ssl.Purpose) -> Non
     try:
         context.load_verify_locations(path)
     except (OSError, ValueError) as error:
-        raise TlsError(f"trusted certificates {path}: {error}") from error
+        raise TlsError(f"trusted certificates {path}: {os_error_text(error)}") from error
 
 
 def _load_self_signed(context: ssl.SSLContext) -> None:

@@ -11,28 +11,34 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, fields, replace
-from enum import Enum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import RocketWireError
 from rocketwire_namesrv.limits import Limit
-from rocketwire_namesrv.properties import flat_text, stored_text
+from rocketwire_namesrv.occurrences import shown
+from rocketwire_namesrv.properties import PropertiesFile, flat_text, stored_text
+from rocketwire_namesrv.settings import JAVA_BLANKS, Owner, Property
 from rocketwire_namesrv.tls_settings import TlsSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Container, Iterator, Mapping
 
-__all__ = ["PROPERTIES", "Config", "ConfigError", "Owner", "Property", "system_properties"]
+__all__ = [
+    "BY_KEY",
+    "PROPERTIES",
+    "Config",
+    "ConfigError",
+    "Owner",
+    "Property",
+    "place_of",
+    "system_properties",
+]
 
 _MEGABYTE: Final = 1024 * 1024
 
 SPLIT_REGISTRATION_SIZE: Final = 800
 """Topics in a part of a registration; the default of ``splitRegistrationSize`` of Java's brokers."""
-
-DRIVERS: Final = ("auto", "reactor", "portable")
-"""How connections are served: all by one task and an epoll of its own (Linux only), or each by a
-task; ``auto`` takes the first where it can."""
 
 OBSERVE_PORT: Final = 5558
 """Where operators look; beside the 5557 of Java's exporter and of its brokers' metrics."""
@@ -43,21 +49,18 @@ _KINDS: Final[Mapping[str, type]] = {"str": str, "str | None": str, "int": int, 
 _SECRET: Final = re.compile("password|passwd|secret|accesskey|credential|token", re.I)
 _WORD: Final = re.compile(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
 _QUOTED: Final = re.compile(r""""([^"]*)"?|'([^']*)'?""")
-_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
-_JAVA_BLANKS: Final = "".join(map(chr, range(33)))  # what String.trim removes
 
 
 class ConfigError(RocketWireError):
-    """A setting with which the server cannot start."""
+    """Settings with which the server cannot start.
 
+    Attributes:
+        refusals: each names a setting, where it stands, and what is wrong with it; one line each.
+    """
 
-class Owner(Enum):
-    """The Java class that a property belongs to; ``OURS`` are those that Java does not know."""
-
-    NAMESRV = "NamesrvConfig"
-    SERVER = "NettyServerConfig"
-    CLIENT = "NettyClientConfig"
-    OURS = "rocketwire"
+    def __init__(self, *refusals: str) -> None:
+        super().__init__("; ".join(refusals))
+        self.refusals = refusals
 
 
 def _property(
@@ -68,6 +71,7 @@ def _property(
     name: str = "",
     key: str = "",
     system: str = "",
+    started: str = "",
 ) -> Any:
     """One property.
 
@@ -78,9 +82,10 @@ def _property(
         name: name shown, where it is not the camel case of the field's name.
         key: name under which it is set, where that differs from the name shown.
         system: Java system property that gives the default.
+        started: value of a server that is started without configuration, if it differs.
     """
     metadata = {"owner": owner, "wide": wide, "name": name, "key": key, "system": system}
-    return field(default=default, metadata=metadata)
+    return field(default=default, metadata={**metadata, "started": started or _text(default)})
 
 
 def _namesrv(default: Any, *, wide: bool = False) -> Any:
@@ -97,8 +102,14 @@ def _client(
     return _property(default, Owner.CLIENT, wide=wide, name=name, key=key, system=system)
 
 
-def _ours(default: Any, name: str, *, system: str = "") -> Any:
-    return _property(default, Owner.OURS, name=name, system=system)
+def _ours(default: Any, name: str, *, system: str = "", started: str = "") -> Any:
+    return _property(default, Owner.OURS, name=name, system=system, started=started)
+
+
+def _text(value: str | int | bool | None) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,8 +211,9 @@ class Config:
 
     serialize_type: SerializeType = SerializeType.JSON
     """Header form of everything the server sends."""
-    # Limits: of each, 0 or less means none, but for ``max_connections`` (at least one) and
-    # ``frame_max_length``.  ``docs/limits.md`` says why each default is what it is.
+    # Limits: 0 means none, but for ``max_connections`` and ``frame_max_length``.
+    # ``settings.BOUNDS`` has the numbers that make sense, ``docs/limits.md`` says why each default
+    # is what it is.
     frame_max_length: int = _ours(
         16 * _MEGABYTE, Limit.FRAME_LENGTH, system="com.rocketmq.remoting.frameMaxLength"
     )  # bytes of a whole frame
@@ -240,7 +252,9 @@ class Config:
     )  # topics in a part; 0: each is registered as it comes, as in Java
     warm_start_seconds: int = _ours(0, "rocketwire.warmStartSeconds")  # 0: brokers are forgotten
     known_brokers_path: str = _ours("", "rocketwire.knownBrokersPath")  # where they are remembered
-    observe_port: int = _ours(NO_PORT, "rocketwire.observePort")  # 0: any free port; -1: none
+    observe_port: int = _ours(
+        NO_PORT, "rocketwire.observePort", started=str(OBSERVE_PORT)
+    )  # 0: any free port; -1: none
     observe_address: str = _ours("127.0.0.1", "rocketwire.observeAddress")
     observe_asked: bool = False
     """Whether somebody asked for the port for operators, so that the server must not run without
@@ -261,21 +275,25 @@ class Config:
         config_path: str | None = None,
         environment: Mapping[str, str] | None = None,
         processors: int = 1,
+        refusals: list[str] | None = None,
     ) -> Self:
         """Put a configuration together in Java's order: defaults, environment, file.
 
         Args:
-            entries: pairs of the configuration file.
+            entries: pairs of the configuration file; errors name the line if it is a
+                ``PropertiesFile``.
             home: the user's home directory, below which the default paths are.
             config_path: that file's path as the user gave it; updates are then stored there.
             environment: environment variables, with JVM options as ``system_properties`` reads
                 them; of the same setting the system property counts.
             processors: number of CPUs.
+            refusals: takes what would be raised; each setting concerned then keeps its default.
 
         Raises:
-            ConfigError: the serialize type is neither JSON nor ROCKETMQ, or there is no such
-                driver.
+            ConfigError: the serialize type is neither JSON nor ROCKETMQ, or a value makes no sense
+                (``Property.refusal``).
         """
+        refused: list[str] = [] if refusals is None else refusals
         environment = environment or {}
         system = system_properties(environment)
         home = system.get("user.home", home)
@@ -287,30 +305,43 @@ class Config:
             known_brokers_path=f"{home}/namesrv/knownBrokers.json",
             client_callback_executor_threads=processors,
             use_tls=system.get("tls.server.mode") == "enforcing",
-            serialize_type=_serialize_type(system, environment),
+            serialize_type=_serialize_type(system, environment, refused),
             tls=TlsSettings.load(system, entries),
         )
-        by_system = {
-            each.attribute: system[each.system] for each in PROPERTIES if each.system in system
-        }
-        ours = {
-            each.attribute: system[each.key]
-            for each in PROPERTIES
-            if each.owner is Owner.OURS and each.key in system
-        }
-        config = defaults._with_texts({**by_system, **ours})
+        config = defaults._with_texts(
+            {
+                each.attribute: text
+                for each, key, text in _by_system(system)
+                if not _refused(refused, f"-D{key}={shown(text)}", each.refusal(text, system=True))
+            }
+        )
         if entries is not None:
+            for key, text in entries.items():
+                for each in BY_KEY.get(key, ()):
+                    _refused(refused, place_of(entries, key), each.refusal(text))
             config = replace(
                 config._with_entries(entries, tuple(Owner)), file_entries=dict(entries)
             )
         config = config._with_observation({*(entries or ()), *system})
-        if config.driver not in DRIVERS:
-            raise ConfigError(
-                f"rocketwire.driver must be one of {', '.join(DRIVERS)}, not {config.driver!r}"
-            )
         if config_path is not None:
-            config = replace(config, config_store_path=config_path.strip(_JAVA_BLANKS))
+            config = replace(config, config_store_path=config_path.strip(JAVA_BLANKS))
+        if refused and refusals is None:
+            raise ConfigError(*refused)
         return config
+
+    def check(self) -> None:
+        """Compare the values with what makes sense, for a configuration that is no file's.
+
+        Raises:
+            ConfigError: the server cannot start with at least one of them.
+        """
+        refused: list[str] = []
+        for each in PROPERTIES:
+            text = _text(getattr(self, each.attribute))
+            if text is not None:
+                _refused(refused, f"{each.attribute}={shown(text)}", each.refusal(text))
+        if refused:
+            raise ConfigError(*refused)
 
     def _with_observation(self, keys: Container[str]) -> Self:
         """The port for operators: as asked for, or else one that may be missing; where the server's
@@ -365,11 +396,14 @@ class Config:
         ]
 
     def _with_entries(self, entries: Mapping[str, str], owners: tuple[Owner, ...]) -> Self:
-        """The values of these owners' properties under their keys; one key may set several."""
+        """The values of these owners' properties under their keys; one key may set several.  Texts
+        that are refused are left out."""
         texts = {
             each.attribute: entries[each.key]
             for each in PROPERTIES
-            if each.owner in owners and each.key in entries
+            if each.owner in owners
+            and each.key in entries
+            and each.refusal(entries[each.key]) is None
         }
         return self._with_texts(texts)
 
@@ -406,43 +440,30 @@ def _quoted_words(text: str) -> list[str]:
     return [_QUOTED.sub(lambda found: found[1] or found[2] or "", word) for word in words]
 
 
-class Property(NamedTuple):
-    """What can be set: a field of ``Config``, and what its metadata says.
-
-    Attributes:
-        attribute: name of the field.
-        name: under which it is shown.
-        key: under which it is set.
-        owner: the Java class.
-        system: Java system property that gives its default, if any.
-        kind: ``str``, ``int`` or ``bool``.
-        bits: of an integer, without the sign.
-    """
-
-    attribute: str
-    name: str
-    key: str
-    owner: Owner
-    system: str
-    kind: type
-    bits: int
-
-    def value_of(self, text: str) -> str | int | bool | None:
-        """Java's conversion; None where the text does not fit and the old value stays."""
-        if self.kind is bool:
-            return text.lower() == "true"
-        if self.kind is str:
-            return text.strip(_JAVA_BLANKS)
-        if not _INTEGER.fullmatch(text) or len(text) > 4_000:
-            return None
-        number = int(text)
-        return number if -(1 << self.bits) <= number < 1 << self.bits else None
+def place_of(entries: Mapping[str, str], key: str) -> str:
+    """Where a setting stands and what stands there, to begin a line about it."""
+    if isinstance(entries, PropertiesFile):
+        entry = entries.entry(key)
+        return f"{entries.path}, line {entry.line}: {shown(entry.text)}"
+    return f"{key}={shown(entries[key])}"
 
 
-def _text(value: str | int | bool | None) -> str | None:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return None if value is None else str(value)
+def _by_system(system: Mapping[str, str]) -> Iterator[tuple[Property, str, str]]:
+    """The properties that system properties set, with the name and the text of these; what counts
+    comes last."""
+    for each in PROPERTIES:
+        if each.system in system:
+            yield each, each.system, system[each.system]
+        if each.owner is Owner.OURS and each.key in system:
+            yield each, each.key, system[each.key]
+
+
+def _refused(refused: list[str], place: str, reason: str | None) -> bool:
+    """Whether there is a reason to refuse a setting, which is then added to the list."""
+    # one key may set several properties, and is refused once
+    if reason is not None and not any(each.startswith(f"{place}: ") for each in refused):
+        refused.append(f"{place}: {reason}")
+    return reason is not None
 
 
 def _camel(name: str) -> str:
@@ -465,19 +486,26 @@ def _declared() -> tuple[Property, ...]:
                     system=data["system"],
                     kind=_KINDS[str(each.type)],
                     bits=63 if data["wide"] else 31,
+                    default=data["started"] or "",
                 )
             )
     return tuple(found)
 
 
-def _serialize_type(system: Mapping[str, str], environment: Mapping[str, str]) -> SerializeType:
+def _serialize_type(
+    system: Mapping[str, str], environment: Mapping[str, str], refused: list[str]
+) -> SerializeType:
     text = system.get("rocketmq.serialize.type", environment.get("ROCKETMQ_SERIALIZE_TYPE", ""))
-    if not text.strip():
-        return SerializeType.JSON
-    if text not in SerializeType.__members__:
-        raise ConfigError(f"rocketmq.serialize.type must be JSON or ROCKETMQ, not {text!r}")
-    return SerializeType[text]
+    if text.strip() and text not in SerializeType.__members__:
+        refused.append(f"rocketmq.serialize.type must be JSON or ROCKETMQ, not {text!r}")
+        text = ""
+    return SerializeType[text] if text.strip() else SerializeType.JSON
 
 
 PROPERTIES: Final = _declared()
 """All that can be set, in the order of declaration."""
+BY_KEY: Final = {
+    key: tuple(each for each in PROPERTIES if each.key == key)
+    for key in (each.key for each in PROPERTIES)
+}
+"""Key -> properties that it sets."""

@@ -12,6 +12,7 @@ import trio
 
 from rocketwire_namesrv import storage
 from rocketwire_namesrv.logs import LOGGER
+from rocketwire_namesrv.os_errors import os_error_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,6 +69,6 @@ class DurableFile:
             content = self._content()
             await trio.to_thread.run_sync(storage.save, path, content, limiter=self._one_writer)
         except OSError as error:
-            LOGGER.error("%s is not saved: %s", self._name, error)
+            LOGGER.error("%s is not saved: %s", self._name, os_error_text(error))
             return False
         return True

@@ -29,7 +29,6 @@ from prometheus_client.registry import Collector, CollectorRegistry
 from rocketwire import __version__
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire_namesrv.counters import BUCKETS_MS, ONEWAY, UNKNOWN, Histogram, TimedWork
-from rocketwire_namesrv.status import is_serving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -40,7 +39,7 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.observer import Observer
     from rocketwire_namesrv.state import State
 
-__all__ = ["CONTENT_TYPE", "Exposition"]
+__all__ = ["CONTENT_TYPE", "SECURITY_EVENTS", "Exposition"]
 
 CONTENT_TYPE: Final = CONTENT_TYPE_PLAIN_0_0_4
 MOST_BROKERS: Final = 256
@@ -59,11 +58,17 @@ _REGISTRATION_EVENTS: Final = {
     "TopicsRegistered": "topics_changed",
     "UnregistrationIgnored": "unregister_ignored",
 }
-_SECURITY_EVENTS: Final = {
+SECURITY_EVENTS: Final = {
+    "AccessRefused": "access_refused",
     "ChecksumMismatch": "checksum_mismatch",
     "ConfigUpdateRefused": "config_update_refused",
     "ConfigUpdated": "config_updated",
+    "ForeignHostRefused": "foreign_host_refused",
+    "PlainRefused": "tls_missing",
+    "ProxyHeaderRefused": "proxy_header_refused",
     "ResponseDropped": "response_dropped",
+    "TlsHandshakeFailed": "tls_handshake_failed",
+    "TlsRefused": "tls_refused",
     "TopicRouteRefused": "topic_route_refused",
 }
 _WORKS: Final = {
@@ -147,7 +152,7 @@ class Exposition(Collector):
         yield _gauge(
             "rocketmq_namesrv_ready",
             "Whether routes are given out, as /readyz.",
-            int(is_serving(self._state, now)),
+            int(self._state.is_ready(now)),
         )
         info = InfoMetricFamily("rocketmq_namesrv_build", "What runs here.")
         labels = {
@@ -332,7 +337,7 @@ class Exposition(Collector):
         for name, text, events in (
             ("registration_events", "What became of registrations.", registrations),
             ("kv_events", "Changes to the key/value table.", _named(happened, _KV_EVENTS)),
-            ("security_events", "What peers should not do.", _named(happened, _SECURITY_EVENTS)),
+            ("security_events", "What peers should not do.", _named(happened, SECURITY_EVENTS)),
         ):
             yield _counter(f"rocketmq_namesrv_{name}", text, ("event",), events)
         yield _counter(

@@ -64,6 +64,7 @@ class Exchange:
             there is none.  It must not raise.
         local_only: refuse requests to a host that goes by a name other than localhost: a page of
             somebody else's, open in a browser on this machine, could have made that name point here.
+        refused: called with the name of the host of such a request.  It must not raise.
 
     Attributes:
         closed: whether the connection has to be closed once all that came back has been sent.
@@ -74,10 +75,12 @@ class Exchange:
         respond: Callable[[str, Mapping[str, str]], Document | None],
         *,
         local_only: bool = False,
+        refused: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.closed = False
         self._respond = respond
         self._local_only = local_only
+        self._refused = refused
         self._left = MAX_REQUESTS
         self._request: h11.Request  # the latest one
         self._bodiless = False
@@ -128,7 +131,8 @@ class Exchange:
         return sent
 
     def _document(self, request: h11.Request) -> Document:
-        if self._local_only and not is_local_name(_host(request)):
+        if self._local_only and not is_local_name(host := _host(request)):
+            self._refused(host)
             return plain(421, "this port answers to localhost and to IP addresses only")
         try:
             parts = urlsplit(request.target.decode("ascii"))

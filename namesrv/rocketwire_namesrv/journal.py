@@ -48,8 +48,7 @@ class Journal:
         """
         for occurrence in occurrences:
             if LOGGER.isEnabledFor(occurrence.level):
-                end = "" if address is None else f" [{address}]"
-                LOGGER.log(occurrence.level, "%s%s", occurrence.text, end)
+                LOGGER.log(occurrence.level, "%s", occurrence.line(address))
             for listener in self.listeners:
                 listener.occurred(occurrence, address)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from rocketwire_namesrv import storage
 from rocketwire_namesrv.kv import KVConfig
 from rocketwire_namesrv.logs import LOGGER
+from rocketwire_namesrv.os_errors import os_error_text
 from rocketwire_namesrv.state import State
 from rocketwire_namesrv.warm_start import WarmStart
 
@@ -28,7 +29,9 @@ def load_state(config: Config) -> State:
         try:
             table = storage.load_kv(config.kv_config_path)
         except OSError as error:
-            LOGGER.warning("load KV config table exception, it starts empty: %s", error)
+            LOGGER.warning(
+                "load KV config table exception, it starts empty: %s", os_error_text(error)
+            )
             unread = True
     state = State(
         config,
@@ -58,6 +61,6 @@ def _warm_start(config: Config) -> WarmStart:
     try:
         known = storage.load_brokers(config.known_brokers_path)
     except (OSError, storage.StorageError) as error:
-        LOGGER.warning("no broker is known from before: %s", error)
+        LOGGER.warning("no broker is known from before: %s", os_error_text(error))
         return WarmStart()
     return WarmStart(known, config.warm_start_seconds)

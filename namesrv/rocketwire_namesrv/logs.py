@@ -15,6 +15,8 @@ import os
 from logging.handlers import RotatingFileHandler
 from typing import Final
 
+from rocketwire_namesrv.os_errors import os_error_text
+
 __all__ = ["LOGGER", "NamesrvFormatter", "log_path", "set_up"]
 
 LOGGER: Final = logging.getLogger("rocketwire.namesrv")
@@ -46,13 +48,16 @@ def log_path(home: str) -> str:
     return os.path.join(home, "logs", "rocketmqlogs", "namesrv.log")
 
 
-def set_up(choice: str, home: str) -> None:
+def set_up(choice: str, home: str) -> str:
     """Direct the log.
 
     Args:
         choice: ``file`` (the file, and stderr from WARNING on), ``stderr`` (all on stderr) or
             ``off``.  Where the file cannot be written, ``file`` means ``stderr``.
         home: the user's home directory.
+
+    Returns:
+        Where the log is: the path of the file, ``stderr`` or ``off``.
 
     Raises:
         ValueError: another choice.
@@ -64,7 +69,7 @@ def set_up(choice: str, home: str) -> None:
     LOGGER.propagate = False
     if choice == "off":
         LOGGER.addHandler(logging.NullHandler())
-        return
+        return choice
     console = logging.StreamHandler()
     console.setFormatter(NamesrvFormatter())
     LOGGER.addHandler(console)
@@ -73,9 +78,11 @@ def set_up(choice: str, home: str) -> None:
         try:
             _add_file(path)
         except OSError as error:
-            LOGGER.warning("no log file, all goes to stderr: %s", error)
-        else:
-            console.setLevel(logging.WARNING)
+            LOGGER.warning("no log file, all goes to stderr: %s", os_error_text(error))
+            return "stderr"
+        console.setLevel(logging.WARNING)
+        return path
+    return choice
 
 
 def _add_file(path: str) -> None:

@@ -12,6 +12,7 @@ import trio
 from rocketwire.wire.command import encode
 from rocketwire_namesrv.limits import Limit, LimitExceeded, exceeds
 from rocketwire_namesrv.logs import LOGGER
+from rocketwire_namesrv.os_errors import os_error_text
 from rocketwire_namesrv.tls import TlsError
 
 if TYPE_CHECKING:
@@ -93,4 +94,5 @@ class Notifier:
             trio.BrokenResourceError,
             TlsError,
         ) as error:
-            LOGGER.warning("broker %s is not told of the smallest broker id: %s", address, error)
+            text = os_error_text(error)
+            LOGGER.warning("broker %s is not told of the smallest broker id: %s", address, text)

@@ -64,7 +64,9 @@ ENDINGS: Final = {
 """How the reason of a connection's end begins -> what it is counted as; anything else is
 ``other``."""
 
-_TOLD: Final = frozenset({"peer", "server_stop", "idle", "slow_frame", "slow_reader", "no_frame"})
+_TOLD: Final = frozenset(
+    {"peer", "server_stop", "idle", "slow_frame", "slow_reader", "no_frame", "refused"}
+)
 """Ends that are everyday, or follow an occurrence that is told of."""
 _NEWS: Final[frozenset[type[Occurrence]]] = frozenset(
     {
@@ -172,8 +174,7 @@ class Observer:
             self._permission(occurrence)
         if kind not in _UNTOLD and occurrence.level >= Level.INFO:
             events = self.news if kind in _NEWS else self.troubles
-            end = "" if address is None else f" [{address}]"
-            events.append(Event(self._wall(), f"{occurrence.text[:EVENT_LENGTH]}{end}"))
+            events.append(Event(self._wall(), _shortened(occurrence, address)))
 
     def ended(self, connection: Ended) -> None:
         """A connection has ended, for the reason in ``closing``."""
@@ -192,6 +193,12 @@ class Observer:
         self.permissions[name] = PermissionChange(
             self._wall(), occurrence.action, occurrence.client, occurrence.topics
         )
+
+
+def _shortened(occurrence: Occurrence, address: str | None) -> str:
+    """The line of an occurrence, whose text may be long; the address stays."""
+    text = occurrence.text
+    return f"{text[:EVENT_LENGTH]}{occurrence.line(address).removeprefix(text)}"
 
 
 def ending_of(why: str) -> str:

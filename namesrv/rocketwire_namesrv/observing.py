@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rocketwire_namesrv.pages import Observed, Pages
 
-__all__ = ["Observation"]
+__all__ = ["Observation", "missing_libraries"]
 
 MOST_CONNECTIONS: Final = 32
 EXCHANGE_SECONDS: Final = 10.0
@@ -37,6 +37,13 @@ ACCEPT_PAUSE_SECONDS: Final = 0.1
 READ_SIZE: Final = 4096
 PAGES: Final = "rocketwire_namesrv.pages"
 LIBRARIES: Final = ("h11", "prometheus_client")
+
+
+def missing_libraries() -> str:
+    """Which libraries the port needs and are not installed, in words; empty if none is."""
+    missing = [name for name in LIBRARIES if find_spec(name) is None]
+    install = "not installed (pip install 'rocketwire[observe]')"
+    return f"{', '.join(missing)} {install}" if missing else ""
 
 
 class Observation:
@@ -66,11 +73,8 @@ class Observation:
         if config.observe_port < 0:
             return
         try:
-            missing = [name for name in LIBRARIES if find_spec(name) is None]
-            if missing:
-                raise BindError(
-                    f"{', '.join(missing)} not installed (pip install 'rocketwire[observe]')"
-                )
+            if missing := missing_libraries():
+                raise BindError(missing)
             self._listener = await listen(config.observe_address, config.observe_port)
         except BindError as error:
             text = f"no port for operators (rocketwire.observePort): {error}"
@@ -81,7 +85,15 @@ class Observation:
         self.listening = Listening(config.observe_address, self._listener.getsockname()[1])
         self._server.state.counters.clock = time.perf_counter
         self._server.journal.listeners.append(self.observer)
-        LOGGER.info("operators find metrics and status at http://%s:%d/", *self.listening)
+        LOGGER.info("operators find metrics and status at %s", self.url)
+
+    @property
+    def url(self) -> str:
+        """Where the status page is; empty if the port does not listen."""
+        address, port = self.listening
+        if not port:
+            return ""
+        return f"http://[{address}]:{port}/" if ":" in address else f"http://{address}:{port}/"
 
     async def serve(self) -> None:
         """Serve the port until cancelled; return at once if there is none."""
@@ -134,5 +146,8 @@ class Observation:
                 await trio.to_thread.run_sync(import_module, PAGES)
                 from rocketwire_namesrv.pages import Pages
 
-                self._pages = Pages(self._server, self.observer, self.listening.address)
+                address = (
+                    self._listener.getsockname()[0] if self._listener else self.listening.address
+                )
+                self._pages = Pages(self._server, self.observer, address)
         return self._pages

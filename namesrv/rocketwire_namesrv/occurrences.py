@@ -12,6 +12,8 @@ from dataclasses import dataclass, fields
 from enum import IntEnum, StrEnum
 from typing import ClassVar
 
+from rocketwire.codes import RequestCode
+
 
 class Level(IntEnum):
     """How much it matters; the numbers of Python's ``logging``."""
@@ -38,11 +40,19 @@ _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(0x20), *range(0x7F, 0xA0
 
 
 def shown(value: object) -> str:
-    """A value as it may stand in a line of a log: one line, at most 500 characters; None reads
-    ``null`` as in Java."""
+    """A value as it may stand in a line of a log: one line, at most 500 characters.
+
+    None reads ``null`` and several values read ``[a, b]``, as in Java; a request code has its name:
+    ``PUT_KV_CONFIG (100)``.
+    """
     if value is None:
         return "null"
-    text = str(value)
+    if isinstance(value, tuple):
+        text = f"[{', '.join(map(shown, value))}]"
+    elif isinstance(value, RequestCode):
+        text = f"{value.name} ({value:d})" if value.is_known else f"code {value:d}"
+    else:
+        text = str(value)
     if len(text) > 500:
         text = f"{text[:500]}... ({len(text)} characters)"
     return text.translate(_CONTROLS)
@@ -61,6 +71,12 @@ class Occurrence:
         return self.template.format_map(
             {field.name: shown(getattr(self, field.name)) for field in fields(self)}
         )
+
+    def line(self, address: str | None) -> str:
+        """The line with the address of the peer that caused it, unless the text has it already."""
+        if address is None or getattr(self, "client", None) == address:
+            return self.text
+        return f"{self.text} [{address}]"
 
 
 # ---------------------------------------- brokers
@@ -223,7 +239,7 @@ class TopicsRegistered(Occurrence):
     """A registration brought new topics or changed known ones.
 
     Attributes:
-        examples: the first few of their names.
+        examples: the first few of their names, and ``...`` if there are more.
     """
 
     broker_name: str
@@ -364,7 +380,7 @@ class RequestFailed(Occurrence):
     """
 
     level = Level.ERROR
-    code: int
+    code: RequestCode
     client: str
     error: str
     template = "process request exception, code: {code} client: {client}: {error}"
@@ -378,3 +394,54 @@ class ResponseDropped(Occurrence):
     client: str
     opaque: int
     template = "receive response, but not matched any request, {client} opaque: {opaque}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConnectionRefused(Occurrence):
+    """A connection was closed before its first frame; the subclass says why.  Never made itself."""
+
+    level = Level.WARNING
+    client: str
+    reason: str
+    template = "connection of {client} closed: {reason}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlainRefused(ConnectionRefused):
+    """It did not begin with TLS, and has to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsRefused(ConnectionRefused):
+    """It began with TLS, which this server does not speak."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsUnavailable(ConnectionRefused):
+    """It began with TLS, and this server has no certificate that can be used."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TlsHandshakeFailed(ConnectionRefused):
+    """The TLS handshake failed, for example because the client has no certificate that is trusted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProxyHeaderRefused(ConnectionRefused):
+    """Its PROXY header is malformed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignHostRefused(Occurrence):
+    """The port for operators was asked under the name of a host that is not this machine's.
+
+    Attributes:
+        host: the name.
+    """
+
+    level = Level.WARNING
+    host: str
+    template = (
+        "a request to the port for operators is refused: it is for the host {host}, and this port"
+        " answers to localhost and to IP addresses only"
+    )

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.errors import DecodeError
-from rocketwire_namesrv.preamble import Follows, Preamble, describe, is_plain
+from rocketwire_namesrv.occurrences import (
+    PlainRefused,
+    ProxyHeaderRefused,
+    TlsHandshakeFailed,
+    TlsRefused,
+    TlsUnavailable,
+)
+from rocketwire_namesrv.preamble import Follows, Preamble, describe_plain, is_plain
 from rocketwire_namesrv.session import Session
 from rocketwire_namesrv.tls import TlsError
 from rocketwire_namesrv.tls_settings import TlsMode
@@ -22,6 +29,7 @@ from rocketwire_namesrv.tls_stream import TlsStream
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.connections import Connection
+    from rocketwire_namesrv.occurrences import ConnectionRefused
     from rocketwire_namesrv.state import State
     from rocketwire_namesrv.tls import TlsContexts
 
@@ -31,7 +39,15 @@ READ_SIZE: Final = 65_536
 
 
 class RefusedError(Exception):
-    """The connection has to be closed; the text says why."""
+    """The connection has to be closed; the text says why.
+
+    Attributes:
+        kind: what has happened.
+    """
+
+    def __init__(self, kind: type[ConnectionRefused], text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
 
 
 async def open_connection(
@@ -85,7 +101,7 @@ def _fed(preamble: Preamble, data: bytes) -> Follows | None:
     try:
         return preamble.feed(data)
     except DecodeError as error:
-        raise RefusedError(str(error)) from error
+        raise RefusedError(ProxyHeaderRefused, str(error)) from error
 
 
 def _introduce(connection: Connection, state: State, client: str | None) -> None:
@@ -101,15 +117,16 @@ async def _follow(connection: Connection, tls: TlsContexts, follows: Follows, he
         return b""
     if tls.mode is TlsMode.ENFORCING:
         raise RefusedError(
+            PlainRefused,
             f"it does not begin with TLS, and tls.server.mode is enforcing; it looks like"
-            f" {describe(held)}"
+            f" {describe_plain(held)}",
         )
     return held
 
 
 async def _begin_tls(connection: Connection, tls: TlsContexts, held: bytes) -> None:
     if tls.mode is TlsMode.DISABLED:
-        raise RefusedError("it begins with TLS, and tls.server.mode is disabled")
+        raise RefusedError(TlsRefused, "it begins with TLS, and tls.server.mode is disabled")
     connection.frame_since = min(connection.frame_since, trio.current_time())
     connection.reading = True
     try:
@@ -118,8 +135,10 @@ async def _begin_tls(connection: Connection, tls: TlsContexts, held: bytes) -> N
         connection.stream = stream
         await stream.do_handshake()
     except TlsError as error:
-        raise RefusedError(f"it begins with TLS, and there is no certificate: {error}") from error
+        text = f"it begins with TLS, and there is no certificate: {error}"
+        raise RefusedError(TlsUnavailable, text) from error
     except trio.BrokenResourceError as error:
-        raise RefusedError(f"the TLS handshake failed: {error.__cause__ or error}") from error
+        text = f"the TLS handshake failed: {error.__cause__ or error}"
+        raise RefusedError(TlsHandshakeFailed, text) from error
     connection.reading = False
     connection.frame_since = math.inf

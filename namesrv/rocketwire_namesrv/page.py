@@ -86,7 +86,7 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: frozens
 
 def _head(status: Status, facts: Mapping[str, str]) -> str:
     if status.shutting_down:
-        state = "<span class=bad>stopping: clients are sent away</span>"
+        state = "<span class=bad>stopping: no routes are given out</span>"
     elif not status.serving:
         state = "<span class=bad>waiting: no routes are given out yet</span>"
     else:

@@ -10,8 +10,9 @@ import trio
 from rocketwire import __version__
 from rocketwire_namesrv.exposition import CONTENT_TYPE, Exposition
 from rocketwire_namesrv.http_exchange import Document, Exchange, plain
+from rocketwire_namesrv.occurrences import ForeignHostRefused
 from rocketwire_namesrv.page import status_page
-from rocketwire_namesrv.status import is_serving, status_of
+from rocketwire_namesrv.status import status_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sized
@@ -89,7 +90,10 @@ class Pages:
 
     def exchange(self) -> Exchange:
         """What one connection needs."""
-        return Exchange(self.respond, local_only=self._local_only)
+        return Exchange(self.respond, local_only=self._local_only, refused=self._refused)
+
+    def _refused(self, host: str) -> None:
+        self._server.journal.record((ForeignHostRefused(host=host),), None)
 
     def respond(self, path: str, query: Mapping[str, str]) -> Document | None:
         """The document under a path, None if there is none."""
@@ -105,7 +109,7 @@ class Pages:
 
     def _ready(self) -> Document:
         state = self._server.state
-        if is_serving(state, trio.current_time()):
+        if state.is_ready(trio.current_time()):
             return plain(200, "ready")
         why = "the server stops" if state.shutting_down else "no routes are given out yet"
         return plain(503, f"not ready: {why}")

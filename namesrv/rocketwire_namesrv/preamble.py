@@ -14,12 +14,14 @@ import re
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.codes import RequestCode
+from rocketwire_namesrv.occurrences import shown
 from rocketwire_namesrv.proxy_protocol import SIGNATURES, begins_proxy_header, read_proxy_header
 
 if TYPE_CHECKING:
     from rocketwire_namesrv.proxy_protocol import ProxyHeader
 
-__all__ = ["Follows", "Preamble", "describe", "is_plain"]
+__all__ = ["Follows", "Preamble", "describe", "describe_plain", "is_plain"]
 
 TLS_HANDSHAKE: Final = 0x16
 """First byte of a TLS record that begins a handshake; no frame begins with it."""
@@ -34,6 +36,8 @@ _RESP: Final = re.compile(rb"\*[0-9]{1,9}\r\n|(?:PING|INFO|AUTH [^\r\n]+)\r?\n")
 _MAX_INT: Final = b"\x7f\xff\xff\xff"
 _FRAME_LIMIT: Final = 16 * 1024 * 1024
 _PREFIX_SIZE: Final = 8
+_JSON, _BINARY = range(2)  # forms of a header
+_CODE: Final = re.compile(rb'"code":(-?[0-9]{1,9})[,}]')
 
 
 class Follows(Enum):
@@ -84,6 +88,28 @@ def describe(data: bytes) -> str:
     if not data:
         return "nothing"
     return _protocol(data) or _frame(data) or _bytes(data)
+
+
+def describe_plain(data: bytes) -> str:
+    """Say what ``data``, the first bytes of a connection that had to begin with TLS, looks like: in
+    most cases a request of a client that does not use TLS."""
+    if data and _protocol(data) is None and _frame(data) is None and (text := _request(data)):
+        return text
+    return describe(data)
+
+
+def _request(data: bytes) -> str | None:
+    """A RocketMQ request, as far as it has come."""
+    length = int.from_bytes(data[:4], "big", signed=True)
+    if len(data) < len(_MAX_INT) or not _PREFIX_SIZE <= length + 4 <= _FRAME_LIMIT:
+        return None
+    text = "a RocketMQ client that does not use TLS"
+    form, header = data[4:5], data[_PREFIX_SIZE:]
+    if form == bytes([_JSON]) and (code := _CODE.search(header)):
+        return f"{text}: {shown(RequestCode(int(code[1])))}"
+    if form == bytes([_BINARY]) and len(header) >= 2:
+        return f"{text}: {shown(RequestCode(int.from_bytes(header[:2], 'big', signed=True)))}"
+    return text if form in {b"", bytes([_JSON]), bytes([_BINARY])} else None
 
 
 def _protocol(data: bytes) -> str | None:

@@ -9,14 +9,23 @@ ISO-8859-1 character.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.errors import DecodeError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
-__all__ = ["flat_text", "load_properties", "load_update", "stored_text"]
+__all__ = [
+    "Entry",
+    "PropertiesFile",
+    "flat_text",
+    "load_entries",
+    "load_properties",
+    "load_update",
+    "stored_text",
+]
 
 _BLANKS: Final = " \t\f"
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
@@ -25,6 +34,57 @@ _ENTRY: Final = re.compile(r"((?:\\.|[^\\=: \t\f])*)[ \t\f]*[=:]?[ \t\f]*(.*)", 
 _ESCAPE: Final = re.compile(r"\\(u[0-9A-Fa-f]{4}|.)", re.DOTALL)
 _CONTROLS: Final = {"t": "\t", "r": "\r", "n": "\n", "f": "\f"}
 _WRITTEN: Final = {"\t": "\\t", "\r": "\\r", "\n": "\\n", "\f": "\\f", "\\": "\\\\"}
+
+
+class Entry(NamedTuple):
+    """One entry of a properties text.
+
+    Attributes:
+        key: without escapes.
+        value: likewise; blanks at its end belong to it.
+        line: number of the line in which the entry begins, from 1 on.
+        text: the entry as it is written, without blanks in front; continued lines are joined.
+    """
+
+    key: str
+    value: str
+    line: int
+    text: str
+
+
+class PropertiesFile(Mapping[str, str]):
+    """A properties file: key -> value, and the line of each entry.
+
+    Args:
+        path: as the user gave it.
+        entries: in the order of the file; of equal keys the last one counts, and gives the place.
+
+    Attributes:
+        path: see above.
+        repeated: entries that do not count, because the same key follows.
+    """
+
+    def __init__(self, path: str, entries: Iterable[Entry]) -> None:
+        self.path = path
+        self.repeated: list[Entry] = []
+        self._entries: dict[str, Entry] = {}
+        for entry in entries:
+            if (earlier := self._entries.pop(entry.key, None)) is not None:
+                self.repeated.append(earlier)
+            self._entries[entry.key] = entry
+
+    def __getitem__(self, key: str) -> str:
+        return self._entries[key].value
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def entry(self, key: str) -> Entry:
+        """The entry that counts for a key; ``KeyError`` if there is none."""
+        return self._entries[key]
 
 
 def load_properties(data: bytes) -> dict[str, str]:
@@ -36,11 +96,27 @@ def load_properties(data: bytes) -> dict[str, str]:
     Raises:
         DecodeError: a ``\\u`` is not followed by four hexadecimal digits.
     """
-    table: dict[str, str] = {}
-    for line in _logical_lines(data.decode("iso-8859-1")):
+    return {entry.key: entry.value for entry in load_entries(data)}
+
+
+def load_entries(data: bytes) -> list[Entry]:
+    """Read a properties text; all entries, in their order.
+
+    Args:
+        data: the file's bytes, read as ISO-8859-1.
+
+    Raises:
+        DecodeError: as ``load_properties``; its text names the line.
+    """
+    entries: list[Entry] = []
+    for number, line in _logical_lines(data.decode("iso-8859-1")):
         for key, value in _ENTRY.findall(line)[:1]:
-            table[_unescape(key)] = _unescape(value)
-    return table
+            try:
+                entries.append(Entry(_unescape(key), _unescape(value), number, line))
+            except DecodeError as error:
+                place = f"line {number}"
+                raise DecodeError(error.message, path=place, excerpt=error.excerpt) from error
+    return entries
 
 
 def load_update(body: bytes) -> dict[str, str]:
@@ -74,28 +150,31 @@ def stored_text(table: Mapping[str, str]) -> bytes:
     return "".join(lines).encode("ascii")
 
 
-def _logical_lines(text: str) -> Iterator[str]:
-    """Lines without comments, empty lines and leading blanks; continued lines joined."""
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines without comments, empty lines and leading blanks, each with the number of its first
+    part; continued lines joined."""
     naturals = _LINE_END.split(text)
     if not naturals[-1]:
         naturals.pop()
     pieces: list[str] = []
     continued = False
-    for natural in naturals:
+    first = 0
+    for number, natural in enumerate(naturals, 1):
         piece = natural.lstrip(_BLANKS)
         if not pieces and piece.startswith(("#", "!")):
             continued = False
             continue
         continued = _ends_in_continuation(piece)
         if kept := piece[:-1] if continued else piece:
+            first = first if pieces else number
             pieces.append(kept)
         if not continued:
             if pieces:
-                yield "".join(pieces)
+                yield first, "".join(pieces)
             pieces = []
     # A lone backslash as the very last line is an entry to Java: empty key, empty value.
     if pieces or (continued and not text.endswith("\r\n")):
-        yield "".join(pieces)
+        yield first if pieces else len(naturals), "".join(pieces)
 
 
 def _ends_in_continuation(piece: str) -> bool:

@@ -86,15 +86,22 @@ async def serve(
 
     Raises:
         BindError: an address is not ours, or a port is taken.
+        ConfigError: a value makes no sense.
         StorageError: the KV file is there and makes no sense.
         TlsError: there is no certificate though there must be one.
     """
+    config.check()
     server = NameServer(load_state(config) if state is None else state)
     await server.run(task_status=task_status)
 
 
-async def serve_until_signal(config: Config, on_boot: Callable[[Listening], None]) -> int:
+async def serve_until_signal(config: Config, on_boot: Callable[[Listening, str], None]) -> int:
     """Run a name server until SIGTERM or SIGINT, and stop it gracefully; main thread only.
+
+    Args:
+        config: settings.
+        on_boot: called when it listens, with where it does and the address of its status page,
+            which is empty if there is none.
 
     Returns:
         The number of the signal.
@@ -170,7 +177,7 @@ class NameServer:
                     services.start_soon(self.tls.watch)
                     services.start_soon(remember_for_ever, self)
                     services.start_soon(self.observation.serve)
-                    self.happened(exposed(self.state.config), None)
+                    self.happened(exposed(self.state.config, listener.getsockname()[0]), None)
                     task_status.started(self)
                     await self._stopping.wait()
                     self.notifier.tasks = None
@@ -186,12 +193,14 @@ class NameServer:
     async def stop(self) -> None:
         """Let ``run`` come to its end; with enableShutdownGracefully after the GO_AWAY phase.
 
-        In that phase clients that understand it are sent away, all others are served (Java:
-        ``NettyRemotingServer.shutdown``).
+        From now on no routes are given out, as in Java from 5.5.1 on.  In that phase clients that
+        understand it are sent away, and the other requests of all others are served (Java:
+        ``NamesrvController.shutdown``, ``NettyRemotingServer.shutdown``).
         """
         config = self.state.config
+        self.state.shutting_down = True
         if config.enable_shutdown_gracefully:
-            self.state.shutting_down = True
+            self.state.sends_away = True
             await trio.sleep(max(0, config.shutdown_wait_time_seconds))
         self._stopping.set()
 
@@ -235,6 +244,11 @@ class NameServer:
         return peer
 
     @property
+    def status_page(self) -> str:
+        """Address of the page for operators; empty if there is none."""
+        return self.observation.url
+
+    @property
     def driver_name(self) -> str:
         """How connections are served: ``reactor`` or ``portable``."""
         return "portable" if self.reactor is None else "reactor"
@@ -275,7 +289,8 @@ class NameServer:
         try:
             return await open_connection(connection, self.tls, self.state, received)
         except RefusedError as refused:
-            LOGGER.warning("connection of %s closed: %s", connection.peer.address, refused)
+            address = connection.peer.address
+            self.happened((refused.kind(client=address, reason=str(refused)),), address)
             connection.finish(f"refused before its first frame: {refused}")
             return b""
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.codes import LanguageCode, ResponseCode, SerializeType
+from rocketwire.codes import LanguageCode, RequestCode, ResponseCode, SerializeType
 from rocketwire.errors import DecodeError
 from rocketwire.flags import CommandFlag
 from rocketwire.versions import MQVersion
@@ -32,7 +32,7 @@ from rocketwire_namesrv.limits import (
     LimitReachedError,
     exceeds,
 )
-from rocketwire_namesrv.occurrences import Occurrence, RequestFailed, ResponseDropped
+from rocketwire_namesrv.occurrences import Occurrence, RequestFailed, ResponseDropped, shown
 from rocketwire_namesrv.outcome import NOTHING as NOTHING
 from rocketwire_namesrv.outcome import Outcome as Outcome
 from rocketwire_namesrv.outcome import Work
@@ -367,7 +367,7 @@ class Session:
         self._waited |= work.met is not None
 
     def _sent_away(self, request: RemotingCommand) -> bool:
-        return self._state.shutting_down and request.version > _GO_AWAY_ABOVE
+        return self._state.sends_away and request.version > _GO_AWAY_ABOVE
 
     def _answer(self, request: RemotingCommand, now: float) -> Answer:
         if self._sent_away(request):
@@ -383,15 +383,16 @@ class Session:
         try:
             limit = self._state.config.body_max_length
             if exceeds(len(request.body or b""), limit):
-                what = f"a body of {len(request.body or b'')} bytes for code {int(request.code)}"
+                what = f"a body of {len(request.body or b'')} bytes for {shown(RequestCode(request.code))}"
                 raise LimitReachedError(Limit.BODY_LENGTH, limit, what)
             return handler(self._state, request, self._peer, now)
         except Exception as error:  # noqa: BLE001 - one request must not end the server
             return self._failed(request, error)
 
     def _refused(self, request: RemotingCommand, role: Role) -> Answer:
-        happened = AccessRefused(client=self._peer.address, code=int(request.code), role=role.value)
-        remark = f"this name server lets certain {role.value} alone send code {int(request.code)}"
+        code = RequestCode(request.code)
+        happened = AccessRefused(client=self._peer.address, code=code, setting=role.value)
+        remark = f"this name server does not take {shown(code)} from your address"
         return Answer(ResponseCode.NO_PERMISSION, remark, occurrences=(happened,))
 
     def _guarded(
@@ -416,7 +417,8 @@ class Session:
             remark = text = str(error)
         else:
             remark, text = "system error", f"{type(error).__name__}: {error}"
-        happened = RequestFailed(code=request.code, client=self._peer.address, error=text)
+        code = RequestCode(request.code)
+        happened = RequestFailed(code=code, client=self._peer.address, error=text)
         return Answer(ResponseCode.SYSTEM_ERROR, remark, occurrences=(happened,))
 
     def _encoded(self, answer: Answer, opaque: int) -> bytes:

@@ -25,12 +25,17 @@ class Stoppable(Protocol):
     tls: TlsContexts
     stopped: trio.Event
 
+    @property
+    def status_page(self) -> str:
+        """Address of the page for operators; empty if there is none."""
+        ...
+
     async def stop(self) -> None:
         """Let the server come to its end."""
 
 
 async def run_until_signal(
-    serve: Callable[..., Awaitable[None]], on_boot: Callable[[Listening], None]
+    serve: Callable[..., Awaitable[None]], on_boot: Callable[[Listening, str], None]
 ) -> int:
     """Run a server until SIGTERM or SIGINT, and stop it gracefully; main thread only.
 
@@ -38,7 +43,7 @@ async def run_until_signal(
 
     Args:
         serve: runs the server, and tells ``task_status`` of it once it listens.
-        on_boot: called then.
+        on_boot: called then, with where the server listens and the address of its status page.
 
     Returns:
         The number of the signal.
@@ -46,7 +51,7 @@ async def run_until_signal(
     with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
         async with trio.open_nursery() as nursery:
             server: Stoppable = await nursery.start(serve)
-            on_boot(server.listening)
+            on_boot(server.listening, server.status_page)
             number = await _told_to_stop(server, signals)
             LOGGER.info("stopping on signal %d", number)
             nursery.start_soon(server.stop)

@@ -12,6 +12,8 @@ from typing import Final, NamedTuple
 
 import trio
 
+from rocketwire_namesrv.os_errors import os_error_text
+
 __all__ = ["BindError", "Listening", "SocketStream", "accept", "address_text", "listen"]
 
 BACKLOG: Final = 1024
@@ -71,7 +73,7 @@ async def listen(address: str, port: int) -> socket.socket:
             listener.close()
             raise
     except (OSError, UnicodeError) as error:  # UnicodeError: nothing that can be a name
-        raise BindError(f"Failed to bind to {address}:{port}: {error}") from error
+        raise BindError(f"Failed to bind to {address}:{port}: {os_error_text(error)}") from error
     return listener
 
 

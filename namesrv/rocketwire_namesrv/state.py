@@ -53,7 +53,8 @@ class State:
         allow_config_update: whether a request may change the configuration (318); Java always lets
             it.
         cluster_test: whatever is asked is answered with a route (clusterTest).
-        shutting_down: send clients away that know how to go (GO_AWAY).
+        shutting_down: an orderly shutdown has begun: no routes are given out any more.
+        sends_away: answer GO_AWAY to the clients that know it; a part of some shutdowns.
         plain_answer: the pattern of most answers.
         reads: the short way from route requests to their answers.
         scanned: ``now`` of the latest look for silent brokers; None before the first one.
@@ -91,6 +92,7 @@ class State:
         self.allow_config_update = allow_config_update
         self.cluster_test = config.cluster_test
         self.shutting_down = False
+        self.sends_away = False
         self.stepping = False
         self.access = Access.of(config)
         self.holdings = Holdings()
@@ -104,9 +106,11 @@ class State:
         return self.epoch_ms + int(now * 1000)
 
     def is_ready(self, now: float) -> bool:
-        """Whether routes may be given out: brokers have had the time to register
-        (needWaitForService), and those that are known from before are back or missing for too long
-        (warm start)."""
+        """Whether routes may be given out: the server is not about to stop (Java: from 5.5.1 on),
+        brokers have had the time to register (needWaitForService), and those that are known from
+        before are back or missing for too long (warm start)."""
+        if self.shutting_down:
+            return False
         config = self.config
         since_start = now - self.started
         if config.need_wait_for_service and since_start < config.wait_seconds_for_service:

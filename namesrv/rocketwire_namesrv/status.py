@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.state import State
     from rocketwire_namesrv.table import RouteTable
 
-__all__ = ["BrokerLine", "Status", "TopicLine", "is_serving", "status_of"]
+__all__ = ["BrokerLine", "Status", "TopicLine", "status_of"]
 
 MOST_BROKERS: Final = 1_000
 MOST_TOPICS: Final = 200
@@ -72,7 +72,7 @@ class Status:
         now: wall-clock seconds.
         up: seconds since the start.
         serving: whether routes are given out.
-        shutting_down: whether clients are being sent away.
+        shutting_down: whether the server is about to stop.
         brokers: at most ``MOST_BROKERS`` of the live ones.
         live: number of live brokers.
         clusters: name -> number of broker names.
@@ -93,11 +93,6 @@ class Status:
     topic_count: int
 
 
-def is_serving(state: State, now: float) -> bool:
-    """Whether a client should ask this server: it gives routes out, and is not about to stop."""
-    return not state.shutting_down and state.is_ready(now)
-
-
 def status_of(state: State, now: float, wanted: str = "") -> Status:
     """The status at a moment.
 
@@ -116,7 +111,7 @@ def status_of(state: State, now: float, wanted: str = "") -> Status:
     return Status(
         now=state.wall_ms(now) / 1000,
         up=now - state.started,
-        serving=is_serving(state, now),
+        serving=state.is_ready(now),
         shutting_down=state.shutting_down,
         brokers=_brokers(table, now),
         live=len(table.live),

@@ -24,7 +24,7 @@ from rocketwire.messages.kvconfig import KVConfigSerializeWrapper
 from rocketwire.wire import fastjson
 from rocketwire.wire.utf8 import decode_utf8
 from rocketwire_namesrv.certificate_dates import not_after
-from rocketwire_namesrv.properties import load_properties
+from rocketwire_namesrv.properties import PropertiesFile, load_entries
 from rocketwire_namesrv.warm_start import read_brokers
 
 if TYPE_CHECKING:
@@ -44,8 +44,8 @@ class StorageError(RocketWireError):
     """A file says something with which the server must not start."""
 
 
-def load_config(path: str) -> dict[str, str]:
-    """Read a configuration file.
+def load_config(path: str) -> PropertiesFile:
+    """Read a configuration file, which knows the line of each setting.
 
     Raises:
         OSError: it cannot be read.
@@ -54,9 +54,9 @@ def load_config(path: str) -> dict[str, str]:
     with open(path, "rb") as file:
         data = file.read()
     try:
-        return load_properties(data)
+        return PropertiesFile(path, load_entries(data))
     except DecodeError as error:
-        raise StorageError(f"{path}: {error}") from error
+        raise StorageError(f"{path}, {error}") from error
 
 
 def load_kv(path: str) -> dict[str, dict[str, str | None]]:

@@ -18,6 +18,7 @@ import trio
 from rocketwire_namesrv.certificates import TlsError, make_client_context, make_server_context
 from rocketwire_namesrv.ciphers import choose
 from rocketwire_namesrv.logs import LOGGER
+from rocketwire_namesrv.os_errors import os_error_text
 from rocketwire_namesrv.storage import StorageError, certificate_expiry, load_config
 from rocketwire_namesrv.tls_settings import ClientAuth, TlsMode, TlsSettings
 from rocketwire_namesrv.tls_stream import TlsStream
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
     import ssl
     from collections.abc import Callable
 
-__all__ = ["TlsContexts", "TlsError"]
+__all__ = ["TlsContexts", "TlsError", "check_files"]
 
 T = TypeVar("T")
 
+UNUSABLE: Final = "the TLS certificate cannot be used, TLS connections are refused"
 WATCH_SECONDS: Final = 0.5
 """Between two looks at the files; Java's number."""
 
@@ -78,18 +80,14 @@ class TlsContexts:
         if self.mode is TlsMode.DISABLED:
             return
         self._settings = await _in_thread(lambda: _with_file(self._given))
-        for remark in (*self._settings.remarks, *choose(self._settings.ciphers).remarks):
+        for remark in _remarks(self._settings):
             LOGGER.warning("TLS: %s", remark)
         if self._settings.test_mode:
             if self.mode is TlsMode.ENFORCING:
                 await self.server_context()
-        elif not (self._settings.cert_path and self._settings.key_path):
-            raise TlsError(
-                "tls.test.mode.enable is false, and tls.server.certPath or tls.server.keyPath is"
-                " not set"
-            )
         else:
-            await self._load("the TLS certificate cannot be used, TLS connections are refused")
+            _require_paths(self._settings)
+            await self._load(UNUSABLE)
 
     async def server_context(self) -> ssl.SSLContext:
         """What a connection begins TLS with; in test mode the first one waits for the certificate.
@@ -171,6 +169,42 @@ class TlsContexts:
             return True
 
 
+def check_files(given: TlsSettings) -> list[str]:
+    """Load what a start with these settings would load, and throw it away; blocks.
+
+    Returns:
+        What the start would warn of.
+
+    Raises:
+        TlsError: the server would not start.
+    """
+    if given.mode is TlsMode.DISABLED:
+        return []
+    settings = _with_file(given)
+    remarks = [*_remarks(settings)]
+    if not settings.test_mode:
+        _require_paths(settings)
+        try:
+            _loaded(given)
+        except TlsError as error:
+            remarks.append(f"{UNUSABLE}: {error}")
+    elif given.mode is TlsMode.ENFORCING:
+        make_server_context(settings)
+    return remarks
+
+
+def _remarks(settings: TlsSettings) -> tuple[str, ...]:
+    return (*settings.remarks, *choose(settings.ciphers).remarks)
+
+
+def _require_paths(settings: TlsSettings) -> None:
+    if not (settings.cert_path and settings.key_path):
+        raise TlsError(
+            "tls.test.mode.enable is false, and tls.server.certPath or tls.server.keyPath is not"
+            " set"
+        )
+
+
 async def _in_thread(work: Callable[[], T]) -> T:
     return await trio.to_thread.run_sync(work)
 
@@ -193,7 +227,7 @@ def _with_file(settings: TlsSettings) -> TlsSettings:
     try:
         return settings.over(load_config(settings.config_file))
     except (OSError, StorageError) as error:
-        raise TlsError(f"tls.config.file: {error}") from error
+        raise TlsError(f"tls.config.file: {os_error_text(error)}") from error
 
 
 def _paths(settings: TlsSettings) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = ["ClientAuth", "TlsMode", "TlsSettings"]
+__all__ = ["KEYS", "SWITCHES", "ClientAuth", "TlsMode", "TlsSettings"]
 
 CONFIG_FILE: Final = "/etc/rocketmq/tls.properties"
 
@@ -35,11 +35,13 @@ _TEXTS: Final = {
     "tls.protocols": "protocols",
     "tls.ciphers": "ciphers",
 }
-_SWITCHES: Final = {
+SWITCHES: Final = {
     "tls.test.mode.enable": "test_mode",
     "tls.server.authClient": "auth_client",
     "tls.client.authServer": "auth_server",
 }
+KEYS: Final = frozenset({_MODE, _FILE, "tls.enable", *_TEXTS, *SWITCHES})
+"""All of these settings, some of which count as system properties only."""
 
 
 class TlsMode(Enum):
@@ -121,9 +123,7 @@ class TlsSettings:
             name: entries[key] for key, name in _TEXTS.items() if key in entries
         }
         changes |= {
-            name: entries[key].lower() == "true"
-            for key, name in _SWITCHES.items()
-            if key in entries
+            name: entries[key].lower() == "true" for key, name in SWITCHES.items() if key in entries
         }
         return replace(self, **changes)
 

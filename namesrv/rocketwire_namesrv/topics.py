@@ -180,8 +180,7 @@ class _Application:
 
     def occurrences(self) -> list[Occurrence]:
         """What came of it."""
-        examples = tuple((self.created or self.changed)[:EXAMPLES])
-        if not examples:
+        if not self.created and not self.changed:
             return []
         return [
             TopicsRegistered(
@@ -189,7 +188,7 @@ class _Application:
                 created=len(self.created),
                 changed=len(self.changed),
                 removed=0,
-                examples=examples,
+                examples=_examples([*self.created[: EXAMPLES + 1], *self.changed[: EXAMPLES + 1]]),
             )
         ]
 
@@ -334,7 +333,7 @@ class TopicTable:
                 created=0,
                 changed=0,
                 removed=len(absent),
-                examples=tuple(absent[:EXAMPLES]),
+                examples=_examples(absent),
             )
         ]
 
@@ -398,7 +397,7 @@ class TopicTable:
             self._more_at(queue.broker_name, 1)
         if queues:
             self._place(topic, shape)
-            names = tuple(queue.broker_name or "" for queue in queues[:EXAMPLES])
+            names = _examples([queue.broker_name or "" for queue in queues[: EXAMPLES + 1]])
             happened.append(TopicRouteRegistered(topic=topic, broker_names=names))
         return happened
 
@@ -420,6 +419,11 @@ class TopicTable:
             del self.entries[topic]
         else:
             self.entries[topic] = shape
+
+
+def _examples(names: Sequence[str]) -> tuple[str, ...]:
+    """The first few names, and ``...`` if there are more."""
+    return (*names[:EXAMPLES], "...") if len(names) > EXAMPLES else tuple(names)
 
 
 def _weight(info: TopicQueueMappingInfo) -> int:

@@ -84,7 +84,10 @@ def test_who_may_not_register_has_not_registered() -> None:
     server = Server(Config(broker_addresses=OTHERS))
     (happened,) = server.receive(request(103, FIELDS, registration_body(("TA", "TB")))).occurrences
 
-    assert happened.text == "request 103 of 127.0.0.1:50001 refused, it is not among the brokers"
+    assert happened.text == (
+        "request REGISTER_BROKER (103) of 127.0.0.1:50001 refused: its address is not in"
+        " rocketwire.brokerAddresses"
+    )
     assert not server.state.table.live
 
 
@@ -103,21 +106,26 @@ def test_who_may_not_read_gets_no_route_by_the_short_way_either() -> None:
 
 
 @pytest.mark.parametrize(
-    ("config", "is_exposed"),
+    ("config", "address", "is_exposed"),
     [
-        (Config(), True),
-        (Config(bind_address="10.0.0.1"), True),
-        (Config(bind_address="somewhere"), True),
-        (Config(bind_address="127.0.0.1"), False),
-        (Config(bind_address="::1"), False),
-        (Config(admin_addresses=OTHERS), True),
-        (Config(admin_addresses=OTHERS, broker_addresses=OTHERS), False),
-        (Config(tls=CERTIFICATES), False),
-        (Config(tls=replace(CERTIFICATES, server_mode="permissive")), True),
-        (Config(tls=replace(CERTIFICATES, need_client_auth="optional")), True),
+        (Config(), "0.0.0.0", True),  # noqa: S104
+        (Config(bind_address="::"), "::", True),
+        (Config(bind_address="somewhere"), "10.0.0.1", True),
+        (Config(bind_address="somewhere"), "fe80::1%eth0", True),
+        (Config(bind_address="localhost"), "127.0.0.1", False),
+        (Config(bind_address="ip6-localhost"), "::1", False),
+        (Config(bind_address="127.1.2.3"), "127.1.2.3", False),
+        (Config(bind_address="mapped"), "::ffff:127.0.0.1", False),
+        (Config(admin_addresses=OTHERS), "10.0.0.1", True),
+        (Config(admin_addresses=OTHERS, broker_addresses=OTHERS), "10.0.0.1", False),
+        (Config(tls=CERTIFICATES), "10.0.0.1", False),
+        (Config(tls=replace(CERTIFICATES, server_mode="permissive")), "10.0.0.1", True),
+        (Config(tls=replace(CERTIFICATES, need_client_auth="optional")), "10.0.0.1", True),
     ],
 )
-def test_a_server_that_everybody_reaches_says_so(config: Config, is_exposed: bool) -> None:
-    found = exposed(config)
+def test_a_server_that_everybody_reaches_says_so(
+    config: Config, address: str, is_exposed: bool
+) -> None:
+    found = exposed(config, address)
 
     assert [type(each) for each in found] == [Exposed] * is_exposed

@@ -6,7 +6,7 @@ import pytest
 
 from rocketwire.codes import SerializeType
 from rocketwire_namesrv.config import Config, ConfigError, Owner, system_properties
-from rocketwire_namesrv.properties import load_properties
+from rocketwire_namesrv.properties import PropertiesFile, load_entries, load_properties
 
 HOME = "/root"
 
@@ -313,8 +313,81 @@ def test_a_bare_configuration_keeps_nothing_on_disk() -> None:
 
 def test_a_driver_that_there_is_not_is_no_start() -> None:
     assert Config.load({"rocketwire.driver": "portable"}, home="/h").driver == "portable"
-    with pytest.raises(ConfigError, match="auto, reactor, portable, not 'fast'"):
+    with pytest.raises(ConfigError, match=r"rocketwire\.driver=fast: must be one of auto, reactor"):
         Config.load({"rocketwire.driver": "fast"}, home="/h")
+
+
+# ---- values that make no sense
+
+
+def refusals(text: str, environment: dict[str, str] | None = None) -> list[str]:
+    entries = PropertiesFile("ns.properties", load_entries(text.encode()))
+    found: list[str] = []
+    Config.load(entries, home=HOME, environment=environment, refusals=found)
+    return found
+
+
+def test_all_of_them_are_named_with_their_lines_in_the_order_of_the_file() -> None:
+    text = """
+# limits
+rocketwire.maxTopics : 12O
+waitSecondsForService = -3
+rocketwire.adminAddresses = 10.0.0.0/8, \\
+    10.0.0.0/99
+rocketwire.allowConfigUpdate=yes
+"""
+    assert refusals(text) == [
+        "ns.properties, line 3: rocketwire.maxTopics : 12O: must be a whole number from 1 to"
+        " 2147483647, or 0 (no limit); the default is 1000000",
+        "ns.properties, line 5: rocketwire.adminAddresses = 10.0.0.0/8, 10.0.0.0/99: '10.0.0.0/99'"
+        " does not appear to be an IPv4 or IPv6 network; must be a list of IP addresses and networks"
+        " with commas between them, or none",
+        "ns.properties, line 7: rocketwire.allowConfigUpdate=yes: must be true or false, without"
+        " spaces; the default is false",
+    ]
+
+
+def test_only_the_entry_that_counts_is_refused_and_named() -> None:
+    assert refusals("listenPort=98765\nlistenPort=1") == []
+    (refusal,) = refusals("listenPort=1\nrocketwire.maxTopics=5\nlistenPort=-1")
+    assert refusal.startswith("ns.properties, line 3: listenPort=-1: must be")
+
+
+def test_a_system_property_is_refused_by_its_name_and_once() -> None:
+    options = "-Drocketwire.maxBrokers=-5 -Dcom.rocketmq.remoting.socket.sndbuf.size=64k"
+
+    assert refusals("", {"JAVA_OPT_EXT": options}) == [
+        "-Dcom.rocketmq.remoting.socket.sndbuf.size=64k: must be a whole number from 0 to 2147483647"
+        " bytes; the default is 0",
+        "-Drocketwire.maxBrokers=-5: must be a whole number from 1 to 2147483647, or 0 (no limit);"
+        " the default is 10000",
+    ]
+
+
+def test_what_is_refused_leaves_the_value_before() -> None:
+    entries = {"rocketwire.maxTopics": "-1", "rocketwire.maxBrokers": "7"}
+    options = "-Drocketwire.maxTopics=9"
+    found: list[str] = []
+    config = Config.load(entries, home=HOME, environment={"JAVA_OPT_EXT": options}, refusals=found)
+
+    assert (config.max_topics, config.max_brokers, len(found)) == (9, 7, 1)
+
+
+def test_an_error_holds_them_all() -> None:
+    with pytest.raises(ConfigError) as caught:
+        Config.load({"listenPort": "-1", "rocketwire.driver": "x"}, home=HOME)
+
+    assert len(caught.value.refusals) == 2
+    assert str(caught.value) == "; ".join(caught.value.refusals)
+
+
+def test_a_configuration_that_a_program_makes_is_compared_too() -> None:
+    Config().check()
+    Config(rocketmq_home="x", wait_seconds_for_service=-1).check()  # Java takes it
+    with pytest.raises(
+        ConfigError, match=r"^frame_max_length=-1: must be a whole number from 1024"
+    ):
+        Config(frame_max_length=-1).check()
 
 
 # ---- the port for operators

@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.config_remarks import config_remarks
-from rocketwire_namesrv.properties import load_properties
+from rocketwire_namesrv.config_remarks import config_remarks, placed
+from rocketwire_namesrv.properties import PropertiesFile, load_entries
 
 
-def remarks(text: str) -> list[str]:
-    config = Config.load(load_properties(text.encode()), home="h", config_path="a.properties")
-    return list(config_remarks(config))
+def remarks(text: str, **system: str) -> list[str]:
+    entries = PropertiesFile("a.properties", load_entries(text.encode()))
+    config = Config.load(entries, home="h", config_path="a.properties", refusals=[])
+    return list(config_remarks(config, entries, system))
 
 
 @pytest.mark.parametrize(
@@ -19,37 +20,140 @@ def remarks(text: str) -> list[str]:
     [
         (
             "enableTopicList=true ",
-            "enableTopicList='true ' is taken for false: it is not the word true",
+            "enableTopicList=true : read as false, because it is not the word true",
         ),
-        ("serverWorkerThreads=9x", "serverWorkerThreads='9x' is no number that fits; it stays 8"),
+        (
+            "tls.test.mode.enable=flase",
+            "tls.test.mode.enable=flase: read as false, because it is not the word true",
+        ),
+        (
+            "serverOnewaySemaphoreValue=9x",
+            "serverOnewaySemaphoreValue=9x: ignored, because it is not a whole number from"
+            " -2147483648 to 2147483647; the server uses 256",
+        ),
+        (
+            "serverChannelMaxIdleTimeSeconds=12O",
+            "serverChannelMaxIdleTimeSeconds=12O: ignored, because it is not a whole number from 0 to"
+            " 2147483647 seconds; the server uses 120",
+        ),
         (
             "listenPort=99999999999",
-            "listenPort='99999999999' is no number that fits; it stays 9876",
+            "listenPort=99999999999: ignored, because it is not a whole number from 0 to 65535; the"
+            " server uses 9876",
         ),
-        ("listenport=1", "listenport is no setting; it would be listenPort"),
-        ("rocketwire.maxConnection=5", "rocketwire.maxConnection is no setting"),
+        (
+            "waitSecondsForService=-3",
+            "waitSecondsForService=-3: should be a whole number from 0 to 2147483647 seconds; the"
+            " server does not wait, as with 0",
+        ),
+        (
+            "serverWorkerThreads=0",
+            "serverWorkerThreads=0: should be a whole number from 1 to 2147483647; Java's name server"
+            " does not start with it; this one ignores it",
+        ),
+        (
+            "writeBufferHighWaterMark=x",  # sets one property of the server and one of the client
+            "writeBufferHighWaterMark=x: ignored, because it is not a whole number from -2147483648"
+            " to 2147483647; the server uses 0",
+        ),
+        (
+            "listenport=1",
+            "listenport is not a setting of this name server; did you mean listenPort?",
+        ),
+        (
+            "tls.server.certpath=x",
+            "tls.server.certpath is not a setting of this name server; did you mean"
+            " tls.server.certPath?",
+        ),
+        (
+            "rocketwire.maxConnection=5",
+            "rocketwire.maxConnection is not a setting of this name server; did you mean"
+            " rocketwire.maxConnections?",
+        ),
+        ("rocketwire.colour=5", "rocketwire.colour is not a setting of this name server"),
         (
             "configStorePath=/x",
-            "configStorePath counts for nothing here: it is the file given with -c",
+            "configStorePath has no effect: updates are stored in the file given with -c",
         ),
         (
             "enableControllerInNamesrv=true",
-            "enableControllerInNamesrv: there is no controller in this name server; run Java's beside it",
+            "enableControllerInNamesrv=true has no effect: this name server has no controller; run"
+            " Java's beside it",
         ),
         (
             "clusterTest=true",
-            "clusterTest: every request is taken for one for a route, brokers cannot register; the"
-            " name server of center is not asked",
+            "clusterTest=true: the server takes every request for a route request, and brokers cannot"
+            " register; it does not ask the name server of center",
         ),
     ],
 )
-def test_what_may_have_been_meant_otherwise_is_named(text: str, expected: str) -> None:
-    assert remarks(text) == [expected]
+def test_what_may_have_been_meant_otherwise_is_named_with_its_line(
+    text: str, expected: str
+) -> None:
+    assert remarks(f"# a comment\n\n{text}\n") == [f"a.properties, line 3: {expected}"]
+
+
+def test_a_wait_for_brokers_that_are_remembered_nowhere_is_named() -> None:
+    text = "rocketwire.warmStartSeconds=45\nrocketwire.knownBrokersPath=\n"
+
+    assert remarks(text) == [
+        "a.properties, line 1: rocketwire.warmStartSeconds has no effect, because"
+        " rocketwire.knownBrokersPath is empty"
+    ]
+
+
+def test_a_setting_that_is_there_twice_is_named() -> None:
+    assert remarks("listenPort=1\nfoo=a\nlistenPort=2\n") == [
+        "a.properties, line 1: listenPort is set again in line 3, and only that counts"
+    ]
 
 
 def test_an_ordinary_file_is_taken_without_a_word() -> None:
-    assert remarks("listenPort=1\nenableTopicList=TRUE\nbindAddress=::1\nbrokerName=b\n") == []
+    text = "listenPort=1\nenableTopicList=TRUE\nbindAddress=::1\nbrokerName=b\n"
+
+    assert remarks(text + "tls.server.authClient=True\nrocketwire.maxConnectionsPerAddress=0") == []
+
+
+def test_what_is_refused_is_no_remark() -> None:
+    text = "listenPort=98765\nrocketwire.allowConfigUpdate=yes\nrocketwire.maxTopics=5x"
+
+    assert remarks(text) == []
 
 
 def test_values_of_unknown_settings_are_not_told() -> None:
     assert "secret" not in " ".join(remarks("rocketwire.password=secret"))
+
+
+def test_system_properties_are_looked_at_where_they_can_be_no_one_elses() -> None:
+    system = {
+        "rocketwire.maxTopic": "5",
+        "tls.test.mode.enable": "yes",
+        "tls.server.mode": "enforcing",
+        "rocketmq.listenport": "1",
+    }
+    assert remarks("", **system) == [
+        "-Drocketwire.maxTopic is not a setting of this name server; did you mean"
+        " rocketwire.maxTopics?",
+        "-Dtls.test.mode.enable=yes: read as false, because it is not the word true",
+    ]
+
+
+def test_names_of_settings_cannot_break_a_line() -> None:
+    (remark,) = remarks("rocketwire.a\\nb=1")
+
+    assert "rocketwire.a\\x0ab is not a setting" in remark
+
+
+def test_a_table_that_is_no_file_has_no_lines() -> None:
+    entries = {"serverSelectorThreads": "-1", "listenport": "1"}
+    config = Config.load(entries, home="h")
+
+    assert list(config_remarks(config, entries, {})) == [
+        "serverSelectorThreads=-1: should be a whole number from 0 to 2147483647; Java's name server"
+        " does not start with it; this one ignores it",
+        "listenport is not a setting of this name server; did you mean listenPort?",
+    ]
+
+
+def test_a_remark_that_begins_with_no_key_of_the_file_has_no_place() -> None:
+    assert placed("listenPorts are many", {"listenPort": "1"}) == "listenPorts are many"

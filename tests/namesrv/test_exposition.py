@@ -12,9 +12,10 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from rocketwire.codes import RequestCode
 from rocketwire_namesrv.counters import TimedWork
-from rocketwire_namesrv.exposition import MOST_BROKERS, Exposition
+from rocketwire_namesrv.exposition import MOST_BROKERS, SECURITY_EVENTS, Exposition
+from rocketwire_namesrv.limits import LimitExceeded
 from rocketwire_namesrv.observer import Observer
-from rocketwire_namesrv.occurrences import BrokerUnregistered
+from rocketwire_namesrv.occurrences import BrokerUnregistered, Level, Occurrence
 from tests.namesrv.talk import BROKER, Server, request
 from tests.namesrv.test_observer import LimitMet
 
@@ -214,6 +215,45 @@ def test_only_so_many_brokers_have_series(site: Site) -> None:
 
     series = site.series("rocketmq_namesrv_broker_last_seen_timestamp_seconds")
     assert len(series) == MOST_BROKERS
+
+
+def kinds(of: type[Occurrence] = Occurrence) -> set[type[Occurrence]]:
+    """All kinds of occurrences of the server, those that no other one inherits from."""
+    below = [
+        each
+        for each in of.__subclasses__()  # with slots, a dataclass takes the place of the class
+        if each.__module__.startswith("rocketwire_") and "__slots__" in vars(each)
+    ]
+    return set().union(*map(kinds, below)) if below else {of}
+
+
+COUNTED_ELSEWHERE = {
+    *("BrokerExpired", "RegistrationConflict", "RegistrationRefused", "UnregistrationIgnored"),
+    *("Exposed", "RequestFailed", "TlsUnavailable"),  # the operator's or the server's own matter
+}
+
+
+def test_whatever_a_peer_is_warned_of_is_a_security_event_or_has_a_metric_of_its_own(
+    site: Site,
+) -> None:
+    kinds_of_warnings = {
+        each.__name__
+        for each in kinds()
+        if each.level >= Level.WARNING and not issubclass(each, LimitExceeded)
+    }
+
+    assert kinds_of_warnings - set(SECURITY_EVENTS) == COUNTED_ELSEWHERE
+    assert set(SECURITY_EVENTS) - kinds_of_warnings == set()
+    assert site.series("rocketmq_namesrv_security_events_total") == {
+        (event,): 0 for event in SECURITY_EVENTS.values()
+    }
+
+
+def test_the_guide_lists_every_security_event() -> None:
+    text = GUIDE.read_text("utf-8")
+    table = text.partition("| Security event |")[2].partition("\n\n")[0]
+
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == sorted(SECURITY_EVENTS.values())
 
 
 def test_the_guide_has_each_metric_with_its_kind_and_labels(site: Site) -> None:

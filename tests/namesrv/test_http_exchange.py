@@ -151,6 +151,15 @@ def test_a_connection_is_good_for_so_many_requests() -> None:
     assert one.closed
 
 
+def test_a_foreign_name_is_told_of() -> None:
+    hosts: list[str] = []
+    one = Exchange(respond, local_only=True, refused=hosts.append)
+    for host in ("rebound.example:5558", "localhost", "127.0.0.1:5558", "a.example"):
+        one.receive(f"GET / HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+
+    assert hosts == ["rebound.example:5558", "a.example"]
+
+
 def test_a_foreign_name_that_points_here_is_refused_where_only_this_machine_is_served() -> None:
     data = b"GET / HTTP/1.1\r\nHost: rebound.example:5558\r\n\r\n"
 

@@ -1,7 +1,4 @@
-"""The command line, its texts, streams and exit statuses are those of Java's ``mqnamesrv``.
-
-The table of command lines was made with commons-cli 1.5.
-"""
+"""The texts, streams and exit statuses of the command are those of Java's ``mqnamesrv``."""
 
 from __future__ import annotations
 
@@ -17,9 +14,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rocketwire import __version__
 from rocketwire_namesrv import server
-from rocketwire_namesrv.__main__ import USAGE, UsageError, main, parse
-from rocketwire_namesrv.config import ConfigError
+from rocketwire_namesrv.__main__ import main
+from rocketwire_namesrv.command_line import HELP, USAGE
+from rocketwire_namesrv.config import PROPERTIES, ConfigError, Owner
 from rocketwire_namesrv.logs import LOGGER, tear_down
 from rocketwire_namesrv.sockets import BindError, Listening
 from rocketwire_namesrv.storage import StorageError
@@ -34,105 +33,88 @@ ROOT = Path(__file__).parents[2]
 DEADLINE = 20
 
 
-@pytest.mark.parametrize(
-    ("words", "expected"),
-    [
-        ([], {}),
-        (["-c", "f"], {"c": "f"}),
-        (["-c", "-x"], {"c": "-x"}),
-        (["-c", "-1"], {"c": "-1"}),
-        (["-c", "--foo"], {"c": "--foo"}),
-        (["-c", "-"], {"c": "-"}),
-        (["-c", ""], {"c": ""}),
-        (["-c", "a", "-c", "b"], {"c": "a"}),
-        (["-c", "a", "b", "-p"], {"c": "a", "p": ""}),
-        (["--conf", "f"], {"c": "f"}),
-        (["-conf", "f"], {"c": "f"}),
-        (["--c", "v"], {"c": "v"}),
-        (["-configFile=x"], {"c": "x"}),
-        (["--configFile=x"], {"c": "x"}),
-        (["--configFile="], {"c": ""}),
-        (["-c=x"], {"c": "x"}),
-        (["-cfoo"], {"c": "foo"}),
-        (["-configFilefoo"], {"c": "foo"}),
-        (["-hpcfoo"], {"h": "", "p": "", "c": "foo"}),
-        (["-c", '"q"'], {"c": "q"}),
-        (['--configFile="q"'], {"c": '"q"'}),
-        (['-c"q"'], {"c": '"q"'}),
-        (["-", "-p"], {"p": ""}),
-        (["--", "-x"], {}),
-        (["-p", "-pp"], {"p": ""}),
-        (["--h"], {"h": ""}),
-        (["-help"], {"h": ""}),
-        (["--printConfigItem", "bare", "words"], {"p": ""}),
-        (["-n", "host:9876"], {"n": "host:9876"}),
-    ],
-)
-def test_a_command_line_is_read_as_in_java(words: list[str], expected: dict[str, str]) -> None:
-    assert parse(words) == expected
-
-
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (["-x"], "Unrecognized option: -x"),
-        (["--bogus"], "Unrecognized option: --bogus"),
-        (["-hx"], "Unrecognized option: -hx"),
-        (["-ph=3"], "Unrecognized option: -ph=3"),
-        (["-hc=5"], "Unrecognized option: -hc=5"),
-        (["--help=1"], "Unrecognized option: --help=1"),
-        (["-h=1"], "Unrecognized option: -h=1"),
-        (["---c"], "Unrecognized option: ---c"),
-        (["-c", "---c"], "Unrecognized option: ---c"),
-        (["-=x"], "Unrecognized option: -=x"),
-        (["-c"], "Missing argument for option: c"),
-        (["-c", "-p"], "Missing argument for option: c"),
-        (["-c", "-cx"], "Missing argument for option: c"),
-        (["-n", "-hello"], "Missing argument for option: n"),
-        (["-c", "--", "v"], "Missing argument for option: c"),
-        (["-c", "-configFilefoo"], "Missing argument for option: c"),
-        (
-            ["--=x"],
-            "Ambiguous option: '--'  "
-            "(could be: 'help', 'namesrvAddr', 'configFile', 'printConfigItem')",
-        ),
-    ],
-)
-def test_a_wrong_command_line_is_refused_with_javas_words(words: list[str], message: str) -> None:
-    with pytest.raises(UsageError) as caught:
-        parse(words)
-    assert str(caught.value) == message
-
-
 def test_a_wrong_command_line_shows_the_usage(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["-x"]) == 1
     assert capsys.readouterr() == (USAGE, "Unrecognized option: -x\n")
 
 
 def test_help_wins_over_everything(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["-c", "/nowhere", "-ph"]) == 0
-    assert capsys.readouterr() == (USAGE, "")
+    assert main(["-c", "/nowhere", "--check-config", "/nowhere", "-ph"]) == 0
+    assert capsys.readouterr() == (HELP, "")
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert capsys.readouterr() == (f"{__version__}\n", "")
+
+
+def test_the_sample_that_is_printed_is_taken_without_a_word(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_OPT_EXT", f"-Duser.home={tmp_path}")
+    assert main(["--sample-config"]) == 0
+    path = tmp_path / "ns.properties"
+    path.write_text(capsys.readouterr().out + "bindAddress=127.0.0.1\n")
+
+    assert main(["--check-config", str(path)]) == 0
+    assert capsys.readouterr() == (f"{path}: the name server can start; 0 errors, 0 warnings\n", "")
 
 
 def test_a_configuration_file_that_is_not_there_is_no_start(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert main(["-c", str(tmp_path / "nope")]) == 255
-    out, err = capsys.readouterr()
-    assert out == ""
-    assert "nope" in err
+    text = f"the name server cannot start: {tmp_path / 'nope'}: no such file or directory\n"
+    assert capsys.readouterr() == ("", text)
 
 
 def test_a_malformed_configuration_file_is_no_start(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     path = tmp_path / "ns.properties"
-    path.write_text("a=\\u00zz")
+    path.write_text("# one\na=\\u00zz")
 
     assert main(["-c", str(path)]) == 255
     out, err = capsys.readouterr()
     assert out == ""
-    assert "malformed" in err
+    assert f"{path}, line 2: malformed" in err
+
+
+def test_each_value_that_makes_no_sense_is_a_line_and_no_start(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "ns.properties"
+    path.write_text("listenPort=98765\nwaitSecondsForService=-3\nrocketwire.driver=fast\n")
+
+    assert main(["-c", str(path)]) == 255
+    out, err = capsys.readouterr()
+    assert out == f"load config properties file OK, {path}\n"
+    begin = f"the name server cannot start: {path}, line"
+    assert err.splitlines() == [
+        f"{begin} 1: listenPort=98765: must be a whole number from 0 to 65535; the default is 9876",
+        f"{begin} 3: rocketwire.driver=fast: must be one of auto, reactor, portable; the default is"
+        " auto",
+    ]
+
+
+def test_a_check_prints_what_is_wrong_and_starts_nothing(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("JAVA_OPT_EXT", f"-Duser.home={tmp_path}")
+    path = tmp_path / "ns.properties"
+    path.write_text("bindAddress=127.0.0.1\nlistenport=1\n\nrocketwire.maxTopics=12O\n")
+
+    assert main(["--check-config", str(path)]) == 1
+    out, err = capsys.readouterr()
+    assert err == ""
+    assert out.splitlines() == [
+        f"error: {path}, line 4: rocketwire.maxTopics=12O: must be a whole number from 1 to"
+        " 2147483647, or 0 (no limit); the default is 1000000",
+        f"warning: {path}, line 2: listenport is not a setting of this name server; did you mean"
+        " listenPort?",
+        f"{path}: the name server cannot start; 1 error, 1 warning",
+    ]
+    assert [each.name for each in tmp_path.iterdir()] == ["ns.properties"]
 
 
 def test_a_bad_serialize_type_is_no_start(
@@ -153,15 +135,38 @@ def test_all_items_are_printed_after_the_file_was_read(
 
     assert main(["-p", "-c", str(path)]) == 0
 
-    lines = capsys.readouterr().out.splitlines()
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
     assert lines[0] == f"load config properties file OK, {path}"
-    assert len(lines) == 61
-    assert all(re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d INFO main - \w+=", x) for x in lines[1:])
+    form = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d INFO main - [\w.]+="
+    assert all(re.match(form, line) for line in lines[1:])
     items = [line.partition(" - ")[2] for line in lines[1:]]
+    ours = [each.key for each in PROPERTIES if each.owner is Owner.OURS]
+    assert [item.partition("=")[0] for item in items[60:]] == ours
+    assert not any(item.startswith("rocketwire.") for item in items[:60])
+    assert "rocketwire.observePort=5558" in items
+    assert err == (
+        f"warning: {path}, line 2: enableTopicList=true : read as false, because it is not the word"
+        " true\n"
+    )
     assert items[0] == "rocketmqHome="
     assert items[2] == f"configStorePath={path}"
     assert "listenPort=1" in items
     assert "enableTopicList=false" in items
+
+
+def test_items_are_printed_of_a_file_with_which_the_server_cannot_start_too(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    path = tmp_path / "ns.properties"
+    path.write_text("rocketwire.maxTopics=-1\nrocketwire.maxBrokers=7\n")
+
+    assert main(["-p", "-c", str(path)]) == 255
+
+    out, err = capsys.readouterr()
+    assert "rocketwire.maxTopics=1000000\n" in out
+    assert "rocketwire.maxBrokers=7\n" in out
+    assert "line 1: rocketwire.maxTopics=-1: must be" in err
 
 
 def test_a_wrong_choice_of_log_is_no_start(
@@ -186,8 +191,8 @@ def serving(monkeypatch: pytest.MonkeyPatch, home: Path, serve: object) -> None:
 def test_the_boot_line_names_the_real_port_and_the_header_form(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    async def serve(_: Config, on_boot: Callable[[Listening], None]) -> int:
-        on_boot(Listening("::", 4711))
+    async def serve(_: Config, on_boot: Callable[[Listening, str], None]) -> int:
+        on_boot(Listening("::", 4711), "")
         return signal.SIGTERM
 
     serving(monkeypatch, tmp_path, serve)
@@ -195,9 +200,31 @@ def test_the_boot_line_names_the_real_port_and_the_header_form(
 
     assert main([]) == 143
     assert capsys.readouterr() == (
-        "The Name Server boot success. serializeType=ROCKETMQ, address :::4711\n",
+        "The Name Server boot success. serializeType=ROCKETMQ, address :::4711\n"
+        "log: off; status page: none; configuration file: none, -c FILE sets one\n",
         "",
     )
+
+
+@pytest.mark.usefixtures("_collector_as_before")
+@pytest.mark.parametrize("log", ["file", "stderr"])
+def test_the_line_behind_it_names_log_and_status_page_and_configuration(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path, log: str
+) -> None:
+    async def serve(_: Config, on_boot: Callable[[Listening, str], None]) -> int:
+        on_boot(Listening("127.0.0.1", 4711), "http://127.0.0.1:5558/")
+        return signal.SIGTERM
+
+    serving(monkeypatch, tmp_path, serve)
+    monkeypatch.setenv("ROCKETWIRE_LOG", log)
+    path = tmp_path / "ns.properties"
+    path.write_text("listenPort=4711\n")
+
+    assert main(["-c", str(path)]) == 143
+    place = "stderr" if log == "stderr" else tmp_path / "logs" / "rocketmqlogs" / "namesrv.log"
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        f"log: {place}; status page: http://127.0.0.1:5558/; configuration file: {path}"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -291,13 +318,14 @@ def test_a_name_server_boots_and_stops_on_a_signal(
             process.stdout.readline(),
         )
         assert booted
+        log = home / "logs" / "rocketmqlogs" / "namesrv.log"
+        assert process.stdout.readline().startswith(f"log: {log}; status page: http://127.0.0.1:")
         socket.create_connection(("127.0.0.1", int(booted[1])), DEADLINE).close()
         process.send_signal(number)
         out, err = process.communicate(timeout=DEADLINE)
 
     assert (process.returncode, out, err) == (status, "", "")
-    log = (home / "logs" / "rocketmqlogs" / "namesrv.log").read_text()
-    assert "The Name Server boot success." in log
+    assert "The Name Server boot success." in log.read_text()
 
 
 @pytest.mark.slow
@@ -334,4 +362,4 @@ def test_a_checkout_starts_by_the_name_of_its_folder(home: Path) -> None:
     with start(home, "-h", way=("namesrv",)) as process:
         out, err = process.communicate(timeout=DEADLINE)
 
-    assert (process.returncode, out, err) == (0, USAGE, "")
+    assert (process.returncode, out, err) == (0, HELP, "")

@@ -69,7 +69,7 @@ def test_events_of_brokers_and_other_troubles_do_not_wash_each_other_away(
 
     assert list(observer.news) == [Event(17.0, removed.text)]
     assert len(observer.troubles) == EVENTS
-    assert observer.troubles[0].text.endswith(" [1.2.3.4:5]")
+    assert observer.troubles[0].text.endswith(" not match,from 1.2.3.4:5")
     assert observer.occurrences == {"GroupRemoved": 1, "ChecksumMismatch": 2 * EVENTS}
 
 
@@ -119,7 +119,16 @@ def test_permissions_are_kept_of_so_many_brokers_only(observer: Observer) -> Non
     assert "b0" not in observer.permissions
 
 
-TOLD_OTHERWISE = {"peer", "server_stop", "idle", "slow_frame", "slow_reader", "no_frame"}
+def test_the_address_of_a_long_event_stays(observer: Observer) -> None:
+    observer.occurred(GroupRemoved(broker_name="n" * 400 + "\n" * 40, topics=2), "1.2.3.4:5")
+
+    assert len(observer.news[0].text) == EVENT_LENGTH + len(" [1.2.3.4:5]")
+    assert observer.news[0].text.endswith(" [1.2.3.4:5]")
+
+
+TOLD_OTHERWISE = {
+    *("peer", "server_stop", "idle", "slow_frame", "slow_reader", "no_frame", "refused"),
+}
 
 
 @pytest.mark.parametrize("ending", sorted({*ENDINGS.values()} - TOLD_OTHERWISE))

@@ -211,6 +211,52 @@ async def test_without_the_port_nothing_is_remembered() -> None:
         assert server.state.counters.clock is None
 
 
+class Resolver(trio.abc.HostnameResolver):
+    """Knows every name as one address."""
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+
+    async def getaddrinfo(self, _: object, port: Any, *__: object) -> Any:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (self.address, port))]
+
+    async def getnameinfo(self, *_: object) -> Any:
+        raise NotImplementedError
+
+
+@pytest.mark.parametrize("name", ["localhost", "loopback.example"])
+async def test_a_name_of_this_machine_is_as_loopback_as_its_address(name: str) -> None:
+    trio.socket.set_custom_hostname_resolver(Resolver(LOOPBACK))
+    async with running(observe_address=name) as server:
+        assert server.status_page == f"http://{name}:{server.observation.listening.port}/"
+        async with await connect(server) as stream:
+            await stream.send_all(
+                b"GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+            )
+            answer = await everything(stream)
+        assert answer.startswith(b"HTTP/1.1 421 ")
+        assert server.observation.observer.occurrences["ForeignHostRefused"] == 1
+        metrics = (await get(server, "/metrics"))[1]
+        line = 'rocketmq_namesrv_security_events_total{event="foreign_host_refused"} 1.0'
+        assert line in metrics
+
+
+@pytest.mark.parametrize(
+    ("listening", "expected"),
+    [
+        (("127.0.0.1", 5558), "http://127.0.0.1:5558/"),
+        (("::1", 5558), "http://[::1]:5558/"),
+        (("127.0.0.1", 0), ""),
+    ],
+)
+async def test_the_address_of_the_page_can_be_opened(
+    listening: tuple[str, int], expected: str
+) -> None:
+    async with running(observe_port=-1) as server:
+        server.observation.listening = sockets.Listening(*listening)
+        assert server.status_page == expected
+
+
 async def test_a_port_that_is_taken_is_a_warning_if_nobody_asked_for_it(
     taken_port: int, caplog: pytest.LogCaptureFixture
 ) -> None:

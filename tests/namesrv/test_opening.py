@@ -13,6 +13,7 @@ from trio.testing import MockClock, memory_stream_pair, wait_all_tasks_blocked
 from rocketwire.codes import RequestCode
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_namesrv.config import Config
+from rocketwire_namesrv.observer import Observer
 from rocketwire_namesrv.server import NameServer, serve
 from rocketwire_namesrv.tls_settings import TlsSettings
 from tests.support.certificates import Pair, authority, with_pair
@@ -193,19 +194,33 @@ async def test_the_server_says_goodbye(tmp_path: Path) -> None:
             assert await tls.receive_some() == b""  # an end without goodbye would raise
 
 
+def listening_to(server: NameServer) -> Observer:
+    observer = Observer(lambda: 0.0)
+    server.journal.listeners.append(observer)
+    return observer
+
+
 async def test_where_tls_is_enforced_plain_frames_are_refused_and_not_executed(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     with trio.fail_after(60):
         async with running(certified(tmp_path, server_mode="enforcing")) as server:
+            observer = listening_to(server)
             for header in (b"", V1, V2):
                 async with connected(server, header + PUT) as stream:
                     assert await is_closed(stream)
             assert server.state.kv.document() == {}
 
     assert len(warnings(caplog)) == 3
-    assert all("does not begin with TLS" in line for line in warnings(caplog))
-    assert CLIENT in warnings(caplog)[1]
+    end = (
+        "closed: it does not begin with TLS, and tls.server.mode is enforcing; it looks like a"
+        " RocketMQ client that does not use TLS: PUT_KV_CONFIG (100)"
+    )
+    assert all(line.endswith(end) for line in warnings(caplog))
+    assert warnings(caplog)[1].count(CLIENT) == 1
+    assert observer.occurrences == {"PlainRefused": 3}
+    assert observer.endings == {"refused": 3}
+    assert len(observer.troubles) == 3
 
 
 async def test_where_tls_is_enforced_an_http_request_is_named(
@@ -226,6 +241,7 @@ async def test_where_tls_is_disabled_a_client_hello_is_refused(
 ) -> None:
     with trio.fail_after(60):
         async with running(TlsSettings(server_mode="disabled")) as server:
+            observer = listening_to(server)
             async with connected(server) as stream:
                 with pytest.raises(trio.BrokenResourceError):
                     await secured(stream, trusting(tmp_path))
@@ -234,6 +250,7 @@ async def test_where_tls_is_disabled_a_client_hello_is_refused(
 
     (line,) = warnings(caplog)
     assert line.endswith("closed: it begins with TLS, and tls.server.mode is disabled")
+    assert observer.occurrences == {"TlsRefused": 1}
 
 
 async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
@@ -242,6 +259,7 @@ async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
     settings = TlsSettings(test_mode=False, cert_path="no.pem", key_path="no.key")
     with trio.fail_after(60):
         async with running(settings) as server:
+            observer = listening_to(server)
             async with connected(server) as stream:
                 with pytest.raises(trio.BrokenResourceError):
                     await secured(stream, trusting(tmp_path))
@@ -250,6 +268,8 @@ async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
 
     (line,) = warnings(caplog)
     assert "it begins with TLS, and there is no certificate: certificate no.pem" in line
+    assert line.endswith("with key no.key: no such file or directory")
+    assert observer.occurrences == {"TlsUnavailable": 1}
 
 
 @pytest.mark.parametrize("garbage", [b"\x16" + b"x" * 40, b"\x16\x03\x01\x00\x05hello"])
@@ -257,11 +277,14 @@ async def test_garbage_that_begins_like_tls_is_refused(
     tmp_path: Path, garbage: bytes, caplog: pytest.LogCaptureFixture
 ) -> None:
     with trio.fail_after(60):
-        async with running(certified(tmp_path)) as server, connected(server, garbage) as stream:
-            assert await is_closed(stream)
+        async with running(certified(tmp_path)) as server:
+            observer = listening_to(server)
+            async with connected(server, garbage) as stream:
+                assert await is_closed(stream)
 
     (line,) = warnings(caplog)
     assert "closed: the TLS handshake failed: " in line
+    assert observer.occurrences == {"TlsHandshakeFailed": 1}
 
 
 @pytest.mark.parametrize(
@@ -420,6 +443,22 @@ async def test_a_malformed_or_second_header_ends_the_connection_with_one_line(
 
     (line,) = warnings(caplog)
     assert message in line
+
+
+async def test_a_malformed_header_is_counted_and_told_of_once() -> None:
+    async with running() as server, trio.open_nursery() as nursery:
+        observer = listening_to(server)
+        ours, theirs = memory_stream_pair()
+        nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+        await ours.send_all(V2[:12] + b"\x31" + V2[13:])
+        assert await is_closed(ours)
+        await wait_all_tasks_blocked()
+
+    assert observer.occurrences == {"ProxyHeaderRefused": 1}
+    assert observer.endings == {"refused": 1}
+    (event,) = observer.troubles
+    assert event.text.startswith("connection of proxy:1 closed: PROXY protocol v2 header: ")
+    assert event.text.count("proxy:1") == 1
 
 
 @pytest.mark.parametrize("end", [1, 11, 12, 17])

@@ -82,7 +82,7 @@ def test_brokers_topics_permissions_and_events_are_on_it() -> None:
 
 @pytest.mark.parametrize(
     ("waits", "stops", "text"),
-    [(True, False, "waiting: no routes"), (False, True, "stopping: clients are sent away")],
+    [(True, False, "waiting: no routes"), (False, True, "stopping: no routes are given out")],
 )
 def test_it_says_why_a_server_does_not_serve(waits: bool, stops: bool, text: str) -> None:
     server = Server(Config(need_wait_for_service=waits), started=1000.0)

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
-from rocketwire_namesrv.preamble import Follows, Preamble, describe, is_plain
+from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire_namesrv.preamble import Follows, Preamble, describe, describe_plain, is_plain
 
 V1 = b"PROXY TCP4 1.2.3.4 5.6.7.8 1 2\r\n"
 V2 = b"\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c" + bytes([1, 2, 3, 4, 5, 6, 7, 8, 0, 1, 0, 2])
@@ -62,8 +64,42 @@ def test_first_bytes_are_named(data: bytes, expected: str) -> None:
     assert describe(data) == expected
 
 
+JSON = encode(RemotingCommand(code=105, opaque=1, ext_fields={"topic": "TA"}))
+BINARY = encode(RemotingCommand(code=103, opaque=1, serialize_type=SerializeType.ROCKETMQ))
+PLAIN = "a RocketMQ client that does not use TLS"
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (JSON, f"{PLAIN}: GET_ROUTEINFO_BY_TOPIC (105)"),
+        (JSON[:40], f"{PLAIN}: GET_ROUTEINFO_BY_TOPIC (105)"),
+        (JSON + b"more", f"{PLAIN}: GET_ROUTEINFO_BY_TOPIC (105)"),
+        (JSON[:12], PLAIN),
+        (JSON[:8], PLAIN),
+        (JSON[:4], PLAIN),
+        (JSON.replace(b":105,", b":4711,"), f"{PLAIN}: code 4711"),
+        (BINARY, f"{PLAIN}: REGISTER_BROKER (103)"),
+        (BINARY[:9], PLAIN),
+        (JSON[:3], f"bytes {JSON[:3].hex(' ')}"),
+        (b"\x00\x00\x00\x20\x02\x00\x00\x00", "bytes 00 00 00 20 02 00 00 00"),
+        (b"\x00\x00\x00\x03\x00\x00\x00\x00", "a frame of 3 bytes with a header of 0"),
+        (b"\x00\x00\x00\x03", "bytes 00 00 00 03"),
+        (b"\x00\x00\x00\x20\x00\x00\x00\x64{", "a frame of 32 bytes with a header of 100"),
+        (b"GET /health HTTP/1.1\r\n", "an HTTP request: GET '/health'"),
+        (b"hello", "text: 'hello'"),
+        (b"", "nothing"),
+    ],
+)
+def test_a_client_that_should_use_tls_and_does_not_is_named(data: bytes, expected: str) -> None:
+    assert describe_plain(data) == expected
+
+
 @given(st.binary(max_size=300))
 def test_any_bytes_give_one_short_printable_line(data: bytes) -> None:
+    plain = describe_plain(data)
+    assert plain.isprintable()
+    assert len(plain) < 400
     text = describe(data)
 
     assert text.isprintable()

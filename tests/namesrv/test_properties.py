@@ -7,7 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError
-from rocketwire_namesrv.properties import flat_text, load_properties, load_update, stored_text
+from rocketwire_namesrv.properties import (
+    Entry,
+    PropertiesFile,
+    flat_text,
+    load_entries,
+    load_properties,
+    load_update,
+    stored_text,
+)
 
 TEXTS = st.text(st.sampled_from("ab =:#!\\\n\r\t\fé漢😀\x00\x7f\u2028"), max_size=8)
 
@@ -55,6 +63,49 @@ def test_a_text_gives_what_java_reads_from_it(text: str, expected: dict[str, str
 def test_a_malformed_unicode_escape_is_an_error(text: str) -> None:
     with pytest.raises(DecodeError, match="malformed"):
         load_properties(text.encode())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a=b", [Entry("a", "b", 1, "a=b")]),
+        ("# x\n\n  a : b ", [Entry("a", "b ", 3, "a : b ")]),
+        (
+            "a=1\r\nb=2\rc=3",
+            [Entry("a", "1", 1, "a=1"), Entry("b", "2", 2, "b=2"), Entry("c", "3", 3, "c=3")],
+        ),
+        (
+            "x=1\na=b\\\n   c\nd=e",
+            [Entry("x", "1", 1, "x=1"), Entry("a", "bc", 2, "a=bc"), Entry("d", "e", 4, "d=e")],
+        ),
+        ("\\\n\\\na=b", [Entry("a", "b", 3, "a=b")]),
+        ("\n\\", [Entry("", "", 2, "")]),
+        ("\na=b\\", [Entry("a", "b", 2, "a=b")]),
+        ("\\u0061=\\u0062", [Entry("a", "b", 1, "\\u0061=\\u0062")]),
+        ("a=1\na=2", [Entry("a", "1", 1, "a=1"), Entry("a", "2", 2, "a=2")]),
+    ],
+)
+def test_an_entry_knows_where_it_stands_and_how_it_is_written(
+    text: str, expected: list[Entry]
+) -> None:
+    assert load_entries(text.encode()) == expected
+
+
+def test_a_malformed_entry_is_told_with_its_line() -> None:
+    with pytest.raises(DecodeError, match=r"^line 3: malformed"):
+        load_properties(b"a=b\n# \\u00zz\nc=\\u00zz\n")
+
+
+def test_a_file_is_a_table_that_knows_its_lines() -> None:
+    file = PropertiesFile("f", load_entries(b"a=1\nb=2\na=3\n"))
+
+    assert dict(file) == {"b": "2", "a": "3"}
+    assert list(file) == ["b", "a"]
+    assert len(file) == 2
+    assert file.entry("a").line == 3
+    assert file.repeated == [Entry("a", "1", 1, "a=1")]
+    with pytest.raises(KeyError):
+        file.entry("c")
 
 
 def test_an_update_is_utf_8_read_as_latin_1() -> None:

@@ -9,6 +9,8 @@ import trio
 from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
+from rocketwire_namesrv.config import ConfigError
+from rocketwire_namesrv.server import serve
 from rocketwire_namesrv.session import Outcome, Session
 from tests.namesrv.serving import (
     CLUSTER_INFO,
@@ -18,6 +20,7 @@ from tests.namesrv.serving import (
     driver_name,
     request,
     running,
+    settings,
 )
 
 __all__ = ["driver_name"]  # the fixture that runs each test on both drivers
@@ -214,3 +217,8 @@ async def test_a_connection_that_breaks_is_just_gone(caplog: pytest.LogCaptureFi
         assert site.server.connections == {}
         assert caplog.records == []
         await ours.aclose()
+
+
+async def test_a_configuration_that_makes_no_sense_is_no_start() -> None:
+    with pytest.raises(ConfigError, match=r"^max_connections=0: must be a whole number from 1 "):
+        await serve(settings(max_connections=0))

@@ -259,31 +259,48 @@ async def test_answers_under_way_are_sent_before_the_server_ends(
             await client.stream.aclose()
 
 
+def old(code: int, **fields: str) -> bytes:
+    """A request of a client that does not know GO_AWAY."""
+    return encode(RemotingCommand(code=code, opaque=1, version=475, ext_fields=fields or None))
+
+
+OLD_ROUTE = old(RequestCode.GET_ROUTEINFO_BY_TOPIC, topic="TA")
+
+
 async def test_in_the_graceful_phase_clients_are_sent_away(autojump_clock: MockClock) -> None:
     config = settings(enable_shutdown_gracefully=True, shutdown_wait_time_seconds=30)
     start = trio.current_time()
     async with trio.open_nursery() as nursery:
         server: NameServer = await nursery.start(serve, config)
         site = Site(server, nursery)
+        client, broker = site.connect(), site.connect()
+        await broker.ask(registration())
+        assert [(await client.ask(OLD_ROUTE)).code for _ in range(3)] == [0, 0, 0]
         nursery.start_soon(server.stop)
         await wait_all_tasks_blocked()
         answer = await site.connect().ask(request(9999))
         assert (answer.code, answer.remark) == (ResponseCode.GO_AWAY, "please go away")
+        for asking in (client, site.connect()):
+            answer = await asking.ask(OLD_ROUTE)
+            assert (answer.code, answer.remark) == (1, "name server not ready")
+        assert (await client.ask(old(RequestCode.GET_BROKER_CLUSTER_INFO))).code == 0
 
     assert trio.current_time() - start == pytest.approx(30, abs=1.5)
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 async def test_a_signal_stops_the_server(number: signal.Signals) -> None:
-    booted: list[Listening] = []
+    booted: list[tuple[Listening, str]] = []
 
-    def on_boot(listening: Listening) -> None:
-        booted.append(listening)
+    def on_boot(listening: Listening, status_page: str) -> None:
+        booted.append((listening, status_page))
         os.kill(os.getpid(), number)
 
     with trio.fail_after(60):
         assert await serve_until_signal(settings(), on_boot) == number
-    assert booted[0].port > 0
+    ((listening, status_page),) = booted
+    assert listening.port > 0
+    assert status_page == ""
 
 
 async def test_a_hangup_reloads_the_certificate_and_stops_nothing(
@@ -296,7 +313,7 @@ async def test_a_hangup_reloads_the_certificate_and_stops_nothing(
         reloads.append(self)
         os.kill(os.getpid(), numbers.pop(0))
 
-    def on_boot(_: Listening) -> None:
+    def on_boot(_: Listening, __: str) -> None:
         os.kill(os.getpid(), numbers.pop(0))
 
     monkeypatch.setattr(TlsContexts, "reload", reload)
@@ -308,7 +325,7 @@ async def test_a_hangup_reloads_the_certificate_and_stops_nothing(
 async def test_a_second_signal_cuts_the_graceful_phase_short() -> None:
     config = settings(enable_shutdown_gracefully=True, shutdown_wait_time_seconds=1000)
 
-    def on_boot(_: Listening) -> None:
+    def on_boot(_: Listening, __: str) -> None:
         os.kill(os.getpid(), signal.SIGTERM)
 
     async def once_more() -> None:

@@ -241,7 +241,7 @@ def test_a_body_nobody_asked_for_is_ignored() -> None:
 
 def test_a_server_that_shuts_down_sends_away_who_can_go() -> None:
     server = Server()
-    server.state.shutting_down = True
+    server.state.sends_away = True
     item = {"namespace": "n", "key": "k", "value": "v"}
     for code in (100, 106, 9999):
         reply = server.ask(code, item, version=479)
@@ -250,6 +250,40 @@ def test_a_server_that_shuts_down_sends_away_who_can_go() -> None:
     assert server.receive(request(100, item, flag=2)).send == b""
     assert server.state.kv.get("n", "k") is None
     assert server.ask(106, version=475).body == EMPTY
+
+
+@pytest.mark.parametrize("version", [0, 475, 479, 515])
+def test_a_server_that_shuts_down_gives_nobody_a_route(version: int) -> None:
+    server = Server()
+    server.register("a:1")
+    assert server.ask(105, {"topic": "TA"}, version=version).code == 0
+    server.state.shutting_down = True
+
+    for fields in ({"topic": "TA"}, {"topic": "TX"}, None):
+        reply = server.ask(105, fields, version=version)
+        assert (reply.code, reply.remark, reply.body) == (1, "name server not ready", b"")
+    assert server.ask(106, version=version).code == 0
+    assert server.register("a:2", 1).code == 0
+
+
+def test_clients_that_can_go_are_sent_away_from_routes_too() -> None:
+    server = Server()
+    server.state.shutting_down = server.state.sends_away = True
+
+    assert server.ask(105, {"topic": "TA"}, version=479).code == 1500
+    assert server.ask(105, {"topic": "TA"}, version=475).remark == "name server not ready"
+
+
+def test_requests_that_wait_when_the_shutdown_begins_get_no_route_either() -> None:
+    server = Server()
+    server.register("a:1")
+    topics = request(224, {"cluster": "C"})  # looks at the whole table: what is behind it waits
+    outcome = server.session.receive(topics + request(105, {"topic": "TA"}), server.now)
+    assert server.session.busy
+    server.state.shutting_down = True
+    later = server.session.proceed(server.now)
+
+    assert [each.code for each in (*replies(outcome.send), *replies(later.send))] == [0, 1]
 
 
 def test_a_handler_that_breaks_is_code_1_and_breaks_nothing_else(

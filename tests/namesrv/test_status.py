@@ -6,7 +6,7 @@ import pytest
 
 from rocketwire.codes import RequestCode
 from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.status import MOST_TOPICS, is_serving, status_of
+from rocketwire_namesrv.status import MOST_TOPICS, status_of
 from tests.namesrv.talk import BROKER, SLAVE, Server
 
 
@@ -77,4 +77,4 @@ def test_a_server_that_waits_or_stops_does_not_serve(
     server = Server(Config(need_wait_for_service=waits), started=1000.0)
     server.state.shutting_down = stops
 
-    assert is_serving(server.state, server.now) is serves
+    assert status_of(server.state, server.now).serving is serves

@@ -36,6 +36,26 @@ def test_a_registration_can_be_the_whole_truth() -> None:
     assert perms(table, "TB") == {"b1": 6, "b2": 6}
 
 
+def test_only_the_first_names_are_told_and_that_there_are_more() -> None:
+    table = RouteTable()
+    names = tuple(f"T{number}" for number in range(6))
+    register(table, registration(A, 0, *names[:2]))
+    (created,) = register(table, registration(A, 0, *names[:5], counter=1)).occurrences
+    (more,) = register(
+        table, registration(A, 0, *names, *map(str, range(6)), counter=2)
+    ).occurrences
+    removed = register(
+        table, registration(A, 0, "T0", "T1", counter=3), delete_absent_topics=True
+    ).occurrences[-1]
+
+    assert isinstance(created, TopicsRegistered)
+    assert sorted(created.examples) == ["T2", "T3", "T4"]
+    assert isinstance(more, TopicsRegistered)
+    assert (more.created, len(more.examples), more.examples[-1]) == (7, 6, "...")
+    assert isinstance(removed, TopicsRegistered)
+    assert (removed.removed, len(removed.examples), removed.examples[-1]) == (10, 6, "...")
+
+
 def test_static_mappings_change_with_the_data_version_and_survive_the_topic() -> None:
     table = RouteTable()
     first = TopicQueueMappingInfo(bname="b1", epoch=1)

@@ -141,19 +141,23 @@ async def test_one_more_than_the_limit_is_refused_and_what_there_is_stays(limit:
 
 
 @pytest.mark.parametrize(
-    ("limit", "changes"),
+    ("limit", "changes", "frame"),
     [
-        (Limit.FRAME_LENGTH, {"frame_max_length": 500}),
-        (Limit.HEADER_LENGTH, {"header_max_length": 100}),
+        (
+            Limit.FRAME_LENGTH,
+            {"frame_max_length": 1024},
+            register(tuple(f"Topic-{number}" for number in range(100))),
+        ),
+        (Limit.HEADER_LENGTH, {"header_max_length": 1024}, put("v" * 1024)),
     ],
 )
 async def test_too_large_a_frame_ends_its_connection_on_the_first_bytes(
-    limit: Limit, changes: dict[str, int]
+    limit: Limit, changes: dict[str, int], frame: bytes
 ) -> None:
     with trio.fail_after(60):
         async with running(settings(**changes)) as (site, heard):
             peer, other = site.connect(), site.connect()
-            await peer.send(register(TWO)[:8])
+            await peer.send(frame[:8])
 
             assert await peer.is_closed()
             assert heard.limits == [limit]

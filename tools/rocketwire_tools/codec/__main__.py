@@ -11,6 +11,7 @@ import os
 import sys
 from typing import IO, TYPE_CHECKING, Final
 
+from rocketwire import __version__
 from rocketwire_tools.codec.lines import (
     Output,
     each_line,
@@ -90,6 +91,7 @@ def _parser() -> argparse.ArgumentParser:
         description="RocketMQ's remoting protocol, one line in and one JSON object out.",
         epilog="Input is hex unless a sub-command says otherwise; '-' or no file is stdin.",
     )
+    parser.add_argument("--version", action="version", version=__version__)
     added = parser.add_subparsers(title="sub-commands", required=True, metavar="COMMAND")
     commands = added.add_parser
     _add_frames(commands)

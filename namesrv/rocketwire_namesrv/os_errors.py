@@ -1,0 +1,16 @@
+"""What an error of the operating system says, as a plain sentence without its number."""
+
+from __future__ import annotations
+
+__all__ = ["os_error_text"]
+
+
+def os_error_text(error: Exception) -> str:
+    """The text of an error, as ``/a/file: no such file or directory``.
+
+    Errors that are not of the operating system keep their text.
+    """
+    if not isinstance(error, OSError) or not error.strerror:
+        return str(error) or type(error).__name__
+    reason = error.strerror[:1].lower() + error.strerror[1:]
+    return reason if error.filename is None else f"{error.filename}: {reason}"

@@ -1,0 +1,85 @@
+"""A start takes file and environment together; the sample file explains every setting."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from rocketwire_namesrv.config import BY_KEY, PROPERTIES, Config, Owner
+from rocketwire_namesrv.configuring import configured, sample
+from rocketwire_namesrv.properties import load_entries
+from rocketwire_namesrv.tls_settings import KEYS as TLS_KEYS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SETTING = re.compile(r"^#(?=[a-z]\S*=)", re.MULTILINE)
+ELSEWHERE = {"kvConfigPath", "rocketwire.knownBrokersPath"}
+"""Settings whose default depends on the user."""
+
+
+def test_file_and_environment_are_taken_together(tmp_path: Path) -> None:
+    path = tmp_path / "ns.properties"
+    path.write_text("listenPort=1\nrocketwire.maxTopics=x\nlistenport=2\n")
+    environment = {"JAVA_OPT_EXT": "-Drocketwire.maxBrokers=7 -Drocketwire.maxQueues=1"}
+
+    settings = configured(str(path), environment)
+
+    assert (settings.config.listen_port, settings.config.max_brokers) == (1, 7)
+    assert dict(settings.entries) == {
+        "listenPort": "1",
+        "rocketwire.maxTopics": "x",
+        "listenport": "2",
+    }
+    assert [f"{path}, line 2" in each for each in settings.refusals] == [True]
+    assert [each.partition(" is ")[0] for each in settings.remarks] == [
+        f"{path}, line 3: listenport",
+        "-Drocketwire.maxQueues",
+    ]
+
+
+def test_without_a_file_there_are_the_defaults() -> None:
+    settings = configured(None, {})
+
+    assert dict(settings.entries) == {}
+    assert settings.config.listen_port == 9876
+    assert (settings.refusals, settings.remarks) == ((), ())
+
+
+# ---- the sample
+
+
+def test_the_sample_is_a_file_without_settings() -> None:
+    assert load_entries(sample().encode("ascii")) == []
+
+
+def test_the_sample_explains_every_setting_of_our_own_once() -> None:
+    keys = [entry.key for entry in load_entries(SETTING.sub("", sample()).encode())]
+
+    assert sorted(set(keys)) == sorted(keys)
+    assert {each.key for each in PROPERTIES if each.owner is Owner.OURS} <= set(keys)
+    assert set(keys) <= set(BY_KEY) | TLS_KEYS
+
+
+def test_the_values_of_the_sample_are_the_defaults() -> None:
+    entries = {each.key: each.value for each in load_entries(SETTING.sub("", sample()).encode())}
+    defaults = Config.load(home="h")
+    config = Config.load(entries, home="h")
+
+    shown = dict(defaults.items(*Owner))
+    ours = {key: text for key, text in entries.items() if key in BY_KEY and key not in ELSEWHERE}
+    assert ours == {key: shown[key] for key in ours}
+    assert config.tls.test_mode == defaults.tls.test_mode
+
+
+def test_every_setting_of_the_sample_stands_below_an_explanation() -> None:
+    blocks = re.split(r"\n\n+", sample())
+
+    for block in blocks:
+        lines = block.strip().splitlines()
+        if any(SETTING.match(line) for line in lines):
+            assert lines[0].startswith("# "), block
+
+
+def test_lines_of_the_sample_are_short() -> None:
+    assert [line for line in sample().splitlines() if len(line) > 100] == []
