@@ -35,6 +35,7 @@ from rocketwire.messages.send import ReplyMessageRequestHeader
 from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.fastjson_limits import ANSWER_LIMITS
 from rocketwire.wire.stored import decode_stored_messages
 
 if TYPE_CHECKING:
@@ -150,9 +151,9 @@ def offsets_in(body: bytes | None) -> Mapping[MessageQueue, int]:
         DecodeError: neither.
     """
     try:
-        told = decode_body(ResetOffsetBody, body)
+        told = decode_body(ResetOffsetBody, body, limits=ANSWER_LIMITS)
     except DecodeError:
-        listed = decode_body(ResetOffsetBodyForC, body)
+        listed = decode_body(ResetOffsetBodyForC, body, limits=ANSWER_LIMITS)
         rows = (listed.offset_table if listed else None) or ()
         return {
             MessageQueue(

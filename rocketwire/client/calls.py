@@ -22,6 +22,7 @@ from rocketwire.messages import (
 )
 from rocketwire.messages.route import TopicRouteData
 from rocketwire.wire.command import new_command
+from rocketwire.wire.fastjson_limits import ANSWER_LIMITS
 from rocketwire.wire.named import NamedTuple
 
 if TYPE_CHECKING:
@@ -108,7 +109,11 @@ def read_answer(code: int, response: RemotingCommand) -> Answer:
     """
     if code == RequestCode.GET_ROUTEINFO_BY_TOPIC:
         body = response.body
-        return Answer(None, None if body is None else decode_body(TopicRouteData, body), response)
+        return Answer(
+            None,
+            None if body is None else decode_body(TopicRouteData, body, limits=ANSWER_LIMITS),
+            response,
+        )
     if code == RequestCode.UNREGISTER_CLIENT:
         from rocketwire.messages.heartbeat import UnregisterClientResponseHeader
 
@@ -128,5 +133,5 @@ def _read_body(form: Body, body: bytes | None) -> Any:
     if body is None or form is None or isinstance(form, Raw):
         return body
     if isinstance(form, ArrayOf):
-        return decode_bodies(form.of, body)
-    return decode_body(form, body)
+        return decode_bodies(form.of, body, limits=ANSWER_LIMITS)
+    return decode_body(form, body, limits=ANSWER_LIMITS)

@@ -25,6 +25,7 @@ from rocketwire.client.consuming import (
     ConsumeConcurrentlyStatus,
     concurrently_context,
 )
+from rocketwire.client.log_text import log_text
 from rocketwire.client.runs import Hand, Run, telling
 from rocketwire.client.sending_back import send_message_back
 from rocketwire.errors import IllegalHandlerError
@@ -221,7 +222,9 @@ class ConcurrentConsumption:
             except IllegalHandlerError:  # ends the consumer: it would fail on every message
                 raise
             except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it
-                _LOG.exception("%s: a handler failed on message %s", self._group, batch[0].msg_id)
+                _LOG.exception(
+                    "%s: a handler failed on message %s", self._group, log_text(batch[0].msg_id)
+                )
                 status = _LATER
             if status is not _LATER and context.ack_index is None:
                 hand.end = after
@@ -314,7 +317,9 @@ class ConcurrentConsumption:
         if self._config.message_model is MessageModel.BROADCASTING:
             for message in messages:
                 _LOG.warning(
-                    "%s: message %s was not handled and is dropped", self._group, message.msg_id
+                    "%s: message %s was not handled and is dropped",
+                    self._group,
+                    log_text(message.msg_id),
                 )
             return messages
         left: list[StoredMessage] = []

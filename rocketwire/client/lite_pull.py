@@ -88,6 +88,7 @@ class LitePullConsumer:
         self._came = trio.Event()
         self._soon = trio.Event()
         self._unhandled: tuple[LiteQueue, int | None] | None = None
+        self._passed: set[LiteQueue] = set()  # those with ``passed`` that are not at it yet
         self._pulls = LitePulls(
             instance, stored_limits(config.max_body_size, config.max_inflated_size)
         )
@@ -211,6 +212,9 @@ class LitePullConsumer:
             queue, offset = self._unhandled
             queue.consumed = offset
             self._unhandled = None
+        for queue in [one for one in self._passed if not one.process.count]:
+            self._passed.remove(queue)
+            queue.consumed = queue.passed
 
     async def seek(self, queue: MessageQueue, offset: int) -> None:
         """Go on elsewhere in a queue; what was pulled ahead of it is dropped.
@@ -396,6 +400,7 @@ class LitePullConsumer:
             held = self._queues.pop(queue)
             held.process.dropped = True
             held.scope.cancel()
+            self._passed.discard(held)
             self._pulls.forget(queue)
             self._offsets.forget(queue)
         for queue in queues - self._queues.keys():
@@ -406,6 +411,7 @@ class LitePullConsumer:
         """Pulls a queue from another offset on; a pull on its way is forgotten."""
         held.scope.cancel()
         held.process.dropped = True
+        self._passed.discard(held)
         new = self._queues[queue] = LiteQueue(trio.current_time())
         new.paused = held.paused
         new.position = offset
@@ -465,6 +471,13 @@ class LitePullConsumer:
             held.process.put(result.messages, max_offset=result.max_offset)
             self._ready.append((queue, held, result.messages))
             self._came.set()
+        if result.status in (PullStatus.FOUND, PullStatus.NO_MATCHED_MSG):
+            newest = result.messages[-1].queue_offset if result.messages else -1
+            if newest + 1 < result.next_begin_offset:
+                held.passed = result.next_begin_offset
+                self._passed.add(held)
+            else:
+                self._passed.discard(held)
 
     async def close(self) -> None:
         """Commit what was polled if the consumer does so, and say goodbye; ``open_lite_pull_consumer`` does."""

@@ -114,10 +114,11 @@ class LiteQueue:
         scope: cancels its pulls.
         position: next offset to pull; None to ask where the group is.
         consumed: offset behind what ``poll`` has returned.
+        passed: offset behind messages that ``poll`` never returns: of other tags, or unreadable; None if there are none.
         paused: pull nothing, and let ``poll`` return nothing of it.
     """
 
-    __slots__ = ("consumed", "paused", "position", "process", "scope")
+    __slots__ = ("consumed", "passed", "paused", "position", "process", "scope")
 
     def __init__(self, now: float) -> None:
         """With an empty window.
@@ -129,6 +130,7 @@ class LiteQueue:
         self.scope = trio.CancelScope()
         self.position: int | None = None
         self.consumed: int | None = None
+        self.passed: int | None = None
         self.paused = False
 
 

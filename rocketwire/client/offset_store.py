@@ -23,6 +23,7 @@ from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerError, DecodeError, LocalProtocolError, RocketWireError
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.offsets import OffsetSerializeWrapper
+from rocketwire.wire.fastjson_limits import ANSWER_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -315,5 +316,5 @@ class LocalFileOffsetStore(_Memory):
 
 
 def _table(data: bytes) -> dict[MessageQueue, int]:
-    found = decode_body(OffsetSerializeWrapper, data)
+    found = decode_body(OffsetSerializeWrapper, data, limits=ANSWER_LIMITS)
     return dict((found.offset_table if found else None) or {})

@@ -23,6 +23,7 @@ from rocketwire.client.consuming import (
     ConsumeOrderlyContext,
     ConsumeOrderlyStatus,
 )
+from rocketwire.client.log_text import log_text
 from rocketwire.client.sending_back import send_to_retry_topic
 from rocketwire.errors import IllegalHandlerError, RocketWireError
 from rocketwire.messages.enums import MessageModel
@@ -222,7 +223,9 @@ class OrderlyConsumption:
         except IllegalHandlerError:  # ends the consumer: it would fail on every message
             raise
         except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it
-            _LOG.exception("%s: a handler failed on message %s", self._group, shown[0].msg_id)
+            _LOG.exception(
+                "%s: a handler failed on message %s", self._group, log_text(shown[0].msg_id)
+            )
             return ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT
 
     def _commit(self, queue: MessageQueue, process: ProcessQueue[StoredMessage]) -> None:
@@ -256,7 +259,7 @@ class OrderlyConsumption:
         try:
             await send_to_retry_topic(self._instance, self._group, real, most)
         except RocketWireError as error:
-            _LOG.warning("message %s stays: %s", message.msg_id, error)
+            _LOG.warning("message %s stays: %s", log_text(message.msg_id), error)
             return False
         return True
 

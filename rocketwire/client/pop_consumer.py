@@ -14,6 +14,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
+from itertools import groupby
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 import trio
@@ -31,9 +32,10 @@ from rocketwire.client.clock import now_millis, require_trio
 from rocketwire.client.consuming import check_subscription, checked_subscriptions
 from rocketwire.client.expressions import check_expression
 from rocketwire.client.handlers import async_handler
+from rocketwire.client.log_text import log_text
 from rocketwire.client.opening import client_of
 from rocketwire.client.outages import Outages
-from rocketwire.client.popping import InitMode, PopCalls, PopStatus
+from rocketwire.client.popping import InitMode, PopCalls, PopStatus, handle_text
 from rocketwire.client.pulled_messages import ReadReport, stored_limits
 from rocketwire.client.rebalancing import queues_subject
 from rocketwire.errors import IllegalHandlerError, MissingPackageError, RocketWireError
@@ -48,7 +50,7 @@ from rocketwire.tasks import background
 from rocketwire.wire.stored import StoredMessage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping
+    from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from rocketwire.client.arguments import Rule
     from rocketwire.client.consuming import Wanted
@@ -350,9 +352,9 @@ class PopConsumer:
                     self._outages.end(subject)
                 self._return_unread(key, result)
                 hidden_until = trio.current_time() + config.pop_invisible_time
-                for message in result.messages:
+                for _, messages in groupby(result.messages, key=handle_text):
                     self._waiting[key] = self._waiting.get(key, 0) + 1
-                    self._nursery.start_soon(self._consume, key, message, hidden_until)
+                    self._nursery.start_soon(self._consume, key, [*messages], hidden_until)
 
     def _return_unread(self, key: tuple[str, str], result: PopResult) -> None:
         """Settle the messages of a pop that no handler gets."""
@@ -379,29 +381,36 @@ class PopConsumer:
         try:
             await settle()
         except RocketWireError as error:
-            _LOG.warning("%s: message %s comes back: %s", self.group, message.msg_id, error)
+            _LOG.warning(
+                "%s: message %s comes back: %s", self.group, log_text(message.msg_id), error
+            )
         finally:
             self._waiting[key] -= 1
             self._calm.unpark_all()
 
     async def _consume(
-        self, key: tuple[str, str], message: StoredMessage, hidden_until: float
+        self, key: tuple[str, str], messages: Sequence[StoredMessage], hidden_until: float
     ) -> None:
+        """Have the messages of one handle handled: one, or those of an inner batch, of which all come back if one was not handled."""
+        message, handled = messages[0], True
         try:
             if not await self._begun():
                 await self.calls.change_invisible_time(message, POP_DELAY_LEVEL[0])
                 return
             try:
-                if trio.current_time() >= hidden_until:
-                    return  # somebody else may have it by now
-                handled = await self._is_handled(message)
+                for message in messages:
+                    if trio.current_time() >= hidden_until:
+                        return  # somebody else may have it by now
+                    handled = await self._is_handled(message) and handled
             finally:
                 self._handlers.release()
             await self._finish(message, handled=handled)
         except IllegalHandlerError:
             raise
         except RocketWireError as error:
-            _LOG.warning("%s: message %s comes back: %s", self.group, message.msg_id, error)
+            _LOG.warning(
+                "%s: message %s comes back: %s", self.group, log_text(message.msg_id), error
+            )
         finally:
             self._waiting[key] -= 1
             self._calm.unpark_all()
@@ -427,7 +436,9 @@ class PopConsumer:
         except IllegalHandlerError:  # ends the consumer: it would fail on every message
             raise
         except Exception:  # noqa: BLE001 - the application's own; the message comes back and the log has it
-            _LOG.exception("%s: a handler failed on message %s", self.group, message.msg_id)
+            _LOG.exception(
+                "%s: a handler failed on message %s", self.group, log_text(message.msg_id)
+            )
             return False
 
     async def _finish(self, message: StoredMessage, *, handled: bool) -> None:
@@ -435,7 +446,8 @@ class PopConsumer:
         if handled or tries >= self.config.max_reconsume_times:
             await self._acknowledgements.ack(message)
             return
-        seconds = POP_DELAY_LEVEL[min(tries, len(POP_DELAY_LEVEL) - 1)]
+        # whoever sends a message can say how often it was tried, also less than never
+        seconds = POP_DELAY_LEVEL[max(0, min(tries, len(POP_DELAY_LEVEL) - 1))]
         await self.calls.change_invisible_time(message, seconds)
 
     async def close(self) -> None:

@@ -14,9 +14,9 @@ from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.clock import now_millis
-from rocketwire.client.pulled_messages import read_messages
+from rocketwire.client.pulled_messages import holds_inner_batches, read_messages, unwrapped
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.messages.message_const import POP_CK
+from rocketwire.messages.message_const import FIRST_POP_TIME, POP_CK
 from rocketwire.messages.pop import (
     AckMessageRequestHeader,
     BatchAckMessageRequestBody,
@@ -30,7 +30,7 @@ from rocketwire.policy.subscription import SUB_ALL, TAG, is_wanted, subscription
 from rocketwire.wire.stored import DEFAULT_LIMITS, decode_stored_messages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from rocketwire.client.instance import ClientInstance
     from rocketwire.errors import LimitExceededError
@@ -71,12 +71,13 @@ class PopResult:
 
     Attributes:
         status: what became of it.
-        messages: each with its handle (property ``POP_CK``).
+        messages: each with its handle (property ``POP_CK``).  Those of one inner batch have the same one: the broker hides them
+            together, and an acknowledgement of one is for all of them.
         pop_time: when they were hidden, milliseconds since 1970 by the broker's clock.
         invisible_time: for how long, milliseconds.
         rest: how many messages the broker has left, as far as it knows.
         filtered: messages whose tags only share a hash code with those of the subscription; they are hidden as well, and come
-            back unless they are acknowledged.
+            back unless they are acknowledged.  Those of an inner batch of which others are wanted are in no list.
         unreadable: messages that cannot be read; ``stored`` has the handle of each of which all but the body can be read.
         left_out: messages that were not decompressed because of the limit ``stopped_by``, with their handles and with their
             bodies as stored.
@@ -175,7 +176,8 @@ class PopCalls:
         if status is not PopStatus.FOUND:
             return PopResult(status=status)
         told: PopMessageResponseHeader = answer.header
-        pulled = read_messages(answer.command.body, None, limits=self._limits)
+        # the broker knows a batch as one message, and so do its handles
+        pulled = read_messages(answer.command.body, None, limits=self._limits, unwraps=False)
         left_out = decode_stored_messages(pulled.rest, decompress=False, strict=False)
         unread = tuple(one.stored for one in pulled.unreadable if one.stored is not None)
         # places count all messages of the answer, whatever becomes of each
@@ -186,13 +188,18 @@ class PopCalls:
             one if one.stored is None else replace(one, stored=next(popped))
             for one in pulled.unreadable
         )
+        if holds_inner_batches(messages):
+            messages, broken = _taken_apart(messages)
+            unreadable += broken
+        meant = tuple(one for one in messages if is_wanted(wanted, one))
+        handles = {handle_text(one) for one in meant}
         return PopResult(
             status=status,
-            messages=tuple(one for one in messages if is_wanted(wanted, one)),
+            messages=meant,
             pop_time=told.pop_time,
             invisible_time=told.invisible_time,
             rest=told.rest_num,
-            filtered=tuple(one for one in messages if not is_wanted(wanted, one)),
+            filtered=tuple(one for one in messages if handle_text(one) not in handles),
             unreadable=unreadable,
             left_out=tuple(popped),
             stopped_by=pulled.stopped_by,
@@ -270,6 +277,36 @@ class PopCalls:
 
     async def _address(self, handle: PopHandle, topic: str) -> str:
         return await self._instance.master(handle.broker_name, topic)
+
+
+def handle_text(message: StoredMessage) -> str | None:
+    """The handle of a message as it travels; None if it was not popped."""
+    return (message.properties or {}).get(POP_CK)
+
+
+def _taken_apart(
+    messages: Sequence[StoredMessage],
+) -> tuple[tuple[StoredMessage, ...], tuple[UnreadableMessage, ...]]:
+    """Messages with inner batches taken apart, each with handle, times and tries of its batch; and the batches that cannot be."""
+    whole: list[StoredMessage] = []
+    broken: tuple[UnreadableMessage, ...] = ()
+    for message in messages:
+        inner, unreadable = unwrapped([message])
+        broken += unreadable
+        if inner == (message,):
+            whole.append(message)
+            continue
+        outer = message.properties or {}
+        said = {name: outer.get(name) for name in (POP_CK, FIRST_POP_TIME)}
+        whole += (
+            replace(
+                one,
+                properties={**(one.properties or {}), **said},
+                reconsume_times=message.reconsume_times,
+            )
+            for one in inner
+        )
+    return tuple(whole), broken
 
 
 def with_handle(message: StoredMessage, handle: str) -> StoredMessage:

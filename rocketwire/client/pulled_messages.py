@@ -3,7 +3,8 @@
 Rules of this file: one message that cannot be read never stops a consumer.  It is skipped, counted
 and logged as a WARNING with queue, offset and reason.  A limit cuts an answer short; the consumer
 pulls on from the first message that was left out.  A missing package is no fault of a message: it
-raises, and the consumer ends.
+raises, and the consumer ends.  An inner batch may hold no more messages than places of its queue: with
+more, the offset that a group stores would run ahead of the queue, past messages that nobody has seen.
 
 Java: ``PullAPIWrapper.processPullResult``, which drops all that follows an unreadable message.
 """
@@ -14,13 +15,16 @@ import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 
+from rocketwire.client.log_text import log_text
 from rocketwire.errors import DecodeError
+from rocketwire.messages.message_const import INNER_NUM
 from rocketwire.policy.subscription import is_wanted, wanted
+from rocketwire.wire.batch import MAX_BATCH_MESSAGES
 from rocketwire.wire.lenient_reader import UnreadableMessage, read_stored_messages
 from rocketwire.wire.stored import DEFAULT_LIMITS, StoredLimits, unwrap_inner_batch
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
@@ -62,6 +66,9 @@ def read_messages(
     offset_delta: int = 0,
     known: Known | None = None,
     limits: StoredLimits = DEFAULT_LIMITS,
+    end: int | None = None,
+    *,
+    unwraps: bool = True,
 ) -> PulledMessages:
     """Read the messages in the body of an answer.
 
@@ -72,6 +79,8 @@ def read_messages(
         offset_delta: what the broker of a static topic adds to queue offsets.
         known: what was seen in earlier answers of the same queue.
         limits: how much one answer may hold.
+        end: offset behind the answer's last message by the broker's word; None if it does not say.
+        unwraps: whether inner batches are taken apart.
 
     Raises:
         MissingPackageError: a body needs a package that is not installed.
@@ -81,8 +90,11 @@ def read_messages(
     read = read_stored_messages(body, limits=limits, known=known)
     messages, unreadable = read.messages, read.unreadable
     was_usual = known is not None and known.was_usual
-    if not was_usual and any(message.sys_flag & _INNER_BATCH for message in messages):
-        messages, broken = _unwrapped(messages)
+    if unwraps and not was_usual and holds_inner_batches(messages):
+        behind = read.rest_offset
+        if behind is None and end is not None:
+            behind = end - offset_delta
+        messages, broken = unwrapped(messages, behind)
         unreadable += broken
     if offset_delta:
         messages = tuple(replace(m, queue_offset=m.queue_offset + offset_delta) for m in messages)
@@ -115,15 +127,34 @@ def _of_subscription(
     return list(messages) if subscription is None else wanted(subscription, messages)
 
 
-def _unwrapped(
-    messages: Sequence[StoredMessage],
+def holds_inner_batches(messages: Iterable[StoredMessage]) -> bool:
+    """Whether one of the messages may be an inner batch."""
+    return any(message.sys_flag & _INNER_BATCH for message in messages)
+
+
+def unwrapped(
+    messages: Sequence[StoredMessage], end: int | None = None
 ) -> tuple[tuple[StoredMessage, ...], tuple[UnreadableMessage, ...]]:
-    """The messages with inner batches taken apart, and the batches that cannot be."""
+    """Take inner batches apart.
+
+    Args:
+        messages: those of one answer, in order.
+        end: offset behind the last of them; None if it is unknown.
+
+    Returns:
+        The messages, and the batches that cannot be taken apart.
+    """
     inner: list[StoredMessage] = []
     broken: list[UnreadableMessage] = []
-    for message in messages:
+    for message, behind in zip(messages, (*messages[1:], None), strict=True):
+        if not message.sys_flag & _INNER_BATCH:
+            inner.append(message)
+            continue
+        places = _places(message, behind, end)
         try:
-            inner += unwrap_inner_batch(message)
+            inner += unwrap_inner_batch(
+                message, max_messages=min(places, MAX_BATCH_MESSAGES - len(inner))
+            )
         except DecodeError as error:
             broken.append(
                 UnreadableMessage(
@@ -136,6 +167,26 @@ def _unwrapped(
                 )
             )
     return tuple(inner), tuple(broken)
+
+
+def _places(message: StoredMessage, behind: StoredMessage | None, end: int | None) -> int:
+    """How many places of its queue an inner batch takes, by the word of its broker.
+
+    The broker counts the messages of a batch and says so in a property (Java:
+    ``SendMessageProcessor.sendBatchMessage``), but a sender can say so as well where the topic has no
+    batches.
+    """
+    number = (message.properties or {}).get(INNER_NUM) or "1"
+    places = int(number) if number.isascii() and number.isdecimal() and len(number) < 9 else 1
+    if behind is None:
+        last = end
+    elif (behind.queue_id, behind.topic) == (message.queue_id, message.topic):
+        last = behind.queue_offset
+    else:
+        last = None  # of a pop, which takes from many queues
+    if last is not None and last > message.queue_offset:
+        places = min(places, last - message.queue_offset)
+    return places
 
 
 def _offset_behind(
@@ -213,7 +264,7 @@ class ReadReport:
             _LOG.warning(
                 "%s: %s of %s, queue %s, offset %s, cannot be read and %s: %s",
                 self._group,
-                "a message" if stored is None else f"message {stored.msg_id}",
+                "a message" if stored is None else f"message {log_text(stored.msg_id)}",
                 place,
                 "unknown" if message.queue_id is None else message.queue_id,
                 "unknown" if message.queue_offset is None else message.queue_offset,

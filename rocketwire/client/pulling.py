@@ -271,7 +271,9 @@ class _Known:
         stopped_by: LimitExceededError | None = None
         if status is PullStatus.FOUND:
             delta = told.offset_delta or 0
-            pulled = read_messages(response.body, request.subscription, delta, seen, self._limits)
+            pulled = read_messages(
+                response.body, request.subscription, delta, seen, self._limits, next_begin_offset
+            )
             messages, unreadable, stopped_by = pulled.messages, pulled.unreadable, pulled.stopped_by
             if stopped_by is not None or unreadable:
                 next_begin_offset = next_offset(pulled, request.offset, next_begin_offset)

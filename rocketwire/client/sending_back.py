@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.clock import now_millis
+from rocketwire.client.log_text import log_text
 from rocketwire.client.queues import queues_of
 from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerNotFoundError, RocketWireError
@@ -82,13 +83,15 @@ async def send_message_back(
             address, RequestCode.CONSUMER_SEND_MSG_BACK, header, within=SEND_BACK_TIMEOUT, vip=True
         )
     except RocketWireError as error:
-        _LOG.warning("%s did not take message %s back: %s", broker_name, message.msg_id, error)
+        _LOG.warning(
+            "%s did not take message %s back: %s", broker_name, log_text(message.msg_id), error
+        )
     else:
         return True
     try:
         await send_to_retry_topic(instance, group, message, max_reconsume_times)
     except RocketWireError as error:
-        _LOG.warning("message %s was not sent to be retried: %s", message.msg_id, error)
+        _LOG.warning("message %s was not sent to be retried: %s", log_text(message.msg_id), error)
         return False
     return True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.client.log_text import log_text
 from rocketwire.client.outages import Outages
 from rocketwire.client.transactions import (
     LocalTransactionState,
@@ -85,9 +86,11 @@ class Transactions:
         try:
             state = await state_from(self._check(message))
         except Exception as error:  # noqa: BLE001 - the application's; the broker and the log are told
-            _LOG.exception("check of transaction %s failed", message.msg_id)
+            _LOG.exception("check of transaction %s failed", log_text(message.msg_id))
             state, remark = LocalTransactionState.UNKNOW, f"the check failed: {error!r}"
         try:
             await answer_check(self._instance, self._group, address, asked, message, state, remark)
         except RocketWireError as error:
-            _LOG.warning("%s was not told how %s ended: %s", address, message.msg_id, error)
+            _LOG.warning(
+                "%s was not told how %s ended: %s", address, log_text(message.msg_id), error
+            )

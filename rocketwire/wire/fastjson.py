@@ -16,7 +16,12 @@ from typing import TYPE_CHECKING, cast
 import orjson
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
-from rocketwire.wire.fastjson_limits import DEFAULT_LIMITS, ODD_LIMITS, JsonLimits, JsonValue
+from rocketwire.wire.fastjson_limits import (
+    ANSWER_LIMITS,
+    DEFAULT_LIMITS,
+    JsonLimits,
+    JsonValue,
+)
 from rocketwire.wire.fastjson_references import resolve_references
 from rocketwire.wire.fastjson_writer import BareKey, Dialect, Real, Writer
 
@@ -24,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = [
+    "ANSWER_LIMITS",
     "DEFAULT_LIMITS",
     "BareKey",
     "Dialect",
@@ -97,7 +103,6 @@ def loads_as_written(data: bytes, *, limits: JsonLimits, dialect: Dialect | None
     Raises:
         DecodeError: when it cannot be read; LimitExceededError when it asks for too much.
     """
-    check_limits(data, limits)
     return _tolerant(data, limits, dialect, as_written=True)
 
 
@@ -106,9 +111,10 @@ def _tolerant(
 ) -> JsonValue:
     from rocketwire.wire.fastjson_reader import read  # rare, and slow to import
 
-    check_limits(data, ODD_LIMITS)
-    if limits.max_count > ODD_LIMITS.max_count:
-        limits = replace(limits, max_count=ODD_LIMITS.max_count)
+    # the reader counts as it goes: what is a string is known only then
+    _check_size(data, min(limits.max_size, limits.max_odd_size))
+    if limits.max_count > limits.max_odd_count:
+        limits = replace(limits, max_count=limits.max_odd_count)
     try:
         return read(
             data,
@@ -131,25 +137,59 @@ def _read_key(text: str) -> JsonValue:
 
 
 def check_limits(data: bytes, limits: JsonLimits) -> None:
-    """Refuses a text on its size and on the number of its commas and opening brackets.
+    """Refuses a text on its size and on the number of its values.
+
+    The number is exact for strict JSON.  Of other texts it may be less than what is there up to the
+    first place that is not strict, where a strict reader stops.
 
     Raises:
         LimitExceededError: more than ``limits`` allow.
     """
     size = len(data)
-    if size > limits.max_size:
-        raise LimitExceededError(
-            f"more than {limits.max_size} bytes of JSON", declared=size, limit=limits.max_size
-        )
+    _check_size(data, limits.max_size)
     if size < limits.max_count:
         return
     count = 1
-    for mark in (b",", b"{", b"["):
+    for mark in _MARKS:
         count += data.count(mark)
-        if count > limits.max_count:
-            raise LimitExceededError(
-                f"more than {limits.max_count} JSON values", declared=count, limit=limits.max_count
-            )
+    if count > limits.max_count:
+        count = _count_values(data, limits.max_count)
+    if count > limits.max_count:
+        raise LimitExceededError(
+            f"more than {limits.max_count} JSON values", declared=count, limit=limits.max_count
+        )
+
+
+def _check_size(data: bytes, limit: int) -> None:
+    if len(data) > limit:
+        raise LimitExceededError(
+            f"more than {limit} bytes of JSON", declared=len(data), limit=limit
+        )
+
+
+def _count_values(data: bytes, limit: int) -> int:
+    """One more than the commas and opening brackets outside of strings; counting ends beyond the
+    limit.
+
+    Between quotation marks every second piece is outside of strings, once escaped ones are gone.
+    """
+    if b"\\" in data:
+        data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
+    data = data.translate(None, _NEITHER_MARK_NOR_QUOTE)
+    count, outside = 1, 0
+    for at in range(0, len(data), _COUNTED_AT_ONCE):
+        pieces = data[at : at + _COUNTED_AT_ONCE].split(b'"')
+        count += sum(map(len, pieces[outside::2]))
+        if count > limit:
+            break
+        outside = (outside + len(pieces) - 1) % 2
+    return count
+
+
+_MARKS = (b",", b"{", b"[")
+_NEITHER_MARK_NOR_QUOTE = bytes(byte for byte in range(256) if byte not in b',{["')
+_COUNTED_AT_ONCE = 1 << 16
+"""Bytes that are taken apart at once: each quotation mark makes a piece."""
 
 
 class _Refused:

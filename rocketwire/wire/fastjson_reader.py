@@ -259,10 +259,10 @@ class _Reader:
         return self._read_flat(flat[0])
 
     def _take(self, flat: re.Match[str]) -> None:
-        """Counts the members of an object that has been read at once; commas in strings count
-        too."""
+        """Counts the members of an object that has been read at once: there is a quotation mark
+        before a colon at the end of each name, and nowhere else."""
         self._at = flat.end()
-        self._count += flat[0].count(",")
+        self._count += max(flat[0].count('":') - 1, 0)
         self._check_count()
 
     def _check_count(self) -> None:

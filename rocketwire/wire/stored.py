@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.alike import SMALLEST, Known, Unread, alike_reader, read_late
-from rocketwire.wire.batch import decode_batch, locate, require
+from rocketwire.wire.batch import MAX_BATCH_MESSAGES, decode_batch, locate, require
 from rocketwire.wire.body_compression import compress_body, compression_type, decompress_body
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.drafts import drafting, later
@@ -215,7 +215,9 @@ def encode_stored_message(message: StoredMessage, *, compress: bool = False) -> 
     )
 
 
-def unwrap_inner_batch(message: StoredMessage) -> tuple[StoredMessage, ...]:
+def unwrap_inner_batch(
+    message: StoredMessage, *, max_messages: int = MAX_BATCH_MESSAGES
+) -> tuple[StoredMessage, ...]:
     """The messages inside one that is an inner batch; any other message itself.
 
     Each takes flag, body and properties from the batch, its place in the queue by counting (which
@@ -223,7 +225,12 @@ def unwrap_inner_batch(message: StoredMessage) -> tuple[StoredMessage, ...]:
     topic, queue, times, hosts, ``sys_flag`` and commit-log offset from ``message``; that it was to
     be waited for is a property of each (Java: ``MessageDecoder.decodeMessage``).
 
+    Args:
+        message: any.
+        max_messages: most messages to read.
+
     Raises:
+        LimitExceededError: more messages than that.
         DecodeError: the body is no batch.
     """
     if message.sys_flag & _INNER_BATCH != _INNER_BATCH:
@@ -247,7 +254,7 @@ def unwrap_inner_batch(message: StoredMessage) -> tuple[StoredMessage, ...]:
             properties={**inner.properties, **waited},
             queue_offset=_as_int64(message.queue_offset + index),
         )
-        for index, inner in enumerate(decode_batch(message.body))
+        for index, inner in enumerate(decode_batch(message.body, max_messages=max_messages))
     )
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 import trio
 
+from rocketwire.client.acknowledging import Acknowledgements
 from rocketwire.client.pop_consumer import (
     ANSWER_SOON,
     POP_DELAY_LEVEL,
@@ -15,6 +16,7 @@ from rocketwire.client.pop_consumer import (
     PopConsumerConfig,
 )
 from rocketwire.client.popping import PopResult, PopStatus
+from rocketwire.messages.message_const import POP_CK
 from rocketwire.messages.route import BrokerData, TopicRouteData
 from rocketwire.tasks import background
 from rocketwire.wire.stored import StoredMessage
@@ -43,23 +45,35 @@ class Instance:
         await trio.lowlevel.checkpoint()
 
 
+def popped(*messages: StoredMessage) -> PopResult:
+    """The answer to a pop."""
+    return PopResult(
+        status=PopStatus.FOUND, messages=messages, pop_time=0, invisible_time=60_000, rest=0
+    )
+
+
 class Calls:
     """Pops that are answered after a time, and notes of what was given back."""
 
-    def __init__(self, *answers: tuple[float, StoredMessage]) -> None:
+    def __init__(self, *answers: tuple[float, StoredMessage | PopResult]) -> None:
         self.answers = list(answers)
         self.given_back: list[tuple[StoredMessage, float]] = []
+        self.acknowledged: list[StoredMessage] = []
 
     async def pop(self, *_: object, **__: object) -> PopResult:
-        seconds, message = self.answers.pop(0) if self.answers else (15, OFTEN)
+        seconds, answer = self.answers.pop(0) if self.answers else (15, OFTEN)
         await trio.sleep(seconds)
-        return PopResult(
-            status=PopStatus.FOUND, messages=(message,), pop_time=0, invisible_time=60_000, rest=0
-        )
+        if isinstance(answer, PopResult):
+            return answer
+        return popped(answer)
 
     async def change_invisible_time(self, message: StoredMessage, seconds: float) -> None:
         await trio.lowlevel.checkpoint()
         self.given_back.append((message, seconds))
+
+    async def ack(self, message: StoredMessage) -> None:
+        await trio.lowlevel.checkpoint()
+        self.acknowledged.append(message)
 
 
 async def closing(calls: Calls, listener: PopListener, after: float) -> float:
@@ -69,6 +83,7 @@ async def closing(calls: Calls, listener: PopListener, after: float) -> float:
         instance = cast("ClientInstance", Instance())
         consumer = PopConsumer(instance, "g", config, listener, nursery)
         consumer.calls = cast("PopCalls", calls)
+        consumer._acknowledgements = Acknowledgements(consumer.calls)
         consumer.subscribe("T")
         nursery.start_soon(consumer.run)
         await trio.sleep(after)
@@ -146,6 +161,81 @@ async def test_what_waits_behind_a_handler_that_never_ends_is_given_back_and_tha
     assert sorted(body.body or b"" for body, _ in calls.given_back) == [b"2", b"x"]
     assert given_back_at == [2, 2]
     assert took == PopConsumerConfig().await_termination
+
+
+@pytest.mark.parametrize(("tries", "level"), [(-(2**31), 0), (-1, 0), (0, 0), (7, 7), (15, 15)])
+async def test_whatever_number_of_tries_a_sender_says_a_message_that_was_not_handled_comes_back(
+    autojump_clock: trio.testing.MockClock, tries: int, level: int
+) -> None:
+    message = StoredMessage(topic="T", body=b"1", reconsume_times=tries)
+
+    async def fails(_: StoredMessage) -> bool:
+        await trio.lowlevel.checkpoint()
+        return False
+
+    calls = Calls((0, message))
+    await closing(calls, fails, after=2)
+    assert calls.given_back == [(message, POP_DELAY_LEVEL[level])]
+
+
+BATCH = tuple(
+    StoredMessage(
+        topic="T",
+        body=b"%d" % number,
+        queue_offset=number,
+        properties={POP_CK: "0 1700000000000 60000 3 0 b 0 0"},
+    )
+    for number in range(3)
+)
+"""The messages of an inner batch."""
+
+
+async def test_an_inner_batch_is_acknowledged_once_when_all_of_it_was_handled(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    bodies: list[bytes | None] = []
+
+    async def handle(message: StoredMessage) -> None:
+        await trio.sleep(0.1)
+        assert not calls.acknowledged
+        bodies.append(message.body)
+
+    calls = Calls((0, popped(*BATCH)))
+    await closing(calls, handle, after=2)
+
+    assert bodies == [b"0", b"1", b"2"]
+    assert len(calls.acknowledged) == 1
+    assert calls.given_back == []
+
+
+async def test_an_inner_batch_comes_back_if_one_of_its_messages_was_not_handled(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async def handle(message: StoredMessage) -> bool:
+        await trio.lowlevel.checkpoint()
+        return message.body != b"1"
+
+    calls = Calls((0, popped(*BATCH)))
+    await closing(calls, handle, after=2)
+
+    assert calls.acknowledged == []
+    assert len(calls.given_back) == 1
+
+
+async def test_what_is_left_of_an_inner_batch_is_not_handled_when_its_time_is_up(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    bodies: list[bytes | None] = []
+
+    async def handle(message: StoredMessage) -> None:
+        bodies.append(message.body)
+        await trio.sleep(40)
+
+    calls = Calls((0, popped(*BATCH)), (1000, OFTEN))
+    await closing(calls, handle, after=100)
+
+    assert bodies == [b"0", b"1"]
+    assert (calls.acknowledged, calls.given_back) == ([], [])
 
 
 async def test_a_pop_that_the_broker_holds_is_not_waited_for(

@@ -13,10 +13,12 @@ from rocketwire.client.pulled_messages import (
     next_offset,
     read_messages,
     stored_limits,
+    unwrapped,
 )
 from rocketwire.flags import MessageSysFlag
 from rocketwire.policy.subscription import subscription_data
-from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.batch import BatchMessage, encode_batch
+from rocketwire.wire.stored import StoredMessage, decode_stored_messages, encode_stored_message
 from tests.wire.test_lenient_reader import POISONED, message, packed, stored
 
 POISON = POISONED["no zlib stream"]
@@ -97,6 +99,82 @@ def test_an_inner_batch_that_cannot_be_taken_apart_is_skipped_alone() -> None:
     assert offsets(pulled) == [6, 9]
     assert [one.queue_offset for one in pulled.unreadable] == [7, 8]
     assert next_offset(pulled, 6, 10) == 10
+
+
+def batch(offset: int, count: int, claimed: str | None) -> bytes:
+    """An inner batch; ``claimed`` is what its property says of its number."""
+    body = encode_batch([BatchMessage(body=b"%d" % number) for number in range(count)])
+    properties = None if claimed is None else {"INNER_NUM": claimed}
+    return encode_stored_message(
+        replace(message(offset, body), sys_flag=INNER_BATCH, properties=properties)
+    )
+
+
+@pytest.mark.parametrize("following", [b"", stored(9)], ids=["alone", "before another"])
+def test_an_inner_batch_is_taken_apart_if_it_has_a_place_for_each_message(following: bytes) -> None:
+    pulled = read_messages(stored(5) + batch(6, 3, "3") + following, ALL, end=10)
+
+    assert offsets(pulled) == [5, 6, 7, 8, *([9] if following else [])]
+    assert pulled.unreadable == ()
+
+
+@pytest.mark.parametrize("claimed", [None, "", "1", "2", "x", "-3", "3.0", "9" * 30])
+def test_an_inner_batch_of_more_messages_than_the_broker_counted_is_skipped(
+    claimed: str | None,
+) -> None:
+    pulled = read_messages(stored(5) + batch(6, 3, claimed) + stored(9), ALL, end=10)
+
+    assert offsets(pulled) == [5, 9]
+    assert [one.queue_offset for one in pulled.unreadable] == [6]
+
+
+@pytest.mark.parametrize("following", [b"", stored(7)], ids=["alone", "before another"])
+def test_an_inner_batch_that_would_reach_beyond_its_places_is_skipped_whatever_it_says(
+    following: bytes,
+) -> None:
+    end = 7 if not following else 8
+
+    pulled = read_messages(batch(6, 3, "3") + following, ALL, end=end)
+
+    assert offsets(pulled) == ([7] if following else [])
+    assert [one.queue_offset for one in pulled.unreadable] == [6]
+
+
+def test_in_front_of_what_a_limit_leaves_out_an_inner_batch_has_the_places_up_to_there() -> None:
+    limits = stored_limits(1000, 1000)
+    body = packed(4, 1000) + batch(5, 3, "3")
+
+    fits = read_messages(body + packed(8, 1000), ALL, limits=limits, end=99)
+    reaches_beyond = read_messages(body + packed(7, 1000), ALL, limits=limits, end=99)
+
+    assert (offsets(fits), next_offset(fits, 4, 99)) == ([4, 5, 6, 7], 8)
+    assert (offsets(reaches_beyond), next_offset(reaches_beyond, 4, 99)) == ([4], 7)
+
+
+def test_an_inner_batch_of_a_static_topic_is_measured_by_the_offsets_of_its_broker() -> None:
+    pulled = read_messages(batch(6, 3, "3"), ALL, 100, end=109)
+
+    assert offsets(pulled) == [106, 107, 108]
+
+
+def test_messages_of_another_queue_say_nothing_of_the_places_of_an_inner_batch() -> None:
+    (outer,) = decode_stored_messages(batch(6, 3, "3"))
+
+    inner, broken = unwrapped([outer, replace(message(7), queue_id=4)])
+
+    assert ([one.queue_offset for one in inner], broken) == ([6, 7, 8, 7], ())
+
+
+def test_of_one_answer_no_more_messages_are_taken_out_of_batches_than_the_largest_can_hold() -> (
+    None
+):
+    (outer,) = decode_stored_messages(batch(0, 30_000, "30000"))
+    outers = [replace(outer, queue_offset=number * 30_000) for number in range(3)]
+
+    inner, broken = unwrapped(outers)
+
+    assert len(inner) == 60_000
+    assert [one.queue_offset for one in broken] == [60_000]
 
 
 def test_messages_of_other_tags_are_not_missed() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import tracemalloc
 from contextlib import suppress
@@ -13,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
-from rocketwire.wire.fastjson import BareKey, JsonLimits, JsonValue, dumps, loads
-from rocketwire.wire.fastjson_limits import DEFAULT_LIMITS, ODD_LIMITS
+from rocketwire.wire import fastjson
+from rocketwire.wire.fastjson import BareKey, JsonLimits, JsonValue, dumps, loads, loads_as_written
+from rocketwire.wire.fastjson_limits import ANSWER_LIMITS, DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -155,9 +157,92 @@ def test_the_largest_registration_is_within_the_default_limits() -> None:
 def test_of_what_is_not_strict_json_less_is_read(text: str) -> None:
     with pytest.raises(LimitExceededError) as caught:
         loads(text.encode())
-    assert caught.value.limit in (ODD_LIMITS.max_size, ODD_LIMITS.max_count)
+    assert caught.value.limit in (DEFAULT_LIMITS.max_odd_size, DEFAULT_LIMITS.max_odd_count)
+    assert loads(text.encode(), limits=ANSWER_LIMITS)
     strict = text.replace("a", '"a"')
     assert loads(strict.encode()) in ({"a": 0}, {"a": [0] * 262_145})
+
+
+MARKS = ",{[]}:"
+COMMAS = 70_000
+
+
+def values_in(value: JsonValue) -> int:
+    """Values of a document, and one for each container that is empty."""
+    if isinstance(value, dict):
+        return 1 + (sum(map(values_in, value.values())) or 1)
+    if isinstance(value, list):
+        return 1 + (sum(map(values_in, value)) or 1)
+    return 1
+
+
+TEXTS = st.text(alphabet=[*MARKS, '"', "\\", "a", "\n", "\u00e9"], max_size=8)
+DOCUMENTS = st.recursive(
+    TEXTS | st.integers(-9, 9) | st.none(),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(TEXTS, inner, max_size=4),
+)
+
+
+@pytest.mark.parametrize("at_once", [1, 2, 3, 65_536])
+@given(document=DOCUMENTS)
+def test_what_is_within_strings_is_no_value(document: JsonValue, at_once: int) -> None:
+    text = json.dumps(document).encode()
+    count = values_in(document)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fastjson, "_COUNTED_AT_ONCE", at_once)
+        assert loads(text, limits=JsonLimits(max_count=count)) == document
+        if count > 1:
+            with pytest.raises(LimitExceededError):
+                loads(text, limits=JsonLimits(max_count=count - 1))
+
+
+@pytest.mark.parametrize("mark", [*MARKS, '\\"', "\\\\", '\\\\\\",'])
+@pytest.mark.parametrize("is_strict", [True, False])
+def test_a_text_of_marks_is_one_value_to_either_reader(mark: str, is_strict: bool) -> None:
+    inner = (mark * COMMAS).encode()
+    text = b'{"value":"%b"}' % inner if is_strict else b'{value:"%b"}' % inner
+
+    read = loads(text, limits=JsonLimits(max_count=10))
+
+    assert isinstance(read, dict)
+    assert len(str(read["value"])) == len(json.loads(f'"{mark}"')) * COMMAS
+
+
+def test_members_of_an_object_that_is_read_at_once_are_counted_without_their_texts() -> None:
+    text = b'{a:{"b":",,,,","c":",:,"},{"d":",,"}:{}}'
+
+    assert loads_as_written(text, limits=JsonLimits(max_count=7), dialect=None)
+    with pytest.raises(LimitExceededError):
+        loads_as_written(text, limits=JsonLimits(max_count=6), dialect=None)
+
+
+def test_all_queues_that_fit_a_frame_are_read_of_an_answer() -> None:
+    row = b'{"brokerName":"broker-%d","queueId":%d,"topic":"a-topic-of-usual-length-%d"}:%d'
+    text = b"{%b}" % b",".join(row % (n % 9, n % 16, n // 16, n * 999) for n in range(160_000))
+    assert DEFAULT_LIMITS.max_odd_size < len(text) <= ANSWER_LIMITS.max_size
+
+    with pytest.raises(LimitExceededError):
+        loads(text)
+    read = loads(text, limits=ANSWER_LIMITS)
+
+    assert isinstance(read, dict)
+    assert len(read) == 160_000
+
+
+def test_all_offsets_that_fit_a_frame_are_read_of_an_answer() -> None:
+    row = b'"a-topic-%d@a-group-%d":{0:%d,1:%d,2:%d,3:%d}'
+    table = b",".join(row % (n, n, n, n * 9, n * 99, n * 999) for n in range(220_000))
+    text = b'{"offsetTable":{%b}}' % table
+    assert len(text) <= ANSWER_LIMITS.max_size
+
+    with pytest.raises(LimitExceededError):
+        loads(text)
+    read = loads(text, limits=ANSWER_LIMITS)
+
+    assert isinstance(read, dict)
+    assert isinstance(read["offsetTable"], dict)
+    assert len(read["offsetTable"]) == 220_000
 
 
 def test_values_are_counted_however_they_are_separated() -> None:

@@ -19,10 +19,20 @@ from rocketwire.client import (
 )
 from rocketwire.client.pop_consumer import open_pop_consumer
 from rocketwire.codes import SerializeType
+from rocketwire.wire.batch import BatchMessage, encode_batch
 from tests.client.interop.acknowledged import messages_acknowledged_together_are_gone
 from tests.client.interop.member import FIRST
-from tests.client.interop.messages import create_topic, eventually, numbered, unique, until
+from tests.client.interop.messages import create_topic, eventually, numbered, send, unique, until
 from tests.client.interop.patience import PATIENCE, patient, patient_producer
+from tests.client.interop.unreadable import (
+    INNER_BATCH,
+    KINDS,
+    POP,
+    Bodies,
+    consuming,
+    poisoned_topic,
+    send_as_it_is,
+)
 from tests.interop.conftest import have_here
 from tests.support import javacache
 from tests.support.javacluster import JavaCluster
@@ -206,3 +216,25 @@ async def test_popped_messages_are_acknowledged_together(
         pytest.skip("4.9.4 knows no pop")
     async with open_client(place.config()) as client:
         await messages_acknowledged_together_are_gone(client, monkeypatch)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_no_consumer_stops_at_a_message_that_cannot_be_read(place: Place, kind: str) -> None:
+    if place.name == OLD and kind == POP:
+        pytest.skip("4.9.4 knows no pop")
+    bodies = Bodies()
+    inner = encode_batch([BatchMessage(body=b"inner") for _ in range(1000)])
+    async with open_client(place.config()) as client:
+        topic = await poisoned_topic(client, layout="x1xx2x")
+        bad = 4
+        if place.name == OLD:  # newer ones refuse it: the topic has no batches
+            forged = {"INNER_NUM": "1000"}
+            await send_as_it_is(client, topic, inner, sys_flag=INNER_BATCH, properties=forged)
+            bad += 1
+        async with consuming(kind, client, topic, bodies) as consumer:
+            await until(lambda: len(bodies.all) >= 2 and consumer.unreadable_messages >= bad)
+            await send(client, topic, [b"3"], queue_id=0)
+            await until(lambda: len(bodies.all) >= 3)
+            assert consumer.unreadable_messages == bad
+
+    assert sorted(bodies.all) == [b"1", b"2", b"3"]

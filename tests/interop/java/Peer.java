@@ -36,6 +36,7 @@ import org.apache.rocketmq.common.message.Message;
 import org.apache.rocketmq.common.message.MessageClientExt;
 import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.remoting.exception.RemotingSendRequestException;
 import org.apache.rocketmq.tools.command.MQAdminStartup;
 
 /**
@@ -328,7 +329,18 @@ public class Peer {
         for (int number = 0; number < Integer.parseInt(words[4]); number++) {
             byte[] body = new byte[Integer.parseInt(words[3])];
             Arrays.fill(body, (byte) ('a' + number % 26));
-            sent += producer.send(new Message(words[1], body), queue).getSendStatus() == SendStatus.SEND_OK ? 1 : 0;
+            Message message = new Message(words[1], body);
+            SendResult result = null;
+            for (int left = 2; result == null; left--) {
+                try {
+                    result = producer.send(message, queue);
+                } catch (RemotingSendRequestException unsent) {  // to a queue, Java's producer tries once
+                    if (left == 0) {
+                        throw unsent;
+                    }
+                }
+            }
+            sent += result.getSendStatus() == SendStatus.SEND_OK ? 1 : 0;
         }
         return sent;
     }

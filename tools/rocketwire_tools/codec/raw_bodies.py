@@ -17,7 +17,7 @@ from rocketwire.messages.registration import (
     encode_register_broker_body,
 )
 from rocketwire.messages.registry import ArrayOf, Body, Raw
-from rocketwire.wire.fastjson import dumps, loads
+from rocketwire.wire.fastjson import ANSWER_LIMITS, dumps, loads
 from rocketwire.wire.utf8 import decode_utf8, encode_utf8
 from rocketwire_tools.codec.plain import from_plain, to_plain
 from rocketwire_tools.codec.stored import (
@@ -43,10 +43,10 @@ def body_to_plain(kind: Body, body: bytes) -> Plain:
         DecodeError: the bytes are something else than ``kind``.
     """
     if isinstance(kind, ArrayOf):
-        return to_plain(decode_bodies(kind.of, body))
+        return to_plain(decode_bodies(kind.of, body, limits=ANSWER_LIMITS))
     if isinstance(kind, Raw):
         return _READERS[kind](body)
-    return None if kind is None else to_plain(decode_body(kind, body))
+    return None if kind is None else to_plain(decode_body(kind, body, limits=ANSWER_LIMITS))
 
 
 def body_from_plain(kind: Body, value: Plain) -> bytes:
@@ -106,7 +106,7 @@ def _one_message(body: bytes) -> Plain:
 
 
 def _texts(body: bytes) -> Plain:
-    value = to_plain(loads(body))
+    value = to_plain(loads(body, limits=ANSWER_LIMITS))
     if not is_array(value):
         raise DecodeError("not an array", path="body")
     return value
@@ -138,7 +138,7 @@ _READERS: Final[dict[Raw, Callable[[bytes], Plain]]] = {
     Raw.STORED_MESSAGES: stored_to_plain,
     Raw.PROPERTIES: decode_utf8,
     Raw.TEXT: decode_utf8,
-    Raw.JSON: lambda body: to_plain(loads(body)),
+    Raw.JSON: lambda body: to_plain(loads(body, limits=ANSWER_LIMITS)),
     Raw.JSON_TEXTS: _texts,
     Raw.TIMER_CHECKPOINT: _checkpoint,
 }

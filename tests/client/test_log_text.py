@@ -1,0 +1,29 @@
+"""What a log shows of texts that anybody can send."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.client.log_text import LONGEST, log_text
+
+
+@pytest.mark.parametrize("text", ["", "7F00000100001035240C387F44784E8B780003", "Zürich 北京"])
+def test_usual_texts_stay_as_they_are(text: str) -> None:
+    assert log_text(text) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("1\nWARNING forged", "1\\u000aWARNING forged"),
+        ("\x1b[31m", "\\u001b[31m"),
+        ("a\u2028b\u202ec", "a\\u2028b\\u202ec"),
+    ],
+)
+def test_no_text_begins_a_line_or_moves_a_terminal(text: str, shown: str) -> None:
+    assert log_text(text) == shown
+
+
+def test_a_long_text_is_cut_and_says_so() -> None:
+    assert log_text("x" * LONGEST) == "x" * LONGEST
+    assert log_text("x" * 20_000) == "x" * LONGEST + "... (20000 characters)"
