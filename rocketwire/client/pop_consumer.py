@@ -27,7 +27,7 @@ from rocketwire.client.arguments import (
     seconds,
     whole,
 )
-from rocketwire.client.clock import now_millis, require_trio
+from rocketwire.client.clock import now_millis
 from rocketwire.client.consuming import check_subscription, checked_subscriptions
 from rocketwire.client.expressions import check_expression
 from rocketwire.client.handlers import async_handler
@@ -36,6 +36,7 @@ from rocketwire.client.outages import Outages
 from rocketwire.client.popping import InitMode, PopCalls, PopStatus
 from rocketwire.client.pulled_messages import ReadReport, stored_limits
 from rocketwire.client.rebalancing import queues_subject
+from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import IllegalHandlerError, MissingPackageError, RocketWireError
 from rocketwire.flags import Perm
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
@@ -151,6 +152,7 @@ _RULES: Final[Mapping[str, Rule]] = {
 """What each setting may be."""
 
 
+@trio_only()
 class PopConsumer:
     """A consumer of one group.
 
@@ -194,6 +196,7 @@ class PopConsumer:
         self, topic: str, expression: str | None = None, *, expression_type: str | None = None
     ) -> None:
         """Want messages of a topic; as of ``PushConsumer.subscribe``."""
+        require_trio()
         check_subscription(topic, expression, expression_type)
         check_topic(topic)
         name = with_namespace(self._instance.config.namespace, topic)

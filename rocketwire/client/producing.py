@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import trio
 
 from rocketwire.client.arguments import check_config
-from rocketwire.client.clock import require_trio
 from rocketwire.client.instance import ClientInstance
 from rocketwire.client.opening import client_of
+from rocketwire.client.trio_only import require_trio
 from rocketwire.policy.names import without_namespace
 from rocketwire.tasks import background
 

@@ -15,7 +15,7 @@ import trio
 
 from rocketwire.client.arguments import check_config
 from rocketwire.client.assignment import Assignment
-from rocketwire.client.clock import every, now_millis, require_trio
+from rocketwire.client.clock import every, now_millis
 from rocketwire.client.concurrently import ConcurrentConsumption
 from rocketwire.client.consumer_stats import ConsumerStats
 from rocketwire.client.consuming import (
@@ -31,6 +31,7 @@ from rocketwire.client.locking import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
 from rocketwire.client.opening import client_of
 from rocketwire.client.orderly import OrderlyConsumption
+from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.enums import ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData
@@ -60,6 +61,7 @@ GOODBYE: Final = 5.0
 """Seconds beside ``await_termination`` in which a consumer that closes stores offsets, unlocks queues and tells brokers."""
 
 
+@trio_only()
 class PushConsumer:
     """A consumer of one group.
 
@@ -163,9 +165,11 @@ class PushConsumer:
             expression_type: None or ``TAG``, ``SQL92``, or another that the broker knows.
 
         Raises:
+            NotInTrioError: the caller does not run in trio.
             IllegalTypeError: an argument is not a text.
             LocalProtocolError: not a name of a topic, no tag in the expression, or none of another type.
         """
+        require_trio()
         check_subscription(topic, expression, expression_type)
         check_topic(topic)
         name = with_namespace(self._instance.config.namespace, topic)
@@ -177,6 +181,7 @@ class PushConsumer:
 
     def unsubscribe(self, topic: str) -> None:
         """Want nothing of the topic any more."""
+        require_trio()
         name = with_namespace(self._instance.config.namespace, topic)
         if self._subscriptions.pop(name, None) is not None:
             self._instance.heartbeat_soon()
@@ -189,10 +194,12 @@ class PushConsumer:
 
     def suspend(self) -> None:
         """Pull nothing until ``resume``; what has come is still handled."""
+        require_trio()
         self.assignment.pulls.suspended = True
 
     def resume(self) -> None:
         """Pull again."""
+        require_trio()
         self.assignment.pulls.suspended = False
 
     # ------------------------------------------------------------------ a member of the instance
