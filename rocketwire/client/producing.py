@@ -85,7 +85,8 @@ async def open_producer(
             from rocketwire.client.trace import TraceDispatcher
             from rocketwire.client.tracing import ProducerTrace
 
-            tracer = Producer(client, f"_INNER_TRACE_PRODUCER-{group}-PRODUCE", ProducerConfig())
+            sends = ProducerConfig(send_msg_timeout=5.0)  # Java: getAndCreateTraceProducer
+            tracer = Producer(client, f"_INNER_TRACE_PRODUCER-{group}-PRODUCE", sends)
             dispatcher = TraceDispatcher(tracer.send, settings.trace_topic)
             producer.trace = ProducerTrace(
                 dispatcher, client, without_namespace(producer.group, client.config.namespace)

@@ -8,7 +8,7 @@ Java: ``DefaultMQPushConsumerImpl``.
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 import trio
@@ -43,6 +43,7 @@ from rocketwire.tasks import background
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
+    from rocketwire.client.consumer_trace import ConsumerTrace
     from rocketwire.client.consuming import (
         MessageListenerConcurrently,
         MessageListenerOrderly,
@@ -81,8 +82,9 @@ class PushConsumer:
         *,
         orderly: bool,
         nursery: trio.Nursery,
+        trace: ConsumerTrace | None = None,
     ) -> None:
-        """Without subscriptions; arguments as of ``open_push_consumer``, which also starts it."""
+        """Without subscriptions; arguments as of ``open_push_consumer``, which also starts it and opens ``trace``."""
         self.group = group
         self.config = config
         self._instance = instance
@@ -106,12 +108,12 @@ class PushConsumer:
         if orderly:
             heard = orderly_listener or deliveries.orderly
             self._consumption = OrderlyConsumption(
-                instance, group, config, heard, self._offsets, locks, self._stats, nursery
+                instance, group, config, heard, self._offsets, locks, self._stats, nursery, trace
             )
         else:
             told = listener or deliveries.concurrently
             self._consumption = ConcurrentConsumption(
-                instance, group, config, told, self._offsets, self._stats, nursery
+                instance, group, config, told, self._offsets, self._stats, nursery, trace
             )
         self.assignment = Assignment(
             instance,
@@ -358,8 +360,19 @@ async def open_push_consumer(
         orderly_listener = async_handler("orderly_listener", orderly_listener, "messages, context")
     settings = config or PushConsumerConfig()
     shares = settings.message_model is not MessageModel.BROADCASTING
-    async with client_of(client, own_instance=shares) as instance, background() as nursery:
+    async with (
+        client_of(client, own_instance=shares) as instance,
+        background() as nursery,
+        AsyncExitStack() as stack,
+    ):
         name = with_namespace(instance.config.namespace, group)
+        trace: ConsumerTrace | None = None
+        if settings.enable_trace:
+            from rocketwire.client.consumer_trace import open_consumer_trace
+
+            late = settings.consume_timeout
+            opened = open_consumer_trace(instance, name, settings.trace_topic, late, nursery)
+            trace = await stack.enter_async_context(opened)
         consumer = PushConsumer(
             instance,
             name,
@@ -368,6 +381,7 @@ async def open_push_consumer(
             orderly_listener,
             orderly=orderly or orderly_listener is not None,
             nursery=nursery,
+            trace=trace,
         )
         try:
             await consumer.start(subscriptions)

@@ -6,11 +6,11 @@ import asyncio
 import inspect
 import threading
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import trio
-import trio.testing
 
 from rocketwire.client import (
     BrokerIdentity,
@@ -155,7 +155,7 @@ async def test_what_changes_a_consumer_without_being_awaited_is_refused() -> Non
             (pool, "connect_soon", (NS,)),
         ]
         for owner, name, arguments in calls:
-            error = _error_in_thread(lambda o=owner, n=name, a=arguments: getattr(o, n)(*a))
+            error = _error_in_thread(partial(getattr(owner, name), *arguments))
             assert type(error) is NotInTrioError, name
         assert "T" not in (*push.topics(), *lite.topics(), *pop.topics())  # type: ignore[attr-defined]
 
@@ -168,7 +168,11 @@ async def test_the_error_says_what_to_do_and_is_a_runtime_error() -> None:
         raise error
 
 
-@pytest.mark.parametrize("opener", [open_client, lambda given: open_producer(given, "g")])
+def _open_producer(given: str) -> object:
+    return open_producer(given, "g")
+
+
+@pytest.mark.parametrize("opener", [open_client, _open_producer])
 def test_a_loop_that_trio_shares_its_thread_with_is_outside_of_trio(
     opener: Callable[[str], Any],
 ) -> None:
@@ -229,6 +233,9 @@ async def test_only_public_coroutine_methods_of_the_class_itself_are_checked() -
 
         async def _private(self) -> None: ...
 
+        def private(self) -> Awaitable[None]:
+            return self._private()
+
         def plain(self) -> str:
             return "plain"
 
@@ -237,5 +244,5 @@ async def test_only_public_coroutine_methods_of_the_class_itself_are_checked() -
     assert (await call.inherited(), call.plain()) == ("inherited", "plain")
     assert Call.public.__doc__ == "Documented."
     assert type(error_without_loop(lambda: call.public("a"))) is NotInTrioError
-    for unchecked in (call.checked, call._private):  # noqa: SLF001 - of this test
+    for unchecked in (call.checked, call.private):
         assert type(error_without_loop(unchecked)) is StopIteration
