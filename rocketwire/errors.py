@@ -312,7 +312,8 @@ class SendFailedError(ClientError):
         self.brokers = brokers
 
     def __str__(self) -> str:
-        return f"a message to {self.topic} was not sent by {len(self.brokers)} tries: {', '.join(self.brokers)}"
+        text = f"a message to {self.topic} was not sent by {len(self.brokers)} tries: {', '.join(self.brokers)}"
+        return text if self.__cause__ is None else f"{text}; the last error: {self.__cause__}"
 
 
 class ReplyTimeoutError(ClientError):
@@ -335,7 +336,7 @@ class ResponseError(ClientError):
 
     Attributes:
         code: the answer's ``ResponseCode``; also a number that it does not list.
-        remark: what the peer said about it; empty where it said nothing.
+        remark: what the peer said about it, which may have several lines; empty where it said nothing.
         request_code: what was asked for.
         address: who answered.
     """
@@ -349,7 +350,8 @@ class ResponseError(ClientError):
 
     def __str__(self) -> str:
         request, answer = _named(self.request_code), _named(self.code)
-        return f"{self.address}: request {request}: {answer} {self.remark}".rstrip()
+        remark = " ".join(map(str.strip, self.remark.splitlines()))  # Java adds lines of advice
+        return f"{self.address}: request {request}: {answer} {remark}".rstrip()
 
 
 class BrokerError(ResponseError):
