@@ -215,11 +215,6 @@ class ChannelBrokenError(ChannelError):
     what cannot be read, or a send was cancelled half-way."""
 
 
-def _named(code: RequestCode | ResponseCode) -> str:
-    """A code with its name, as ``SEND_MESSAGE_V2 (310)``; ``code 4711`` if Java has no name for it."""
-    return f"{code.name} ({code:d})" if code.is_known else f"code {code:d}"
-
-
 class RequestTimeoutError(ChannelError):
     """No answer came in time; whether the peer has acted is unknown (Java: ``RemotingTimeoutException``).
 
@@ -237,7 +232,7 @@ class RequestTimeoutError(ChannelError):
 
     def __str__(self) -> str:
         seconds = round(self.seconds, 2)  # what is left of a limit is seldom a round number
-        return f"{self.address}: no answer to request {_named(RequestCode(self.request_code))} within {seconds:g} s"
+        return f"{self.address}: no answer to request {RequestCode(self.request_code).text} within {seconds:g} s"
 
 
 class ClientError(RocketWireError):
@@ -349,7 +344,7 @@ class ResponseError(ClientError):
         self.address = address
 
     def __str__(self) -> str:
-        request, answer = _named(self.request_code), _named(self.code)
+        request, answer = self.request_code.text, self.code.text
         remark = " ".join(map(str.strip, self.remark.splitlines()))  # Java adds lines of advice
         return f"{self.address}: request {request}: {answer} {remark}".rstrip()
 
