@@ -36,6 +36,11 @@ class OpenIntEnum(IntEnum):
         """Whether the value is one that Java 5.5.0 names."""
         return self._name_ in type(self).__members__
 
+    @property
+    def text(self) -> str:
+        """The code in errors and logs: ``SEND_MESSAGE_V2 (310)``; ``code 4711`` if Java 5.5.0 has no name for it."""
+        return f"{self._name_} ({int(self)})" if self.is_known else f"code {int(self)}"
+
     def __repr__(self) -> str:
         if self.is_known:
             return f"{type(self).__name__}.{self._name_}"

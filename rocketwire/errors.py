@@ -215,11 +215,6 @@ class ChannelBrokenError(ChannelError):
     what cannot be read, or a send was cancelled half-way."""
 
 
-def _named(code: RequestCode | ResponseCode) -> str:
-    """A code with its name, as ``SEND_MESSAGE_V2 (310)``; ``code 4711`` if Java has no name for it."""
-    return f"{code.name} ({code:d})" if code.is_known else f"code {code:d}"
-
-
 class RequestTimeoutError(ChannelError):
     """No answer came in time; whether the peer has acted is unknown (Java: ``RemotingTimeoutException``).
 
@@ -237,7 +232,7 @@ class RequestTimeoutError(ChannelError):
 
     def __str__(self) -> str:
         seconds = round(self.seconds, 2)  # what is left of a limit is seldom a round number
-        return f"{self.address}: no answer to request {_named(RequestCode(self.request_code))} within {seconds:g} s"
+        return f"{self.address}: no answer to request {RequestCode(self.request_code).text} within {seconds:g} s"
 
 
 class ClientError(RocketWireError):
@@ -312,7 +307,8 @@ class SendFailedError(ClientError):
         self.brokers = brokers
 
     def __str__(self) -> str:
-        return f"a message to {self.topic} was not sent by {len(self.brokers)} tries: {', '.join(self.brokers)}"
+        text = f"a message to {self.topic} was not sent by {len(self.brokers)} tries: {', '.join(self.brokers)}"
+        return text if self.__cause__ is None else f"{text}; the last error: {self.__cause__}"
 
 
 class ReplyTimeoutError(ClientError):
@@ -335,7 +331,7 @@ class ResponseError(ClientError):
 
     Attributes:
         code: the answer's ``ResponseCode``; also a number that it does not list.
-        remark: what the peer said about it; empty where it said nothing.
+        remark: what the peer said about it, which may have several lines; empty where it said nothing.
         request_code: what was asked for.
         address: who answered.
     """
@@ -348,8 +344,9 @@ class ResponseError(ClientError):
         self.address = address
 
     def __str__(self) -> str:
-        request, answer = _named(self.request_code), _named(self.code)
-        return f"{self.address}: request {request}: {answer} {self.remark}".rstrip()
+        request, answer = self.request_code.text, self.code.text
+        remark = " ".join(map(str.strip, self.remark.splitlines()))  # Java adds lines of advice
+        return f"{self.address}: request {request}: {answer} {remark}".rstrip()
 
 
 class BrokerError(ResponseError):

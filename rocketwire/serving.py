@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import trio
 
-from rocketwire.codes import ResponseCode
+from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import ChannelError, LocalProtocolError
 from rocketwire.wire.command import RemotingCommand
 
@@ -47,7 +47,9 @@ class Serving:
         try:
             await send(connection.send_response(request, response, now=trio.current_time()))
         except (ChannelError, LocalProtocolError) as error:
-            _LOG.info("%s: no answer to request %d: %s", self._peer, request.code, error)
+            _LOG.info(
+                "%s: no answer to request %s: %s", self._peer, RequestCode(request.code).text, error
+            )
 
     async def response_to(self, request: RemotingCommand) -> RemotingCommand | None:
         """What is answered to a request; ``SYSTEM_ERROR`` where the handler fails."""
@@ -62,7 +64,7 @@ class Serving:
         try:
             return await self._handler(request)
         except Exception as error:  # noqa: BLE001 - somebody else's code; the peer is told and the log has it
-            _LOG.exception("%s: request %d failed", self._peer, request.code)
+            _LOG.exception("%s: request %s failed", self._peer, RequestCode(request.code).text)
             remark = f"{type(error).__name__}: {error}"
             return RemotingCommand(code=ResponseCode.SYSTEM_ERROR, remark=remark)
         finally:

@@ -434,7 +434,7 @@ async def test_a_handler_that_fails_is_answered_with_a_system_error(
             assert channel.is_open
 
     assert (answer.code, answer.remark) == (1, "ValueError: no")
-    assert "request 1 failed" in caplog.text
+    assert "request code 1 failed" in caplog.text
 
 
 async def test_more_requests_than_are_served_at_once_are_told_to_come_back() -> None:

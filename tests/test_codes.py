@@ -25,6 +25,12 @@ def test_an_unlisted_number_survives_and_prints_as_itself() -> None:
     assert not code.is_known
 
 
+def test_errors_and_logs_have_a_code_with_its_name() -> None:
+    assert RequestCode(310).text == "SEND_MESSAGE_V2 (310)"
+    assert ResponseCode(0).text == "SUCCESS (0)"
+    assert RequestCode(4711).text == "code 4711"
+
+
 def test_an_unlisted_number_survives_pickling() -> None:
     assert pickle.loads(pickle.dumps(LanguageCode(77))) == 77  # noqa: S301 - our own bytes
 

@@ -42,6 +42,24 @@ def test_errors_of_clients_say_who_answered_what() -> None:
     assert isinstance(error, errors.ClientError)
 
 
+def test_a_remark_of_several_lines_is_written_as_one() -> None:
+    error = errors.BrokerError(17, "not exist! \r\nSee x\n", 310, "b:1")
+
+    assert str(error).endswith("TOPIC_NOT_EXIST (17) not exist! See x")
+    assert error.remark == "not exist! \r\nSee x\n"
+
+
+def test_a_send_that_failed_says_why_the_last_try_did() -> None:
+    error = errors.SendFailedError("T", ("a", "b"))
+    text = "a message to T was not sent by 2 tries: a, b"
+    assert str(error) == text
+
+    error.__cause__ = errors.BrokerError(16, "not you", 310, "b:1")
+    assert str(error) == (
+        f"{text}; the last error: b:1: request SEND_MESSAGE_V2 (310): NO_PERMISSION (16) not you"
+    )
+
+
 def test_errors_of_clients_say_what_is_missing() -> None:
     assert str(errors.TopicRouteNotFoundError("T")) == "no route of topic T"
     assert str(errors.BrokerNotFoundError("b")) == "no address of broker b"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire.client.addresses import vip_address
 from rocketwire.client.calls import SUCCESS, make_request, read_answer
+from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     )
 
 
+@trio_only("call")
 class BrokerCalls:
     """Calls to brokers by address; all of them raise what ``call`` raises."""
 
@@ -83,6 +85,7 @@ class BrokerCalls:
 
         Cancellation: the request is forgotten; it may have been executed.
         """
+        require_trio()
         command = make_request(self._config, code, header, body)
         target = vip_address(address) if vip and self._config.vip_channel_enabled else address
         response = await self._pool.request(target, command, within=within)

@@ -1,4 +1,4 @@
-"""Wall time for what goes over the wire, trio's time, and tasks of upkeep that run in rounds."""
+"""Wall time for what goes over the wire, and tasks of upkeep that run in rounds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from rocketwire.errors import NotInTrioError, RocketWireError
+from rocketwire.errors import RocketWireError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -18,23 +18,6 @@ if TYPE_CHECKING:
 def now_millis() -> int:
     """Milliseconds since 1970; for the wire alone, durations come from trio's clock."""
     return time.time_ns() // 1_000_000
-
-
-def require_trio() -> None:
-    """Raises ``NotInTrioError`` unless the caller runs in a task of trio."""
-    current_time()
-
-
-def current_time() -> float:
-    """The time of trio's clock.
-
-    Raises:
-        NotInTrioError: the caller does not run in trio.
-    """
-    try:
-        return trio.current_time()
-    except RuntimeError:
-        raise NotInTrioError from None
 
 
 async def every(

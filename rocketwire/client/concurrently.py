@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire.client.consumer_stats import ConsumerStats
+    from rocketwire.client.consumer_trace import ConsumerTrace
     from rocketwire.client.consuming import (
         ConsumeConcurrentlyContext,
         MessageListenerConcurrently,
@@ -94,6 +95,7 @@ class ConcurrentConsumption:
         offsets: OffsetStore,
         stats: ConsumerStats,
         nursery: trio.Nursery,
+        trace: ConsumerTrace | None = None,
     ) -> None:
         """No worker runs before ``start``.
 
@@ -105,11 +107,13 @@ class ConcurrentConsumption:
             offsets: what was handled is noted there.
             stats: counts.
             nursery: where workers live.
+            trace: records the calls of the handler; None for no records.
         """
         self._instance = instance
         self._group = group
         self._config = config
         self.listener = listener
+        self._traced = listener if trace is None else trace.of_concurrent(listener)
         self._offsets = offsets
         self._stats = stats
         self._nursery = nursery
@@ -239,7 +243,7 @@ class ConcurrentConsumption:
 
     def _listener_of(self, queue: MessageQueue) -> MessageListenerConcurrently:
         """Who handles messages of a queue, as the application expects them."""
-        listener, group = self.listener, self._group
+        listener, group = self._traced, self._group
         if not (queue.topic or "").startswith(RETRY_PREFIX):
             return listener
 

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from rocketwire.client.arguments import (
     FLAG,
+    MAYBE_TEXT,
     SOME_SECONDS,
     check_settings,
     check_text,
@@ -190,6 +191,8 @@ class PushConsumerConfig:
         await_termination: seconds that handlers are given to end when the consumer is closed.
         rebalance_interval: seconds between two looks at who has which queue.
         local_offset_store_dir: where offsets of broadcasting are kept; None for ``~/.rocketmq_offsets``.
+        enable_trace: whether calls of handlers are recorded in the trace topic.
+        trace_topic: None for ``RMQ_SYS_TRACE_TOPIC``.
 
     Raises:
         IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what was given.
@@ -218,6 +221,8 @@ class PushConsumerConfig:
     await_termination: float = 15.0
     rebalance_interval: float = 20.0
     local_offset_store_dir: str | None = None
+    enable_trace: bool = False
+    trace_topic: str | None = None
 
     def __post_init__(self) -> None:
         """Check types and bounds."""
@@ -260,5 +265,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     "await_termination": seconds(zero=True),
     "rebalance_interval": SOME_SECONDS,
     "local_offset_store_dir": optional(instance_of(str, PathLike, expected="a path")),
+    "enable_trace": FLAG,
+    "trace_topic": MAYBE_TEXT,
 }
 """What each setting may be."""

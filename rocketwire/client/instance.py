@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.broker import BrokerCalls
-from rocketwire.client.clock import every, require_trio
+from rocketwire.client.clock import every
 from rocketwire.client.config import config_of
 from rocketwire.client.heartbeats import HeartbeatMemory, heartbeat_of
 from rocketwire.client.local_address import local_address
@@ -28,6 +28,7 @@ from rocketwire.client.nameserver import NameServers
 from rocketwire.client.outages import Outages
 from rocketwire.client.pool import open_pool
 from rocketwire.client.routes import Routes
+from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.codes import RequestCode
 from rocketwire.errors import (
     BrokerNotFoundError,
@@ -79,6 +80,7 @@ def _heartbeats(address: str) -> str:
     return f"heartbeats to broker {address}"
 
 
+@trio_only()
 class ClientInstance:
     """One client, as brokers see it; made by ``open_client``.
 

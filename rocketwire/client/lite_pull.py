@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.arguments import check_config
-from rocketwire.client.clock import now_millis, require_trio
+from rocketwire.client.clock import now_millis
 from rocketwire.client.consuming import check_subscription
 from rocketwire.client.lite_pulls import LitePulls
 from rocketwire.client.lite_queue import LitePullConsumerConfig, LiteQueue, Polled, described
@@ -29,6 +29,7 @@ from rocketwire.client.pulled_messages import ReadReport, stored_limits
 from rocketwire.client.pulling import PullRequest, PullStatus
 from rocketwire.client.queues import queues_of, replica_of
 from rocketwire.client.rebalancing import Rebalance, offset_to_begin_at, queues_subject
+from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import LocalProtocolError, MissingPackageError, RocketWireError
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult
 from rocketwire.messages.enums import CMResult, ConsumeType, MessageModel
@@ -61,6 +62,7 @@ BROKER_SUSPEND_MAX_TIME: Final = 20.0
 """Seconds that the broker may hold a pull until a message comes."""
 
 
+@trio_only()
 class LitePullConsumer:
     """A consumer of one group.
 
@@ -109,9 +111,11 @@ class LitePullConsumer:
         """Share the topic's queues with the other members of the group; arguments as of ``PushConsumer.subscribe``.
 
         Raises:
+            NotInTrioError: the caller does not run in trio.
             IllegalTypeError: an argument is not a text.
             LocalProtocolError: not a name of a topic, or queues were assigned already.
         """
+        require_trio()
         check_subscription(topic, expression, expression_type)
         check_topic(topic)
         if self._assigned:
@@ -127,8 +131,10 @@ class LitePullConsumer:
         """Pull exactly these queues from now on, whoever else does.
 
         Raises:
+            NotInTrioError: the caller does not run in trio.
             LocalProtocolError: topics were subscribed to already.
         """
+        require_trio()
         if self._subscriptions:
             raise LocalProtocolError("a consumer either subscribes to topics or is assigned queues")
         self._assigned = True
@@ -156,12 +162,14 @@ class LitePullConsumer:
 
     def pause(self, queues: Iterable[MessageQueue]) -> None:
         """Pull nothing of these until ``resume``; ``poll`` returns nothing of them."""
+        require_trio()
         for queue in queues:
             if queue in self._queues:
                 self._queues[queue].paused = True
 
     def resume(self, queues: Iterable[MessageQueue]) -> None:
         """Pull them again."""
+        require_trio()
         for queue in queues:
             if queue in self._queues:
                 self._queues[queue].paused = False
@@ -177,7 +185,6 @@ class LitePullConsumer:
 
         Raises: NotInTrioError: the caller does not run in trio.  Cancellation: nothing is lost.
         """
-        require_trio()
         self._count_handled()
         if self.config.auto_commit:
             await self._maybe_commit()
@@ -241,8 +248,10 @@ class LitePullConsumer:
             offset: of the first that was not handled.
 
         Raises:
+            NotInTrioError: the caller does not run in trio.
             LocalProtocolError: the queue is not this consumer's any more.
         """
+        require_trio()
         held = self._queues.get(queue)
         if held is None:
             raise _not_assigned(queue)

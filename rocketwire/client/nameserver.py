@@ -18,9 +18,9 @@ import trio
 from rocketwire.client.addresses import join_address, split_address
 from rocketwire.client.calls import make_request, read_answer
 from rocketwire.client.choice import NameServerChoice, share_of
-from rocketwire.client.clock import current_time
 from rocketwire.client.nameserver_calls import NameServerCalls
 from rocketwire.client.outages import Outages
+from rocketwire.client.trio_only import trio_only
 from rocketwire.codes import ResponseCode
 from rocketwire.connecting import is_address
 from rocketwire.errors import (
@@ -43,6 +43,7 @@ _START: Final = 999
 """Java begins its round at a random number below this."""
 
 
+@trio_only()
 class OneNameServer(NameServerCalls):
     """The calls, to one name server.
 
@@ -78,6 +79,7 @@ class OneNameServer(NameServerCalls):
         return read_answer(code, response)
 
 
+@trio_only()
 class NameServers(NameServerCalls):
     """The name servers of a client; a call asks the one that answered last, and the others if it does not."""
 
@@ -129,7 +131,7 @@ class NameServers(NameServerCalls):
     ) -> Answer:
         """As ``NameServerCalls.call``; the last error where no server answers."""
         limit = self._config.mq_client_api_timeout if within is None else within
-        deadline = current_time() + limit
+        deadline = trio.current_time() + limit
         order = self._choice.order()
         failure: ChannelError | None = None
         for asked, address in enumerate(order):

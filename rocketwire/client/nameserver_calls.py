@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.client.trio_only import trio_only
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import NameServerError, TopicRouteNotFoundError
@@ -37,6 +38,7 @@ ORDER_TOPIC_CONFIG: Final = "ORDER_TOPIC_CONFIG"
 """KV namespace with the queues of ordered topics (Java: ``NamesrvUtil``)."""
 
 
+@trio_only()
 class NameServerCalls:
     """The calls; all of them raise what ``call`` raises."""
 

@@ -37,6 +37,9 @@ _LOG: Final = logging.getLogger("rocketwire.client")
 DEFAULT_DIRECTORY: Final = ".rocketmq_offsets"
 """Folder in the user's home with the offsets of broadcasting consumers."""
 
+_STORING: Final = "storing of offsets"
+"""What a warning about a file that cannot be written is about."""
+
 
 class OffsetStore(Protocol):
     """What a consumer asks of either store."""
@@ -213,7 +216,7 @@ class RemoteBrokerOffsetStore(_Memory):
         try:
             await self.commit(queue, offset, oneway=oneway)
         except RocketWireError as error:
-            self._outages.report(subject, f"offset {offset} of {queue} was not stored: {error}", advice_on(error), part=queue)  # fmt: skip
+            self._outages.report(subject, f"offset {offset} of queue {queue.queue_id} was not stored: {error}", advice_on(error), part=queue, cause=error)  # fmt: skip
             return error
         self._outages.end(subject, queue)
         return None
@@ -263,6 +266,7 @@ class LocalFileOffsetStore(_Memory):
         super().__init__()
         root = _below_home() if directory is None else Path(directory)
         self.path = root / client_id / group / "offsets.json"
+        self._outages = Outages(f"group {group}")
         self._read: dict[MessageQueue, int] | None = None
 
     async def fetch(self, queue: MessageQueue) -> int | None:
@@ -286,8 +290,9 @@ class LocalFileOffsetStore(_Memory):
             try:
                 await trio.to_thread.run_sync(self._write, merged)
             except OSError as error:
-                _LOG.warning("offsets were not stored: %s", error)
+                self._outages.report(_STORING, error, "make the directory writable, or set local_offset_store_dir")  # fmt: skip
             else:
+                self._outages.end(_STORING)
                 self._read = merged
 
     def _load(self) -> dict[MessageQueue, int]:

@@ -6,9 +6,9 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, TypeAlias
 
 from rocketwire.client.arguments import wrong_type
-from rocketwire.client.clock import require_trio
 from rocketwire.client.config import ClientConfig
 from rocketwire.client.instance import ClientInstance, open_client
+from rocketwire.client.trio_only import require_trio
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire.client.consumer_stats import ConsumerStats
+    from rocketwire.client.consumer_trace import ConsumerTrace
     from rocketwire.client.consuming import MessageListenerOrderly, PushConsumerConfig
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.locking import QueueLocks
@@ -66,6 +67,7 @@ class OrderlyConsumption:
         locks: QueueLocks,
         stats: ConsumerStats,
         nursery: trio.Nursery,
+        trace: ConsumerTrace | None = None,
     ) -> None:
         """No queue is consumed before the first messages of it come.
 
@@ -78,11 +80,13 @@ class OrderlyConsumption:
             locks: of the queues.
             stats: counts.
             nursery: where tasks live.
+            trace: records the calls of the handler; None for no records.
         """
         self._instance = instance
         self._group = group
         self._config = config
         self.listener = listener
+        self._traced = listener if trace is None else trace.of_orderly(listener)
         self._offsets = offsets
         self._locks = locks
         self._stats = stats
@@ -219,7 +223,7 @@ class OrderlyConsumption:
         if (queue.topic or "").startswith(RETRY_PREFIX):
             shown = [with_real_topic(message, self._group) for message in messages]
         try:
-            return await self.listener(shown, context) or ConsumeOrderlyStatus.SUCCESS
+            return await self._traced(shown, context) or ConsumeOrderlyStatus.SUCCESS
         except IllegalHandlerError:  # ends the consumer: it would fail on every message
             raise
         except Exception:  # noqa: BLE001 - the application's own; the messages come back and the log has it

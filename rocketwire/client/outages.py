@@ -1,6 +1,7 @@
 """Warnings about what does not work: one at first, then at growing intervals, and one line when it works again.
 
-Rules of this file: every outage has a subject, as a topic or a broker; attempts that fail meanwhile are logged at DEBUG.
+Rules of this file: every outage has a subject, as a topic or a broker; attempts that fail meanwhile are logged at DEBUG, and so is
+all else that fails because of the same server: one that cannot be reached is one warning, not one for each thing asked of it.
 
 Java logs a line for every attempt.
 """
@@ -96,11 +97,12 @@ class WarningInterval:
 class _Outage:
     """One outage, and the parts of its subject that do not work."""
 
-    __slots__ = ("interval", "parts")
+    __slots__ = ("interval", "parts", "server")
 
     def __init__(self, now: float) -> None:
         self.interval = WarningInterval(now)
         self.parts: set[Hashable] = set()
+        self.server: str | None = None
 
 
 class Outages:
@@ -128,6 +130,7 @@ class Outages:
         part: Hashable = None,
         patience: float = 0.0,
         topic: str | None = None,
+        cause: Exception | None = None,
     ) -> None:
         """Something does not work: warn if a warning is due, otherwise log at DEBUG.
 
@@ -138,6 +141,7 @@ class Outages:
             part: a part of the subject, as a queue of a broker; the outage lasts until every part works.
             patience: seconds for which this may go on without a warning.
             topic: the topic concerned; a retry topic is not reported beside others, which most likely have the same reason.
+            cause: the error behind a reason that is a text.
         """
         if topic is not None and is_retry_topic(topic):
             patience = max(patience, RETRY_PATIENCE)
@@ -151,8 +155,9 @@ class Outages:
             outage = self._outages[subject] = _Outage(now)
         outage.parts.add(part)
         text = str(reason)
+        outage.server = _server_of(reason if cause is None else cause)
         level = logging.DEBUG
-        if outage.interval.is_due(text, now, patience=patience):
+        if not self._is_told(outage) and outage.interval.is_due(text, now, patience=patience):
             level = logging.WARNING
         if isinstance(reason, Exception) and not advice:
             advice = advice_on(reason)
@@ -166,6 +171,17 @@ class Outages:
             f" ({advice})" if advice else "",
             f" [for {seconds:.0f} s]" if seconds >= 1 else "",
         )
+
+    def _is_told(self, outage: _Outage) -> bool:
+        """Whether an earlier outage has warned that the same server cannot be asked."""
+        if outage.server is None:
+            return False
+        for other in self._outages.values():
+            if other is outage:
+                return False
+            if other.server == outage.server and other.interval.is_warned:
+                return True
+        return False
 
     def report_route(self, topic: str, error: Exception) -> None:
         """The route of a topic could not be asked for, or there is none; quiet for retry topics, which brokers create later."""
@@ -204,6 +220,14 @@ class Outages:
             outage.parts.discard(part)
             if not outage.parts:
                 del self._outages[subject]
+
+
+def _server_of(reason: object) -> str | None:
+    """The address of a server that cannot be asked; None for all other reasons, as a refusal."""
+    if not isinstance(reason, ChannelError):
+        return None
+    address = str(reason).partition(": ")[0]
+    return address if address.rpartition(":")[2].isdigit() else None
 
 
 _ADVICE: Final = {

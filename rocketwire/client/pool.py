@@ -25,7 +25,7 @@ import trio
 
 from rocketwire.channel import Channel, over
 from rocketwire.client.addresses import join_address, split_address
-from rocketwire.client.clock import current_time, require_trio
+from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.codes import ResponseCode
 from rocketwire.connecting import connect_stream
 from rocketwire.errors import (
@@ -112,6 +112,7 @@ def _is_async(function: object) -> bool:
     return bool(flags & _CO_COROUTINE)
 
 
+@trio_only("request", "request_by")
 class ChannelPool:
     """Channels by address; made by ``open_pool``.
 
@@ -186,8 +187,9 @@ class ChannelPool:
 
         Cancellation: the request is forgotten; it may have been executed.  The channel stays.
         """
+        require_trio()
         limit = self._config.mq_client_api_timeout if within is None else within
-        now = current_time()
+        now = trio.current_time()
         return await self.request_by(address, command, started=now, deadline=now + limit)
 
     async def request_by(
@@ -206,6 +208,7 @@ class ChannelPool:
         may be used (``Channel.converse``); the answer that nothing follows is returned.  ``begun`` is what ``AtOnce.ask`` has just
         begun with the channel of ``channel_to``.
         """
+        require_trio()
         if self.changes_requests:
             command = self.prepared(command)
             follow = None
@@ -260,7 +263,6 @@ class ChannelPool:
 
         Arguments, errors: as of ``request``.
         """
-        require_trio()
         limit = self._config.mq_client_api_timeout if within is None else within
         command = self.prepared(command)
         with trio.move_on_after(limit):
@@ -285,8 +287,10 @@ class ChannelPool:
         """Begin to connect, unless connected already or connecting; nobody is told if it fails.
 
         Raises:
+            NotInTrioError: the caller does not run in trio.
             LocalProtocolError: that is no ``host:port``, or there are channels to ``MAX_CHANNELS`` addresses already.
         """
+        require_trio()
         link = self._links.get(address)
         if not self._closed and (link is None or not link.is_usable):
             self._started(address)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import groupby
@@ -21,6 +21,8 @@ import trio
 
 from rocketwire.client.acknowledging import Acknowledgements
 from rocketwire.client.arguments import (
+    FLAG,
+    MAYBE_TEXT,
     SOME_SECONDS,
     check_config,
     check_settings,
@@ -28,7 +30,7 @@ from rocketwire.client.arguments import (
     seconds,
     whole,
 )
-from rocketwire.client.clock import now_millis, require_trio
+from rocketwire.client.clock import now_millis
 from rocketwire.client.consuming import check_subscription, checked_subscriptions
 from rocketwire.client.expressions import check_expression
 from rocketwire.client.handlers import async_handler
@@ -38,6 +40,7 @@ from rocketwire.client.outages import Outages
 from rocketwire.client.popping import InitMode, PopCalls, PopStatus, handle_text
 from rocketwire.client.pulled_messages import ReadReport, stored_limits
 from rocketwire.client.rebalancing import queues_subject
+from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import IllegalHandlerError, MissingPackageError, RocketWireError
 from rocketwire.flags import Perm
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from rocketwire.client.arguments import Rule
+    from rocketwire.client.consumer_trace import ConsumerTrace
     from rocketwire.client.consuming import Wanted
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.opening import Client
@@ -115,6 +119,8 @@ class PopConsumerConfig:
         max_reconsume_times: tries, after which a message is acknowledged although nobody handled it.
         await_termination: seconds that handlers are given to end when the consumer is closed.
         refresh_interval: seconds between two looks for new brokers of a topic.
+        enable_trace: whether calls of the handler are recorded in the trace topic.
+        trace_topic: None for ``RMQ_SYS_TRACE_TOPIC``.
 
     Raises:
         IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what was given.
@@ -131,6 +137,8 @@ class PopConsumerConfig:
     max_reconsume_times: int = 16
     await_termination: float = 15.0
     refresh_interval: float = 20.0
+    enable_trace: bool = False
+    trace_topic: str | None = None
 
     def __post_init__(self) -> None:
         """Check types and bounds."""
@@ -149,10 +157,13 @@ _RULES: Final[Mapping[str, Rule]] = {
     "max_reconsume_times": whole(least=0),
     "await_termination": seconds(zero=True),
     "refresh_interval": SOME_SECONDS,
+    "enable_trace": FLAG,
+    "trace_topic": MAYBE_TEXT,
 }
 """What each setting may be."""
 
 
+@trio_only()
 class PopConsumer:
     """A consumer of one group.
 
@@ -169,8 +180,9 @@ class PopConsumer:
         config: PopConsumerConfig,
         listener: PopListener,
         nursery: trio.Nursery,
+        trace: ConsumerTrace | None = None,
     ) -> None:
-        """Without subscriptions; arguments as of ``open_pop_consumer``, which also starts it."""
+        """Without subscriptions; arguments as of ``open_pop_consumer``, which also starts it and opens ``trace``."""
         self.group = group
         self.config = config
         limits = stored_limits(config.max_body_size, config.max_inflated_size)
@@ -180,6 +192,7 @@ class PopConsumer:
         self._outages = Outages(f"group {group}")
         self._instance = instance
         self._listener = listener
+        self._traced = listener if trace is None else trace.of_pop(listener)
         self._nursery = nursery
         self._subscriptions: dict[str, SubscriptionData] = {}
         self._popping: dict[tuple[str, str], trio.CancelScope] = {}
@@ -196,6 +209,7 @@ class PopConsumer:
         self, topic: str, expression: str | None = None, *, expression_type: str | None = None
     ) -> None:
         """Want messages of a topic; as of ``PushConsumer.subscribe``."""
+        require_trio()
         check_subscription(topic, expression, expression_type)
         check_topic(topic)
         name = with_namespace(self._instance.config.namespace, topic)
@@ -261,7 +275,7 @@ class PopConsumer:
         """As ``ConsumerMember``."""
         del broker_name
         started = trio.current_time()
-        handled = await self._is_handled(message)
+        handled = await self._is_handled(message, self._listener)
         return ConsumeMessageDirectlyResult(
             consume_result=CMResult.CR_SUCCESS if handled else CMResult.CR_LATER,
             spent_time_mills=round((trio.current_time() - started) * 1000),
@@ -400,8 +414,8 @@ class PopConsumer:
             try:
                 for message in messages:
                     if trio.current_time() >= hidden_until:
-                        return  # somebody else may have it by now
-                    handled = await self._is_handled(message) and handled
+                        return  # another client may have it by now
+                    handled = await self._is_handled(message, self._traced) and handled
             finally:
                 self._handlers.release()
             await self._finish(message, handled=handled)
@@ -430,9 +444,9 @@ class PopConsumer:
             self._handlers.release()
         return not self._closing
 
-    async def _is_handled(self, message: StoredMessage) -> bool:
+    async def _is_handled(self, message: StoredMessage, listener: PopListener) -> bool:
         try:
-            return await self._listener(message) is not False
+            return await listener(message) is not False
         except IllegalHandlerError:  # ends the consumer: it would fail on every message
             raise
         except Exception:  # noqa: BLE001 - the application's own; the message comes back and the log has it
@@ -498,9 +512,17 @@ async def open_pop_consumer(
     check_config(config, PopConsumerConfig)
     checked_subscriptions(subscriptions)
     listener = async_handler("listener", listener, "message")
-    async with client_of(client) as instance, background() as nursery:
+    settings = config or PopConsumerConfig()
+    async with client_of(client) as instance, background() as nursery, AsyncExitStack() as stack:
         name = with_namespace(instance.config.namespace, group)
-        consumer = PopConsumer(instance, name, config or PopConsumerConfig(), listener, nursery)
+        trace: ConsumerTrace | None = None
+        if settings.enable_trace:
+            from rocketwire.client.consumer_trace import open_consumer_trace
+
+            late = settings.pop_invisible_time
+            opened = open_consumer_trace(instance, name, settings.trace_topic, late, nursery)
+            trace = await stack.enter_async_context(opened)
+        consumer = PopConsumer(instance, name, settings, listener, nursery, trace)
         for topic, expression, expression_type in checked_subscriptions(subscriptions):
             consumer.subscribe(topic, expression, expression_type=expression_type)
         await consumer.check()

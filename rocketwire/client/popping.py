@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.clock import now_millis
 from rocketwire.client.pulled_messages import holds_inner_batches, read_messages, unwrapped
+from rocketwire.client.trio_only import trio_only
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages.message_const import FIRST_POP_TIME, POP_CK
 from rocketwire.messages.pop import (
@@ -95,6 +96,7 @@ class PopResult:
     stopped_by: LimitExceededError | None = None
 
 
+@trio_only()
 class PopCalls:
     """Pops of one group."""
 

@@ -13,19 +13,19 @@ from __future__ import annotations
 
 import random
 from functools import cached_property
-from threading import get_ident
 from typing import TYPE_CHECKING
 
 import trio
 
 from rocketwire.client.arguments import wrong_type
-from rocketwire.client.clock import now_millis, require_trio
+from rocketwire.client.clock import now_millis
 from rocketwire.client.members import ProducerMember
 from rocketwire.client.message import Message
 from rocketwire.client.plain_sends import PlainSends
 from rocketwire.client.publishing import Publishing
 from rocketwire.client.send_result import SendResult
 from rocketwire.client.sending import outgoing, wire_topic
+from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.client.unique_keys import unique_keys
 from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError, ReplyTimeoutError
 from rocketwire.policy.names import with_namespace
@@ -57,6 +57,7 @@ PROBE_SECONDS = 3.0
 """Time between two looks after brokers that were not reachable."""
 
 
+@trio_only("send")
 class Producer(ProducerMember):
     """A producer of one group; made by ``open_producer``.
 
@@ -91,7 +92,6 @@ class Producer(ProducerMember):
         self.instance = instance
         self.config = config
         self.trace: ProducerTrace | None = None
-        self._thread = get_ident()
         self._group = with_namespace(instance.config.namespace, group)
         self._chance = chance or random.Random()  # noqa: S311 - spreads load, hides nothing
         self._publishing = Publishing(instance, self._group, config, self._chance)
@@ -131,10 +131,9 @@ class Producer(ProducerMember):
 
         Cancellation: it may have been stored or not.
         """
+        require_trio()
         limit = self.config.send_msg_timeout if within is None else within
         trace = self.trace
-        if get_ident() != self._thread:
-            _check_call(message)
         try:
             if trace is None:
                 sent = self._plain.send(message, limit)
@@ -146,8 +145,8 @@ class Producer(ProducerMember):
             ready = self._ready(message)
             if trace is None:
                 return await self._publishing.send(message.topic, ready, limit)
-        except (AttributeError, RuntimeError):
-            _check_call(message)
+        except AttributeError:
+            _check_type(message)
             raise
         started = now_millis()
         result = await self._publishing.send(message.topic, ready, limit)
@@ -162,7 +161,7 @@ class Producer(ProducerMember):
         Raises:
             IllegalMessageError: also when the queue is of another topic.
         """
-        _check_call(message)
+        _check_type(message)
         if queue.topic != message.topic:
             raise IllegalMessageError(f"a message to {message.topic} in a queue of {queue.topic}")
         ready = self._ready(message)
@@ -196,7 +195,7 @@ class Producer(ProducerMember):
         """
         from rocketwire.client.handlers import sync_function
 
-        _check_call(message)
+        _check_type(message)
         sync_function("choose", choose, "queues")
         return await self.send_to(message, choose(await self.queues(message.topic)), within=within)
 
@@ -207,7 +206,7 @@ class Producer(ProducerMember):
 
         Java: ``SelectMessageQueueByHash``; the same key goes to the same queue from both.  Errors: as of ``send_to``.
         """
-        _check_call(message)
+        _check_type(message)
         queues = await self.queues(message.topic)
         return await self.send_to(message, queue_by_hash(queues, key), within=within)
 
@@ -216,7 +215,7 @@ class Producer(ProducerMember):
 
         Errors: as of ``send``, but nothing is tried twice.
         """
-        _check_call(message)
+        _check_type(message)
         ready = self._ready(message)
         target = await self._publishing.target(wire_topic(self.instance.config, message.topic))
         await self._publishing.tell(target, queue or target.rotation.next_queue(), ready)
@@ -265,7 +264,7 @@ class Producer(ProducerMember):
         from rocketwire.client.batching import check_batch, outgoing_batch
 
         for message in messages:
-            _check_call(message)
+            _check_type(message)
         check_batch(messages, self.config)
         namespace = self.instance.config.namespace
         topic = messages[0].topic
@@ -332,7 +331,7 @@ class Producer(ProducerMember):
         from rocketwire.client.handlers import check_callable
         from rocketwire.client.transactions import TransactionSendResult, half_message
 
-        _check_call(message)
+        _check_type(message)
         check_callable("execute", execute, "message, result")
         half = half_message(message, self._group)
         result = await self.send(half, within=within)
@@ -369,7 +368,7 @@ class Producer(ProducerMember):
 
         from rocketwire.client.request_reply import request_message
 
-        _check_call(message)
+        _check_type(message)
         limit = self.config.send_msg_timeout if within is None else within
         correlation_id = str(uuid.UUID(int=self._chance.getrandbits(128), version=4))
         name = wire_topic(self.instance.config, message.topic)
@@ -442,14 +441,8 @@ class Producer(ProducerMember):
         await keep_looking(self.instance, self._publishing, PROBE_SECONDS)
 
 
-def _check_call(message: object) -> None:
-    """Check what a send was called with, and where.
-
-    Raises:
-        NotInTrioError: the caller does not run in trio.
-        IllegalMessageTypeError: it is not a message.
-    """
-    require_trio()
+def _check_type(message: object) -> None:
+    """Raises ``IllegalMessageTypeError`` unless it is a message."""
     if not isinstance(message, Message):
         raise IllegalMessageTypeError(str(wrong_type("message", "a Message", message)))
 

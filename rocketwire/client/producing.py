@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 import trio
 
 from rocketwire.client.arguments import check_config
-from rocketwire.client.clock import require_trio
 from rocketwire.client.instance import ClientInstance
 from rocketwire.client.opening import client_of
+from rocketwire.client.trio_only import require_trio
 from rocketwire.policy.names import without_namespace
 from rocketwire.tasks import background
 
@@ -85,7 +85,8 @@ async def open_producer(
             from rocketwire.client.trace import TraceDispatcher
             from rocketwire.client.tracing import ProducerTrace
 
-            tracer = Producer(client, f"_INNER_TRACE_PRODUCER-{group}-PRODUCE", ProducerConfig())
+            sends = ProducerConfig(send_msg_timeout=5.0)  # Java: getAndCreateTraceProducer
+            tracer = Producer(client, f"_INNER_TRACE_PRODUCER-{group}-PRODUCE", sends)
             dispatcher = TraceDispatcher(tracer.send, settings.trace_topic)
             producer.trace = ProducerTrace(
                 dispatcher, client, without_namespace(producer.group, client.config.namespace)

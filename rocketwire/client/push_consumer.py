@@ -8,14 +8,14 @@ Java: ``DefaultMQPushConsumerImpl``.
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
 import trio
 
 from rocketwire.client.arguments import check_config
 from rocketwire.client.assignment import Assignment
-from rocketwire.client.clock import every, now_millis, require_trio
+from rocketwire.client.clock import every, now_millis
 from rocketwire.client.concurrently import ConcurrentConsumption
 from rocketwire.client.consumer_stats import ConsumerStats
 from rocketwire.client.consuming import (
@@ -31,6 +31,7 @@ from rocketwire.client.locking import LOCK_INTERVAL, QueueLocks
 from rocketwire.client.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
 from rocketwire.client.opening import client_of
 from rocketwire.client.orderly import OrderlyConsumption
+from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.enums import ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData
@@ -42,6 +43,7 @@ from rocketwire.tasks import background
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
+    from rocketwire.client.consumer_trace import ConsumerTrace
     from rocketwire.client.consuming import (
         MessageListenerConcurrently,
         MessageListenerOrderly,
@@ -60,6 +62,7 @@ GOODBYE: Final = 5.0
 """Seconds beside ``await_termination`` in which a consumer that closes stores offsets, unlocks queues and tells brokers."""
 
 
+@trio_only()
 class PushConsumer:
     """A consumer of one group.
 
@@ -79,8 +82,9 @@ class PushConsumer:
         *,
         orderly: bool,
         nursery: trio.Nursery,
+        trace: ConsumerTrace | None = None,
     ) -> None:
-        """Without subscriptions; arguments as of ``open_push_consumer``, which also starts it."""
+        """Without subscriptions; arguments as of ``open_push_consumer``, which also starts it and opens ``trace``."""
         self.group = group
         self.config = config
         self._instance = instance
@@ -104,12 +108,12 @@ class PushConsumer:
         if orderly:
             heard = orderly_listener or deliveries.orderly
             self._consumption = OrderlyConsumption(
-                instance, group, config, heard, self._offsets, locks, self._stats, nursery
+                instance, group, config, heard, self._offsets, locks, self._stats, nursery, trace
             )
         else:
             told = listener or deliveries.concurrently
             self._consumption = ConcurrentConsumption(
-                instance, group, config, told, self._offsets, self._stats, nursery
+                instance, group, config, told, self._offsets, self._stats, nursery, trace
             )
         self.assignment = Assignment(
             instance,
@@ -163,9 +167,11 @@ class PushConsumer:
             expression_type: None or ``TAG``, ``SQL92``, or another that the broker knows.
 
         Raises:
+            NotInTrioError: the caller does not run in trio.
             IllegalTypeError: an argument is not a text.
             LocalProtocolError: not a name of a topic, no tag in the expression, or none of another type.
         """
+        require_trio()
         check_subscription(topic, expression, expression_type)
         check_topic(topic)
         name = with_namespace(self._instance.config.namespace, topic)
@@ -177,6 +183,7 @@ class PushConsumer:
 
     def unsubscribe(self, topic: str) -> None:
         """Want nothing of the topic any more."""
+        require_trio()
         name = with_namespace(self._instance.config.namespace, topic)
         if self._subscriptions.pop(name, None) is not None:
             self._instance.heartbeat_soon()
@@ -189,10 +196,12 @@ class PushConsumer:
 
     def suspend(self) -> None:
         """Pull nothing until ``resume``; what has come is still handled."""
+        require_trio()
         self.assignment.pulls.suspended = True
 
     def resume(self) -> None:
         """Pull again."""
+        require_trio()
         self.assignment.pulls.suspended = False
 
     # ------------------------------------------------------------------ a member of the instance
@@ -351,8 +360,19 @@ async def open_push_consumer(
         orderly_listener = async_handler("orderly_listener", orderly_listener, "messages, context")
     settings = config or PushConsumerConfig()
     shares = settings.message_model is not MessageModel.BROADCASTING
-    async with client_of(client, own_instance=shares) as instance, background() as nursery:
+    async with (
+        client_of(client, own_instance=shares) as instance,
+        background() as nursery,
+        AsyncExitStack() as stack,
+    ):
         name = with_namespace(instance.config.namespace, group)
+        trace: ConsumerTrace | None = None
+        if settings.enable_trace:
+            from rocketwire.client.consumer_trace import open_consumer_trace
+
+            late = settings.consume_timeout
+            opened = open_consumer_trace(instance, name, settings.trace_topic, late, nursery)
+            trace = await stack.enter_async_context(opened)
         consumer = PushConsumer(
             instance,
             name,
@@ -361,6 +381,7 @@ async def open_push_consumer(
             orderly_listener,
             orderly=orderly or orderly_listener is not None,
             nursery=nursery,
+            trace=trace,
         )
         try:
             await consumer.start(subscriptions)

@@ -30,12 +30,12 @@ from rocketwire.client.broker_topics import (
     version_question_of,
 )
 from rocketwire.client.calls import make_request
-from rocketwire.client.clock import require_trio
 from rocketwire.client.config import config_of
 from rocketwire.client.handlers import async_handler, sync_function
 from rocketwire.client.nameserver import NameServers, OneNameServer
 from rocketwire.client.outages import Outages
 from rocketwire.client.pool import open_pool
+from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import RocketWireError
@@ -63,6 +63,7 @@ _SHORTEST, _LONGEST = 10.0, 60.0
 """Seconds between which Java keeps the time between two registrations."""
 
 
+@trio_only()
 class Registration:
     """A broker's presence at the name servers; made by ``open_registration``.
 

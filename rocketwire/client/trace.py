@@ -3,7 +3,8 @@
 Rules of this file: the text of a record is Java's, field for field; tracing never delays or fails what is traced, and when the
 trace topic cannot keep up the newest records are dropped and counted.
 
-Java: ``TraceDataEncoder``, ``AsyncTraceDispatcher``, ``SendMessageTraceHookImpl``, ``EndTransactionTraceHookImpl``.
+Java: ``TraceDataEncoder``, ``AsyncTraceDispatcher``, ``SendMessageTraceHookImpl``, ``EndTransactionTraceHookImpl``,
+``ConsumeMessageTraceHookImpl``.
 """
 
 from __future__ import annotations
@@ -33,6 +34,9 @@ BATCH: Final = 20
 
 MAX_TRACE_BYTES: Final = 128_000
 """Bytes of one message of records, about."""
+
+MAX_KEYS_BYTES: Final = 24_000
+"""Bytes of the keys of one message of records, about: all properties together fit 32,767."""
 
 FLUSH_INTERVAL: Final = 5.0
 """Seconds for which a record waits for others."""
@@ -122,6 +126,41 @@ def recall_record(
     return TraceRecord(text, (msg_id,), topic)
 
 
+def consume_before_record(
+    *,
+    timestamp: int,
+    region: str,
+    group: str,
+    topic: str,
+    request_id: str,
+    msg_id: str,
+    retry_times: int,
+    keys: str | None,
+) -> TraceRecord:
+    """A handler is called with a message."""
+    text = record("SubBefore", timestamp, region, group, request_id, msg_id, retry_times, keys)
+    return TraceRecord(text, (msg_id, *_split(keys)), topic)
+
+
+def consume_after_record(
+    *,
+    timestamp: int,
+    group: str,
+    topic: str,
+    request_id: str,
+    msg_id: str,
+    cost_millis: int,
+    is_success: bool,
+    keys: str | None,
+    outcome: int,
+) -> TraceRecord:
+    """A handler has returned from a message, or has raised."""
+    text = record(
+        "SubAfter", request_id, msg_id, cost_millis, is_success, keys, outcome, timestamp, group
+    )
+    return TraceRecord(text, (msg_id, *_split(keys)), topic)
+
+
 def _split(keys: str | None) -> list[str]:
     return [key for key in (keys or "").split(const.KEY_SEPARATOR) if key]
 
@@ -148,6 +187,7 @@ class TraceDispatcher:
         self._send = send
         self._queue: deque[TraceRecord] = deque()
         self._enough = trio.Event()
+        self._sending = trio.Lock()
         self._outages = Outages()
 
     def append(self, one: TraceRecord) -> None:
@@ -168,28 +208,38 @@ class TraceDispatcher:
             await self.flush()
 
     async def flush(self) -> None:
-        """Send what has come so far."""
-        while self._queue:
-            message = trace_message(self.topic, self._next())
-            try:
-                await self._send(message)
-            except RocketWireError as error:
-                self._outages.report(
-                    "message trace", f"trace records were not sent: {error}", advice_on(error)
-                )
-            else:
-                self._outages.end("message trace")
+        """Send what has come so far; what is being sent already is waited for."""
+        async with self._sending:
+            while self._queue:
+                await self._send_next()
+
+    async def _send_next(self) -> None:
+        """Send the oldest records, and warn if they are not taken."""
+        message = trace_message(self.topic, self._next())
+        try:
+            await self._send(message)
+        except RocketWireError as error:
+            self._outages.report(
+                "message trace", f"trace records were not sent: {error}", advice_on(error)
+            )
+        else:
+            self._outages.end("message trace")
 
     def _next(self) -> list[TraceRecord]:
         """The oldest records that go into one message."""
         taken = [self._queue.popleft()]
-        size = len(taken[0].text)
+        size, keys = len(taken[0].text), _size_of_keys(taken[0])
         while self._queue and len(taken) < BATCH and self._queue[0].topic == taken[0].topic:
             size += len(self._queue[0].text)
-            if size > MAX_TRACE_BYTES:
+            keys += _size_of_keys(self._queue[0])
+            if size > MAX_TRACE_BYTES or keys > MAX_KEYS_BYTES:
                 break
             taken.append(self._queue.popleft())
         return taken
+
+
+def _size_of_keys(one: TraceRecord) -> int:
+    return sum(len(key) + 1 for key in one.keys)
 
 
 def trace_message(topic: str, records: Sequence[TraceRecord]) -> Message:

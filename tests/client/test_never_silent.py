@@ -165,6 +165,21 @@ async def test_two_minutes_without_work_are_a_handful_of_lines_at_info(
 
 
 @pytest.mark.parametrize("flavour", FLAVOURS)
+async def test_a_broker_that_dies_is_one_warning_of_the_group_at_a_time(
+    flavour: str, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with world() as (network, client), consumer(flavour, client):
+        await trio.sleep(30)
+        await network.peer(BROKER).go_down()
+        await trio.sleep(TWO_MINUTES)
+        lines = [line for line in logged(caplog) if line.startswith("group g: ")]
+
+    subjects = {line.partition(f": {BROKER}")[0] for line in lines}
+    assert len(subjects) <= (2 if flavour == "orderly" else 1), lines  # it loses its queues first
+    assert len(lines) in GROWING, lines
+
+
+@pytest.mark.parametrize("flavour", FLAVOURS)
 async def test_a_consumer_where_all_is_well_logs_nothing(
     flavour: str, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:

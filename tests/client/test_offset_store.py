@@ -197,3 +197,22 @@ def test_offsets_in_files_need_a_home_or_a_directory(
     with pytest.raises(LocalProtocolError, match="home"):
         LocalFileOffsetStore("client", "group", None)
     assert LocalFileOffsetStore("client", "group", tmp_path).path.is_relative_to(tmp_path)
+
+
+async def test_a_file_that_cannot_be_written_is_a_warning_at_growing_intervals(
+    tmp_path: Path, autojump_clock: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "rocketwire.client")
+    (tmp_path / "client").touch()  # where a folder belongs
+    store = LocalFileOffsetStore("client", "g", tmp_path)
+    for number in range(24):
+        store.update(ZERO, number, increase_only=True)
+        await store.persist([ZERO])
+        await trio.sleep(5)
+    assert len(caplog.messages) == 4
+    assert caplog.messages[0].startswith("group g: storing of offsets: [Errno 20]")
+    assert "set local_offset_store_dir" in caplog.messages[0]
+
+    (tmp_path / "client").unlink()
+    await store.persist([ZERO])
+    assert caplog.messages[4:] == ["group g: storing of offsets: works again, after 120 s"]

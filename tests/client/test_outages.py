@@ -111,6 +111,66 @@ async def test_an_outage_lasts_until_each_part_works_or_does_not_matter_any_more
     assert "works again" not in caplog.messages[-1]
 
 
+GONE = ConnectFailedError("b:1: refused")
+SILENT = RequestTimeoutError("b:1", 11, 3.0)
+
+
+async def test_a_server_that_cannot_be_asked_is_one_warning_whatever_was_asked_of_it(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "rocketwire.client")
+    outages = Outages()
+    for _ in range(100):
+        outages.report("pulls", GONE)
+        outages.report("queues", SILENT)
+        outages.report("offsets", f"offset 1 was not stored: {GONE}", cause=GONE)
+        await trio.sleep(1)
+    assert {line.partition(":")[0] for line in logged(caplog)} == {"pulls"}
+    assert len(logged(caplog)) == 4
+    for subject in ("queues", "offsets", "pulls"):
+        outages.end(subject)
+    assert logged(caplog, logging.INFO)[4:] == ["pulls: works again, after 100 s"]
+
+
+async def test_another_server_and_a_refusal_are_warnings_of_their_own(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    outages = Outages()
+    outages.report("pulls", GONE)
+    outages.report("queues", ConnectFailedError("b:2: refused"))
+    outages.report("offsets", BrokerError(16, "no", 11, "b:1"))
+    outages.report("locks", IllegalAddressError("b"))
+    outages.report("heartbeats", IllegalAddressError("b"))
+    assert [line.partition(":")[0] for line in logged(caplog)] == [
+        "pulls", "queues", "offsets", "locks", "heartbeats",
+    ]  # fmt: skip
+
+
+async def test_a_server_is_warned_of_as_long_as_anything_fails_because_of_it(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    outages = Outages()
+    outages.report("pulls", "busy", patience=3)
+    outages.report("queues", BrokerError(16, "no", 11, "b:1"))
+    assert len(logged(caplog)) == 1
+    for _ in range(40):  # both have been warned of, for other reasons too
+        outages.report("pulls", GONE)
+        outages.report("queues", GONE)
+        await trio.sleep(1)
+    assert [line.partition(":")[0] for line in logged(caplog)] == ["queues", *["pulls"] * 3]
+    outages.end("pulls")
+    outages.report("queues", GONE)
+    assert logged(caplog)[-1].startswith("queues: b:1: refused")
+
+
+async def test_a_remark_of_several_lines_is_one_line(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    Outages().report("pulls", BrokerError(17, "topic[T] not exist! \nSee http://x\r\n", 11, "b:1"))
+    (line,) = logged(caplog)
+    assert "TOPIC_NOT_EXIST (17) topic[T] not exist! See http://x (create" in line
+
+
 async def test_what_was_over_before_a_warning_was_due_is_not_mentioned(
     autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
 ) -> None:

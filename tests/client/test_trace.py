@@ -106,6 +106,41 @@ async def test_records_go_together_up_to_a_number_a_size_and_a_topic() -> None:
     assert {message.topic for message in sent} == {"TRACE"}
 
 
+async def test_records_with_long_keys_go_in_several_messages() -> None:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        await trio.lowlevel.checkpoint()
+        sent.append(message)
+
+    dispatcher = trace.TraceDispatcher(send)
+    for number in range(4):
+        dispatcher.append(trace.TraceRecord("x", (f"{number}" * 10_000,), "T"))
+    await dispatcher.flush()
+
+    assert [len(message.keys) for message in sent] == [2, 2]
+
+
+async def test_a_last_flush_waits_for_the_records_that_are_being_sent(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        await trio.sleep(1)
+        sent.append(message)
+
+    dispatcher = trace.TraceDispatcher(send)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(dispatcher.run)
+        for number in range(trace.BATCH):
+            dispatcher.append(one(number))
+        await trio.testing.wait_all_tasks_blocked()
+        await dispatcher.flush()
+        nursery.cancel_scope.cancel()
+    assert len(sent) == 1
+
+
 async def test_what_finds_no_room_is_dropped_and_what_fails_is_logged(
     caplog: pytest.LogCaptureFixture,
 ) -> None:

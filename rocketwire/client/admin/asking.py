@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import trio
 
 from rocketwire.client.calls import SUCCESS
+from rocketwire.client.trio_only import trio_only
 from rocketwire.errors import ChannelError, RocketWireError
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ def leave_out(place: object, error: ChannelError) -> ChannelError:
     return error
 
 
+@trio_only()
 class Asking:
     """Calls of one subject; all of them raise what ``ask`` raises.
 
@@ -85,6 +87,11 @@ class Asking:
         """
         self.client = client
         self.within = within
+
+    def __init_subclass__(cls) -> None:
+        """Calls outside of trio are refused, of whatever subject."""
+        super().__init_subclass__()
+        trio_only()(cls)
 
     async def ask(
         self,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from rocketwire.client.trio_only import trio_only
 from rocketwire.policy.names import (
     PREDEFINED_GROUPS,
     is_dlq_topic,
@@ -25,6 +26,7 @@ _MOST_PERM: Final = 7
 """All bits that a permission may have."""
 
 
+@trio_only()
 class Exports:
     """Calls about users' topics and groups; all of them raise what ``Asking.ask`` raises."""
 

@@ -30,6 +30,9 @@ import org.apache.rocketmq.client.impl.factory.MQClientInstance;
 import org.apache.rocketmq.client.producer.DefaultMQProducer;
 import org.apache.rocketmq.client.producer.SendResult;
 import org.apache.rocketmq.client.producer.SendStatus;
+import org.apache.rocketmq.client.trace.TraceBean;
+import org.apache.rocketmq.client.trace.TraceContext;
+import org.apache.rocketmq.client.trace.TraceDataEncoder;
 import org.apache.rocketmq.client.utils.MessageUtil;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
 import org.apache.rocketmq.common.message.Message;
@@ -56,6 +59,7 @@ import org.apache.rocketmq.tools.command.MQAdminStartup;
  *        the time in milliseconds, its queue id and offset are a line of FILE       -> its client id
  *   request NAMESRV TOPIC GROUP BODY MILLIS  send a message and wait for its reply -> the reply's body
  *   reply NAMESRV TOPIC GROUP    start a consumer that replies "re: BODY"          -> nothing
+ *   traces BODY                  decode the body of a trace message, given in base64 -> one word per record, its fields by lines
  *   queues NAME                  the ids of the queues that it has -> one word per queue
  *   received GROUP COUNT MILLIS  wait for COUNT different keys     -> one word per delivery, its key
  *   load NAMESRV TOPIC GROUP GAP  send keys GROUP-0, GROUP-1, ... GAP ms apart until "unload" -> nothing
@@ -201,6 +205,27 @@ public class Peer {
         return String.join("\n", lines);
     }
 
+    /** What Java reads in the body of a trace message. */
+    private static List<String> traces(String body) {
+        List<String> records = new ArrayList<>();
+        for (TraceContext record : TraceDataEncoder.decoderFromTraceDataString(body)) {
+            TraceBean message = record.getTraceBeans().get(0);
+            records.add(String.join("\n",
+                record.getTraceType().name(),
+                record.getRegionId(),
+                record.getGroupName(),
+                record.getRequestId(),
+                String.valueOf(record.getTimeStamp()),
+                String.valueOf(record.getCostTime()),
+                String.valueOf(record.isSuccess()),
+                String.valueOf(record.getContextCode()),
+                message.getMsgId(),
+                message.getKeys(),
+                String.valueOf(message.getRetryTimes())));
+        }
+        return records;
+    }
+
     private List<String> perform(String verb, String[] words) throws Exception {
         switch (verb) {
             case "admin":
@@ -230,6 +255,8 @@ public class Peer {
                 return List.of();
             case "read":
                 return read(words[0], words[1]);
+            case "traces":
+                return traces(new String(Base64.getDecoder().decode(words[0]), StandardCharsets.UTF_8));
             case "queues":
                 return queues(words[0]);
             case "received":

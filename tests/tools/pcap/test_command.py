@@ -7,6 +7,7 @@ import errno
 import importlib
 import io
 import json
+import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
@@ -97,7 +98,13 @@ def test_text_says_who_asked_whom_for_what(usual: Made, decode: Any) -> None:
     lines = decode(str(usual.path)).decode().splitlines()
     assert len(rows(usual.path)) == len(lines)
     assert any(" > " in line and "request SEND_MESSAGE_V2(310)" in line for line in lines)
-    assert any("response SUCCESS(0)" in line and "latency_ns=" in line for line in lines)
+    assert any(re.search(r"response SUCCESS\(0\) .* latency=[0-9.]+ms$", line) for line in lines)
+    assert not any("_ns=" in line for line in lines)
+
+
+def test_text_names_a_time_without_a_unit_and_shows_it_as_one(usual: Made, decode: Any) -> None:
+    line = decode(str(usual.path), "--fields", "end_time_ns,body_length").decode().splitlines()[0]
+    assert re.match(r"end_time=\d{4}-\d\d-\d\dT[0-9:.]+Z body_length=\d+$", line)
 
 
 def test_columns_come_as_they_were_asked_for(usual: Made, decode: Any) -> None:

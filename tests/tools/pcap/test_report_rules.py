@@ -219,3 +219,21 @@ def test_the_command_says_its_version(capsys: pytest.CaptureFixture[str]) -> Non
     with pytest.raises(SystemExit, match="0"):
         main(["--version"])
     assert capsys.readouterr().out == f"{__version__}\n"
+
+
+def test_a_frame_that_cannot_be_read_has_no_code_language_or_version() -> None:
+    summary = Summary(10)
+    fields = summary.fields
+    columns: dict[str, list[Any]] = {name: [1] for name in fields}
+    columns |= {name: ["x"] for name in fields if EVERY[name] == arrow.pa.string()}
+    columns |= {name: [True] for name in fields if EVERY[name] == arrow.pa.bool_()}
+    missing = ("kind", "code", "code_name", "request_code", "latency_ns", "language", "version")
+    columns |= {name: [None] for name in missing}
+    summary.take(
+        arrow.batch([arrow.column(columns[name], EVERY[name]) for name in fields], schema(fields))
+    )
+    tables = {table.name: table for table in summary.tables([])}
+
+    assert tables["requests"].objects() == [{"kind": None, "code": None, "frames": 1}]
+    assert tables["clients"].objects() == [{"language": None, "version": None, "requests": 1}]
+    assert as_text([tables["requests"]]).endswith("   -     -       1")

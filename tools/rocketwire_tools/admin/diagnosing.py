@@ -7,7 +7,7 @@ a problem, or is rarely intended.  Each rule has an id that never changes, becau
 from __future__ import annotations
 
 import ipaddress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.flags import Perm
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from rocketwire.messages.ha import HARuntimeInfo
     from rocketwire.messages.route import BrokerData, TopicRouteData
+    from rocketwire_tools.admin.snapshots import Difference
 
 OK: Final = "ok"
 WARNING: Final = "warning"
@@ -154,28 +155,73 @@ def _name_servers(snapshots: Sequence[Snapshot], failures: Mapping[str, str]) ->
     if len(versions) > 1:
         text = f"name servers run {', '.join(sorted(versions))}"
         yield Finding(WARNING, "name-server-versions", "versions", "nameServers", text)
-    partly = dict(_registered_partly(snapshots))
-    for name, (there, missing) in partly.items():
-        text = f"is registered with {', '.join(there)}, and not with {', '.join(missing)}"
-        yield Finding(PROBLEM, "broker-registered-partly", "broker", name, text)
+    yield from _registered_partly(snapshots)
     first = snapshots[0]
     for other in snapshots[1:]:
-        for kind, name, here, there_ in differences(first, other):
-            if kind == "broker" and name in partly:
+        for difference in differences(first, other):
+            if _is_of_missing_broker(difference, first, other):
                 continue
-            text = f"{first.address} says {_said(here)}, {other.address} says {_said(there_)} of {kind}"
+            kind, name, here, there = difference
+            text = (
+                f"{first.address} says {_said(here)}, {other.address} says {_said(there)} of {kind}"
+            )
             yield Finding(PROBLEM, "name-servers-differ", kind, name, text)
 
 
-def _registered_partly(
-    snapshots: Sequence[Snapshot],
-) -> Iterator[tuple[str, tuple[list[str], list[str]]]]:
-    """Broker groups that some name servers know and others do not, with the addresses of both."""
-    for name in sorted(broker_groups(snapshots)):
-        there = [one.address for one in snapshots if name in one.brokers]
-        missing = [one.address for one in snapshots if name not in one.brokers]
-        if missing:
-            yield name, (there, missing)
+def _registered_partly(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
+    """Findings about masters and replicas that are registered with some of the name servers."""
+    for name, addresses in sorted(broker_groups(snapshots).items()):
+        registered = {
+            id_: tuple(one.address for one in snapshots if id_ in _addresses(one, name))
+            for id_ in sorted(addresses)
+        }
+        for there in dict.fromkeys(registered.values()):
+            missing = [one.address for one in snapshots if one.address not in there]
+            if not missing:
+                continue
+            ids = [id_ for id_, at in registered.items() if at == there]
+            which = "" if len(ids) == len(addresses) else ", ".join(map(_role, ids)) + " "
+            text = (
+                f"{which}is registered with {', '.join(there)}, and not with {', '.join(missing)}"
+            )
+            yield Finding(PROBLEM, "broker-registered-partly", "broker", name, text)
+
+
+def _is_of_missing_broker(difference: Difference, first: Snapshot, second: Snapshot) -> bool:
+    """Whether name servers differ only because a broker is registered with one of them, which is a finding of its own."""
+    kind, name, here, there = difference
+    one, other = (
+        {name for name in each.brokers if _addresses(each, name)} for each in (first, second)
+    )
+    gone = one ^ other
+    if kind == "cluster":
+        return {*first.clusters.get(name, ())} ^ {*second.clusters.get(name, ())} <= gone
+    if here is not None and there is not None:
+        return kind == "broker" and _is_equal_of_both(name, first, second)
+    if kind == "topic":
+        route = first.routes.get(name) or second.routes.get(name)
+        queues = (route.queue_datas if route else None) or ()
+        return bool(queues) and {one.broker_name or "" for one in queues} <= gone
+    return (name.rpartition("@")[2] if kind == "route" else name) in gone
+
+
+def _is_equal_of_both(name: str, first: Snapshot, second: Snapshot) -> bool:
+    """Whether two name servers say the same of those replicas of a broker group that both know."""
+    both = _addresses(first, name).keys() & _addresses(second, name).keys()
+    one, other = (
+        replace(
+            snapshot.brokers[name],
+            broker_addrs={id_: _addresses(snapshot, name)[id_] for id_ in both},
+        )
+        for snapshot in (first, second)
+    )
+    return one == other
+
+
+def _addresses(snapshot: Snapshot, name: str) -> Mapping[int, str]:
+    """The addresses of a broker group by id; none if the name server does not know it."""
+    group = snapshot.brokers.get(name)
+    return (group.broker_addrs if group else None) or {}
 
 
 def _said(value: object) -> str:
@@ -214,7 +260,7 @@ def broker_groups(snapshots: Sequence[Snapshot]) -> dict[str, dict[int, str]]:
 
 def _reached(name: str, id_: int, address: str, probe: Probe) -> Iterator[Finding]:
     """Findings about one broker at one address."""
-    role = "master" if id_ == MASTER_ID else f"replica {id_}"
+    role = _role(id_)
     if probe.elsewhere is not None:
         text = f"{role} is registered as {address}, where it does not answer ({probe.error}); it answers at {probe.elsewhere}"
         yield Finding(PROBLEM, "broker-other-address", "broker", name, text)
@@ -240,6 +286,10 @@ def _reached(name: str, id_: int, address: str, probe: Probe) -> Iterator[Findin
         yield Finding(
             status, id_of_rule, "broker", name, f"{role} {address}: disk {probe.disk:.0%} full"
         )
+
+
+def _role(id_: int) -> str:
+    return "master" if id_ == MASTER_ID else f"replica {id_}"
 
 
 def _replicas(

@@ -76,10 +76,7 @@ def line_of(error: BaseException) -> str:
             RETRY_PREFIX
         )  # brokers create it for a group's first consumer
         return f"no such group {group}: no consumer of it has ever connected ({error})"
-    text = " ".join(str(error).split()) or type(error).__name__
-    if isinstance(error, SendFailedError) and error.__cause__ is not None:
-        return f"{text}: {line_of(error.__cause__)}"
-    return text
+    return " ".join(str(error).split()) or type(error).__name__
 
 
 def is_denied(error: RocketWireError) -> bool:

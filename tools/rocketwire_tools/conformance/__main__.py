@@ -31,7 +31,7 @@ from rocketwire_tools.conformance.arguments import (
     output,
     start_command,
 )
-from rocketwire_tools.conformance.case import Profile
+from rocketwire_tools.conformance.case import Profile, VerdictKind
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.diff_command import diff
 from rocketwire_tools.conformance.explaining import explain
@@ -216,8 +216,10 @@ async def _run(
                 done.status = FAILED
                 return done
         if await until_interrupted(partial(run.cases, cases, NUMBERS)):
+            played = sum(verdict.kind is not VerdictKind.SKIP for verdict in run.verdicts)
+            skipped = len(run.verdicts) - played
             done.problem = (
-                f"interrupted: {len(run.verdicts)} of {len(cases)} cases were carried out"
+                f"interrupted: {played} of {len(cases)} cases were carried out, {skipped} skipped"
             )
             done.status = FAILED
         done.verdicts, done.left, done.problems = run.verdicts, run.left, run.problems

@@ -32,6 +32,7 @@ from rocketwire_tools.conformance.target import StartedTarget
 from rocketwire_tools.conformance.traces import REGISTER, Traces
 from rocketwire_tools.conformance.verdict import Exchange, Observation, arrival_text
 from rocketwire_tools.conformance.wording import outcome as in_words
+from rocketwire_tools.conformance.wording import request_name
 from rocketwire_tools.conformance.writing import literal_bytes, request_bytes, with_names
 
 if TYPE_CHECKING:
@@ -158,10 +159,10 @@ class Play:
         """
         link = await self.link(on)
         opaque, data = self._bytes_of(request, link)
-        await self._send(link, data, f"request {request.code}")
+        await self._send(link, data, f"request {request_name(request.code)}")
         with trio.move_on_after(5 * self._patience):
             return await link.next(lambda arrival: belongs(arrival, opaque))
-        raise CaseFailedError(f"no answer to request {request.code}")
+        raise CaseFailedError(f"no answer to request {request_name(request.code)}")
 
     def server(self) -> StartedTarget:
         """The target, which has to be one that the suite has started.
@@ -343,7 +344,7 @@ class Play:
     async def _ask(self, step: Ask) -> None:
         link = await self.link(step.on)
         opaque, data = self._bytes_of(step.request, link)
-        await self._send(link, data, f"request {step.request.code}")
+        await self._send(link, data, f"request {request_name(step.request.code)}")
         await self._settle(
             link,
             step.outcomes or (OK,),

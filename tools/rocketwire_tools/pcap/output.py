@@ -211,7 +211,7 @@ class Text:
         if "code" in row or "code_name" in row:
             words.append(_code(row))
         words += [
-            f"{name}={_FORMS.get(name, plain)(row[name])}"
+            f"{_NAMES.get(name, name)}={_FORMS.get(name, plain)(row[name])}"
             for name in self._names
             if name not in _IN_WORDS and row[name] is not None and row[name] != _USUAL.get(name)
         ]
@@ -268,6 +268,8 @@ _FORMS: Final[dict[str, Callable[[Any], str]]] = {
     "latency_ns": _milliseconds,
     "end_time_ns": clock,
 }
+_NAMES: Final = {name: name.removesuffix("_ns") for name in _FORMS}
+"""Names of what is not written in nanoseconds."""
 _USUAL: Final = {"header_ok": True, "body_ok": True, "gap": False}
 """What is left out, because it is as it should be."""
 _SINKS: Final[dict[str, Callable[[IO[bytes], Schema], Sink]]] = {

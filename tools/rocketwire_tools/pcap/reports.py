@@ -371,10 +371,10 @@ class Summary:
         self._top = top
         self._first = self._last = 0
         self._kinds: Counter[str] = Counter()
-        self._codes: Counter[tuple[str, str]] = Counter()
+        self._codes: Counter[tuple[str | None, str | None]] = Counter()
         self._errors: Counter[tuple[str, str]] = Counter()
         self._poll_ends = PollEnds()
-        self._clients: Counter[tuple[str, str]] = Counter()
+        self._clients: Counter[tuple[str | None, str | None]] = Counter()
         self._odd: Counter[str] = Counter()
         self._talkers = Tally()
         self._seconds: Counter[int] = Counter()
@@ -395,7 +395,7 @@ class Summary:
         if len(self._seconds) > _KEYS:
             self._seconds = Counter(dict(self._seconds.most_common(_KEYS // 2)))
         self._codes.update(
-            (kind, name or str(code))
+            (kind, name or (None if code is None else str(code)))
             for kind, name, code in zip(get["kind"], get["code_name"], get["code"], strict=True)
             if kind != "response"
         )
@@ -471,9 +471,9 @@ class Summary:
         ]
 
 
-def _version(number: int | None) -> str:
+def _version(number: int | None) -> str | None:
     """The name of a protocol version, as ``V5_5_0``; its number if Java has no name for it."""
-    return "-" if number is None else MQVersion(number).name
+    return None if number is None else MQVersion(number).name
 
 
 def _fold(counts: Counter[Any], others: tuple[Any, ...]) -> None:
