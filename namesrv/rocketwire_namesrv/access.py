@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Address = IPv4Address | IPv6Address
 
-__all__ = ["Access", "AccessRefused", "Denied", "Exposed", "Role", "exposed"]
+__all__ = ["Access", "AccessRefused", "Denied", "Exposed", "Role", "exposed", "is_loopback"]
 
 
 class Role(Enum):
@@ -145,10 +145,15 @@ def exposed(config: Config, address: str) -> tuple[Exposed, ...]:
     lists = config.broker_addresses and config.admin_addresses
     tls = config.tls
     certificates = tls.mode is TlsMode.ENFORCING and tls.client_auth is ClientAuth.REQUIRE
-    host = _host(f"{address}:0")
-    if lists or certificates or (host is not None and host.is_loopback):
+    if lists or certificates or is_loopback(address):
         return ()
     return (Exposed(address=f"{config.bind_address}:{config.listen_port}"),)
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an IP address is one that only this machine reaches."""
+    host = _host(f"{address}:0")
+    return host is not None and host.is_loopback
 
 
 def _networks(text: str, role: Role) -> Networks | None:

@@ -61,7 +61,7 @@ def parse(arguments: Sequence[str]) -> dict[str, str]:
     for word in arguments:
         if word == "--":
             break
-        own, equals, argument = word.removeprefix("--").partition("=")
+        own, equals, value = word.removeprefix("--").partition("=")
         is_own = word.startswith("--") and own in _OURS and waiting not in _WITH_ARGUMENT
         if waiting and not is_own and not _is_option(word):
             found.setdefault(waiting, _unquoted(word))
@@ -72,7 +72,7 @@ def parse(arguments: Sequence[str]) -> dict[str, str]:
                 raise _unrecognized(word)
             waiting = CHECK_CONFIG if own == CHECK_CONFIG and not equals else ""
             if not waiting:
-                found.setdefault(own, argument)
+                found.setdefault(own, value)
         elif word.startswith("-") and word != "-":
             for letter, argument in _options(word):
                 _require_argument(waiting)

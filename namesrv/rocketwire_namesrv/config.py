@@ -316,12 +316,15 @@ class Config:
             }
         )
         if entries is not None:
-            for key, text in entries.items():
-                for each in BY_KEY.get(key, ()):
+            taken = {
+                key: text
+                for key, text in entries.items()
+                if not any(
                     _refused(refused, place_of(entries, key), each.refusal(text))
-            config = replace(
-                config._with_entries(entries, tuple(Owner)), file_entries=dict(entries)
-            )
+                    for each in BY_KEY.get(key, ())
+                )
+            }
+            config = replace(config._with_entries(taken, tuple(Owner)), file_entries=dict(entries))
         config = config._with_observation({*(entries or ()), *system})
         if config_path is not None:
             config = replace(config, config_store_path=config_path.strip(JAVA_BLANKS))
@@ -396,14 +399,11 @@ class Config:
         ]
 
     def _with_entries(self, entries: Mapping[str, str], owners: tuple[Owner, ...]) -> Self:
-        """The values of these owners' properties under their keys; one key may set several.  Texts
-        that are refused are left out."""
+        """The values of these owners' properties under their keys; one key may set several."""
         texts = {
             each.attribute: entries[each.key]
             for each in PROPERTIES
-            if each.owner in owners
-            and each.key in entries
-            and each.refusal(entries[each.key]) is None
+            if each.owner in owners and each.key in entries
         }
         return self._with_texts(texts)
 

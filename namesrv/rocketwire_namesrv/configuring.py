@@ -43,7 +43,7 @@ def configured(path: str | None, environment: Mapping[str, str]) -> Configured:
         OSError: the file cannot be read.
         StorageError: it is no properties text.
     """
-    entries = {} if path is None else load_config(path)
+    entries: Mapping[str, str] = {} if path is None else load_config(path)
     refusals: list[str] = []
     config = Config.load(
         entries,

@@ -59,6 +59,7 @@ class Observation:
         self.observer = Observer(time.time)
         self._server = server
         self._listener: socket.socket | None = None
+        self._address = ""  # the IP address that it listens on
         self._pages: Pages | None = None
         self._scopes: dict[trio.CancelScope, None] = {}
         self._loading = trio.Lock()
@@ -82,7 +83,8 @@ class Observation:
                 raise BindError(text) from error
             LOGGER.warning("%s", text)
             return
-        self.listening = Listening(config.observe_address, self._listener.getsockname()[1])
+        self._address, port = self._listener.getsockname()[:2]
+        self.listening = Listening(config.observe_address, port)
         self._server.state.counters.clock = time.perf_counter
         self._server.journal.listeners.append(self.observer)
         LOGGER.info("operators find metrics and status at %s", self.url)
@@ -146,8 +148,5 @@ class Observation:
                 await trio.to_thread.run_sync(import_module, PAGES)
                 from rocketwire_namesrv.pages import Pages
 
-                address = (
-                    self._listener.getsockname()[0] if self._listener else self.listening.address
-                )
-                self._pages = Pages(self._server, self.observer, address)
+                self._pages = Pages(self._server, self.observer, self._address)
         return self._pages

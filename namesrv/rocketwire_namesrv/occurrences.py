@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from enum import IntEnum, StrEnum
-from typing import ClassVar
+from typing import ClassVar, cast
 
 from rocketwire.codes import RequestCode
 
@@ -48,7 +48,7 @@ def shown(value: object) -> str:
     if value is None:
         return "null"
     if isinstance(value, tuple):
-        text = f"[{', '.join(map(shown, value))}]"
+        text = f"[{', '.join(map(shown, cast('tuple[object, ...]', value)))}]"
     elif isinstance(value, RequestCode):
         text = f"{value.name} ({value:d})" if value.is_known else f"code {value:d}"
     else:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from ipaddress import ip_address
 from typing import TYPE_CHECKING, Final, Protocol
 
 import trio
 
 from rocketwire import __version__
+from rocketwire_namesrv.access import is_loopback
 from rocketwire_namesrv.exposition import CONTENT_TYPE, Exposition
 from rocketwire_namesrv.http_exchange import Document, Exchange, plain
 from rocketwire_namesrv.occurrences import ForeignHostRefused
@@ -71,13 +71,13 @@ class Pages:
     Args:
         server: what they tell of.
         observer: what it has heard.
-        address: where the port listens.
+        address: the IP address that the port listens on.
     """
 
     def __init__(self, server: Observed, observer: Observer, address: str) -> None:
         self._server = server
         self._observer = observer
-        self._local_only = _is_loopback(address)
+        self._local_only = is_loopback(address)
         self._exposition = Exposition(
             server.state,
             observer,
@@ -128,10 +128,3 @@ class Pages:
             facts["waiting for"] = ", ".join(awaited[:MOST_AWAITED])
         status = status_of(state, trio.current_time(), wanted[:MOST_WANTED])
         return status_page(status, facts, observer.permissions, observer.news, observer.troubles)
-
-
-def _is_loopback(address: str) -> bool:
-    try:
-        return ip_address(address).is_loopback
-    except ValueError:
-        return address in {"", "localhost"}

@@ -16,7 +16,7 @@ import pytest
 import trio
 import yaml
 
-from rocketwire_namesrv.__main__ import USAGE, parse
+from rocketwire_namesrv.command_line import USAGE, parse
 from rocketwire_namesrv.config import OBSERVE_PORT, Config, Owner, system_properties
 from rocketwire_namesrv.properties import load_properties
 from rocketwire_namesrv.server import NameServer, serve

@@ -75,11 +75,22 @@ def test_all_settings_are_printed_as_java_prints_them(tmp_path: Path) -> None:
 
     theirs, ours = run_both(["-c", "a.properties", "-p"], tmp_path)
 
-    assert (ours.status, items(ours.out)) == (theirs.status, items(theirs.out))
-    assert "enableTopicList=false" in items(ours.out)
+    javas = items(theirs.out)
+    printed, more = items(ours.out)[: len(javas)], items(ours.out)[len(javas) :]
+    assert (ours.status, printed) == (theirs.status, javas)
+    assert "enableTopicList=false" in printed
+    assert more
+    assert all(line.startswith("rocketwire.") for line in more)
 
 
-@pytest.mark.parametrize("arguments", [["-hp"], ["--bogus"], ["-c"]])
+def test_the_help_is_javas_and_more_behind_it(tmp_path: Path) -> None:
+    theirs, ours = run_both(["-hp"], tmp_path)
+
+    assert (ours.status, ours.out[: len(theirs.out)]) == (theirs.status, theirs.out)
+    assert ours.err == theirs.err
+
+
+@pytest.mark.parametrize("arguments", [["--bogus"], ["-c"]])
 def test_the_command_line_is_answered_as_by_java(arguments: list[str], tmp_path: Path) -> None:
     theirs, ours = run_both(arguments, tmp_path)
 
@@ -93,8 +104,19 @@ def test_the_command_line_is_answered_as_by_java(arguments: list[str], tmp_path:
         {"a.properties": "bad=\\u00zz"},
         {"a.properties": "listenPort=0\nkvConfigPath=kv.json", "kv.json": "{}"},
         {"a.properties": "listenPort=0\nkvConfigPath=kv.json", "kv.json": '{"configTable":{'},
+        {"a.properties": "listenPort=98765\n"},
+        {"a.properties": "listenPort=-1\n"},
+        {"a.properties": "listenPort=0\nscanNotActiveBrokerInterval=0\n"},
     ],
-    ids=["no file", "malformed file", "empty KV document", "malformed KV document"],
+    ids=[
+        "no file",
+        "malformed file",
+        "empty KV document",
+        "malformed KV document",
+        "no such port",
+        "negative port",
+        "no pause between scans",
+    ],
 )
 def test_a_start_that_fails_ends_with_javas_status(
     files: Mapping[str, str], tmp_path: Path
@@ -107,6 +129,33 @@ def test_a_start_that_fails_ends_with_javas_status(
     assert (ours.status, ours.out) == (theirs.status, theirs.out)
     assert ours.status == 255
     assert {name: (tmp_path / name).read_text() for name in files} == files
+
+
+STRANGE = {
+    "serverChannelMaxIdleTimeSeconds": "-1",
+    "needWaitForService": "true",
+    "waitSecondsForService": "-3",
+    "shutdownWaitTimeSeconds": "-4",
+    "connectTimeoutMillis": "-1",
+    "serverSocketSndBufSize": "-1",
+    "serverSocketRcvBufSize": "-1",
+    "scanNotActiveBrokerInterval": "5s",
+    "enableTopicList": "yes",
+}
+
+
+@pytest.mark.parametrize("kind", ["java", "ours"])
+def test_both_start_with_strange_values_and_do_the_same(kind: str, tmp_path: Path) -> None:
+    with name_server(kind, tmp_path / kind, STRANGE) as server:
+        codes = [
+            rawcall.ask(server.port, code, {"topic": "none", "cluster": "none"}).header["code"]
+            for code in (105, 224, 106)
+        ]
+        shown = rawcall.ask(server.port, 319).body.decode().splitlines()
+
+    assert codes == [17, 1, 0]
+    assert "scanNotActiveBrokerInterval=5000" in shown
+    assert "waitSecondsForService=-3" in shown
 
 
 ITEMS = {

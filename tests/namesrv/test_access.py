@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from rocketwire_namesrv.access import Access, AccessRefused, Exposed, Role, exposed
+from rocketwire_namesrv.access import Access, AccessRefused, Exposed, Role, exposed, is_loopback
 from rocketwire_namesrv.config import Config, ConfigError
 from rocketwire_namesrv.handlers import Peer
 from rocketwire_namesrv.session import Session
@@ -129,3 +129,21 @@ def test_a_server_that_everybody_reaches_says_so(
     found = exposed(config, address)
 
     assert [type(each) for each in found] == [Exposed] * is_exposed
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("127.0.0.1", True),
+        ("127.1.2.3", True),
+        ("::1", True),
+        ("::ffff:127.0.0.1", True),
+        ("0.0.0.0", False),  # noqa: S104
+        ("::", False),
+        ("fe80::1%eth0", False),
+        ("", False),
+        ("localhost", False),  # a name is no address
+    ],
+)
+def test_loopback_addresses_are_known_in_every_form(address: str, expected: bool) -> None:
+    assert is_loopback(address) is expected

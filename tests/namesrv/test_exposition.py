@@ -224,7 +224,8 @@ def kinds(of: type[Occurrence] = Occurrence) -> set[type[Occurrence]]:
         for each in of.__subclasses__()  # with slots, a dataclass takes the place of the class
         if each.__module__.startswith("rocketwire_") and "__slots__" in vars(each)
     ]
-    return set().union(*map(kinds, below)) if below else {of}
+    found: set[type[Occurrence]] = set() if below else {of}
+    return found.union(*map(kinds, below))
 
 
 COUNTED_ELSEWHERE = {

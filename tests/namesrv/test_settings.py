@@ -5,11 +5,16 @@ What Java makes of each value of its own settings was seen with a server of 5.5.
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
 from rocketwire_namesrv.config import BY_KEY, PROPERTIES, Config, Owner
+from rocketwire_namesrv.limits import Limit
 from rocketwire_namesrv.settings import BOUNDS, Bounds, networks_of
 
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "name-server.md"
 OURS = [each for each in PROPERTIES if each.owner is Owner.OURS]
 NUMBERS = [each.key for each in OURS if each.kind is int]
 
@@ -178,3 +183,41 @@ def test_what_is_no_number_is_within_no_bounds() -> None:
     assert 1 in Bounds(0, 5)
     assert 0 not in Bounds(1)
     assert 0 in Bounds(2, zero="off")
+
+
+# ---- what the guides say
+
+
+def test_the_guide_has_the_bounds_of_every_setting_that_is_no_limit() -> None:
+    row = re.compile(
+        r"^\| `([\w.]+)` \| (?:from )?(-?\d+)(?: to (\d+))?(, or 0)? \| (no start|ignored|as 0|no broker)",
+        re.MULTILINE,
+    )
+    documented = {
+        key: (int(least), most and int(most), bool(zero), otherwise == "no start")
+        for key, least, most, zero, otherwise in row.findall(GUIDE.read_text("utf-8"))
+    }
+    bounds = {
+        key: each
+        for key, each in BOUNDS.items()
+        if key not in list(Limit) or key == Limit.IDLE_TIME
+    }
+
+    assert documented == {
+        key: (
+            each.least,
+            each.most if each.most < 2**31 - 1 else "",
+            bool(each.zero),
+            not each.otherwise,
+        )
+        for key, each in bounds.items()
+    }
+
+
+def test_limits_have_the_bounds_that_their_page_gives_to_all_of_them() -> None:
+    for key in set(Limit) - {Limit.IDLE_TIME}:
+        bounds = BOUNDS[key]
+        is_size = key in {Limit.FRAME_LENGTH, Limit.HEADER_LENGTH}
+        assert bounds.least == (1024 if is_size else 1)
+        assert bounds.most == (86_400 if bounds.unit == "seconds" else 2**31 - 1)
+        assert bool(bounds.zero) == (key not in {Limit.FRAME_LENGTH, Limit.CONNECTIONS})

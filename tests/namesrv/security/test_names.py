@@ -35,7 +35,7 @@ NAMES = (
     "<script>alert(1)</script>",
 )
 LINE = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d (DEBUG|INFO|WARN|ERROR) \S+ - ")
-BOOT = ("load config", "The Name Server boot")
+BOOT = ("load config", "The Name Server boot", "log: stderr; status page: http:")
 
 
 def spread(port: int, name: str) -> None:
