@@ -1,7 +1,7 @@
 """Message trace: records of what a client did, sent to a topic where operators look for them.
 
 Rules of this file: the text of a record is Java's, field for field; tracing never delays or fails what is traced, and when the
-trace topic cannot keep up the newest records are dropped and counted.
+trace topic cannot keep up the newest records are dropped, counted and warned of.
 
 Java: ``TraceDataEncoder``, ``AsyncTraceDispatcher``, ``SendMessageTraceHookImpl``, ``EndTransactionTraceHookImpl``,
 ``ConsumeMessageTraceHookImpl``.
@@ -34,6 +34,9 @@ BATCH: Final = 20
 
 MAX_TRACE_BYTES: Final = 128_000
 """Bytes of one message of records, about."""
+
+_NO_ROOM: Final = "records of the message trace"
+"""What a warning about dropped records is about."""
 
 MAX_KEYS_BYTES: Final = 24_000
 """Bytes of the keys of one message of records, about: all properties together fit 32,767."""
@@ -194,6 +197,11 @@ class TraceDispatcher:
         """A record, to be sent soon; never waits."""
         if len(self._queue) >= MAX_QUEUED:
             self.dropped += 1
+            self._outages.report(
+                _NO_ROOM,
+                f"{self.dropped} records were dropped: {MAX_QUEUED} wait already",
+                "the broker takes them more slowly than they come",
+            )
             return
         self._queue.append(one)
         if len(self._queue) >= BATCH:
@@ -224,6 +232,8 @@ class TraceDispatcher:
             )
         else:
             self._outages.end("message trace")
+            if not self._queue:
+                self._outages.end(_NO_ROOM)
 
     def _next(self) -> list[TraceRecord]:
         """The oldest records that go into one message."""

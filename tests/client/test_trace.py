@@ -155,3 +155,23 @@ async def test_what_finds_no_room_is_dropped_and_what_fails_is_logged(
     with caplog.at_level("INFO"):
         await dispatcher.flush()
     assert "trace records were not sent: no" in caplog.text
+
+
+async def test_dropped_records_are_a_warning_until_there_is_room_again(
+    autojump_clock: trio.abc.Clock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "rocketwire.client")
+
+    async def send(_: Message) -> None:
+        await trio.lowlevel.checkpoint()
+
+    dispatcher = trace.TraceDispatcher(send)
+    for number in range(trace.MAX_QUEUED + 100):
+        dispatcher.append(one(number))
+    assert len(caplog.messages) == 1
+    assert "1 records were dropped: 2048 wait already" in caplog.messages[0]
+    await trio.sleep(1)
+    await dispatcher.flush()
+    assert caplog.messages[1:] == ["records of the message trace: works again, after 1 s"]
+    dispatcher.append(one(1))
+    assert dispatcher.dropped == 100
