@@ -1,7 +1,7 @@
 """Every stream of a capture: segments sorted into streams, chunk by chunk, and frames cut out of them.
 
-Rules of this file: streams that are undisturbed go to ``plain`` together, what is left of a chunk to ``cutting`` and ``Stream``
-stream by stream.  A stream that nothing came from for long is forgotten when there are too many.
+Rules of this file: streams that are undisturbed, or can be put straight, go to ``plain`` together, what is left of a chunk to
+``Stream`` one by one, until they are undisturbed again.  A stream that nothing came from for long is forgotten when there are too many.
 """
 
 from __future__ import annotations
@@ -13,10 +13,11 @@ import numpy as np
 
 from rocketwire.wire.grammar import PREFIX_SIZE
 from rocketwire_tools.pcap import midway, plain
-from rocketwire_tools.pcap.chunk import FIN, MASK, RST, SYN, Chunk, sorted_by_stream
+from rocketwire_tools.pcap.chunk import FIN, MASK, RST, SYN, Chunk, chunk_of
+from rocketwire_tools.pcap.header_bytes import STEP
 from rocketwire_tools.pcap.marks import unmarked
 from rocketwire_tools.pcap.reassembly import PIECE
-from rocketwire_tools.pcap.segments import Frame, Limits, Place
+from rocketwire_tools.pcap.segments import Frame, Limits
 from rocketwire_tools.pcap.singly import Singly
 from rocketwire_tools.pcap.slots import PLAIN, STRANGE, Slots
 from rocketwire_tools.pcap.stream import Stream
@@ -24,8 +25,8 @@ from rocketwire_tools.pcap.stream import Stream
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rocketwire_tools.pcap.buffers import Buffer
     from rocketwire_tools.pcap.capture import Integers, Records
-    from rocketwire_tools.pcap.cutting import Cut
     from rocketwire_tools.pcap.packets import Segments
 
     Array = np.ndarray[Any, Any]
@@ -38,6 +39,12 @@ MOST_KEPT: Final = 128 << 20
 bodies are wanted."""
 
 
+_TURNS: Final = 4
+"""How often streams that were fed one by one are looked at together again in a chunk."""
+_FEW: Final = 512
+"""Segments that are fed one by one in the time that it takes to look at them together."""
+
+
 class KeepingStream(Stream):
     """A stream whose bodies are kept."""
 
@@ -48,7 +55,7 @@ class KeepingStream(Stream):
 
 @dataclass(slots=True)
 class Together:
-    """Frames that were cut out of many streams at once, an entry for each.
+    """Frames that begin and end in the chunk and were cut out of many streams at once, an entry for each.
 
     Attributes:
         number: of the stream.
@@ -56,7 +63,8 @@ class Together:
         target: receiver.
         first: number of the record of the first byte.
         last: number of the record of the last captured byte.
-        header: where the header begins in the buffer.
+        buffer: has the headers.
+        header: where each begins in it.
         header_length: bytes of it.
         kind: JSON or ROCKETMQ.
         length: value of the length word.
@@ -68,6 +76,7 @@ class Together:
     target: Integers
     first: Integers
     last: Integers
+    buffer: Buffer | Integers
     header: Integers
     header_length: Integers
     kind: Integers
@@ -82,13 +91,11 @@ class Found:
     Attributes:
         records: those of the chunk; None at the end of the capture.
         together: those cut out of many streams at once.
-        cuts: others that begin and end in the chunk, as ``Cutter`` gives them.
         frames: all others.
     """
 
     records: Records | None = None
-    together: Together | None = None
-    cuts: list[Cut] = field(default_factory=list["Cut"])
+    together: list[Together] = field(default_factory=list[Together])
     frames: list[Frame] = field(default_factory=list[Frame])
 
 
@@ -128,160 +135,151 @@ class Flows:
         found = Found(records)
         wanted = np.flatnonzero((segments.length > 0) | (segments.flags & (SYN | FIN | RST) != 0))
         if len(wanted):
-            order = sorted_by_stream(segments, wanted)
-            self._feed_chunk(Chunk(records, segments, order), found)
+            self._feed_chunk(chunk_of(records, segments, wanted, self._slots.of), found)
         self._settle(records, segments, found)
         return found
 
     def _feed_chunk(self, chunk: Chunk, found: Found) -> None:
-        slots = self._slots.of(chunk.source, chunk.target)
-        self._slots.seen[slots] = int(chunk.records.time_ns[-1])
-        ignored = (self._slots.way[slots] == STRANGE) & ~chunk.has_syn()
-        rest = chunk.members(~ignored)
+        self._slots.seen[chunk.slots] = int(chunk.records.time_ns[-1])
         if not self.careful:
-            chunk, slots = unmarked(chunk, slots, self._slots)
-            if not len(slots):
+            chunk = unmarked(chunk, self._slots)
+            midway.join(chunk, self._slots)
+        for turn in range(_TURNS):
+            chunk = chunk.part(chunk.members(~self._is_ignored(chunk)))
+            if len(chunk) and not self.careful:
+                chunk = self._feed_together(chunk, found)
+            if not len(chunk):
                 return
-            slots = self._straightened(chunk, slots)
-            midway.join(chunk, slots, self._slots)
-            done = self._feed_together(chunk, slots, found)
-            ignored = (self._slots.way[slots] == STRANGE) & ~chunk.has_syn()
-            rest = chunk.members(~ignored) & ~done
-        if rest.any():
-            group = np.repeat(slots, chunk.high - chunk.low)[rest]
-            part = chunk.part(rest)
-            self._feed_singly(part, group[part.low], found)
+            to_end = self.careful or len(chunk) < _FEW or turn == _TURNS - 1
+            chunk = self._feed_singly(chunk, found, to_end=to_end)
+
+    def _is_ignored(self, chunk: Chunk) -> Array:
+        """Which groups need not be looked at."""
+        ignored: Array = (self._slots.way[chunk.slots] == STRANGE) & ~chunk.has_syn()
+        return ignored
 
     # ---- many streams at once
 
-    def _straightened(self, chunk: Chunk, slots: Array) -> Array:
-        """Put segments in order where a stream is plain and has all of them; returns the slots again."""
-        expected = self._slots.sequence[slots]
-        known = self._slots.way[slots] == PLAIN
-        orderly = chunk.undisturbed() & (chunk.sequence[chunk.low] == expected)
-        if not (known & ~orderly).any():
-            return slots
-        kept: Array = slots[chunk.straighten(known & ~orderly, expected, self.limits.hold_ns)]
-        return kept
-
-    def _feed_together(self, chunk: Chunk, slots: Array, found: Found) -> Array:
-        """Feed the streams that are undisturbed; returns which segments are done with."""
+    def _feed_together(self, chunk: Chunk, found: Found) -> Chunk:
+        """Feed the streams that are plain, up to the first place at which they are not; returns what is left."""
         states = self._slots
-        groups = (
-            (states.way[slots] == PLAIN)
-            & (states.sequence[slots] == chunk.sequence[chunk.low])
-            & chunk.undisturbed()
+        chunk, rest = chunk.straight(
+            states.way[chunk.slots] == PLAIN, states.sequence[chunk.slots], self.limits.hold_ns
         )
+        if not len(chunk):
+            return rest
+        slots = chunk.slots
         start, end = chunk.starts[chunk.low], chunk.starts[chunk.high]
         boundary = start + states.need[slots]
-        self._go_on(chunk, slots, np.flatnonzero(groups & states.open[slots]), boundary, found)
-        of = slots[groups]
-        states.sequence[of] = (states.sequence[of] + (end - start)[groups]) & MASK
-        states.need[of] = np.maximum(boundary - end, 0)[groups]
-        done = chunk.members(groups)
-        within = groups & (boundary < end)
-        if within.any():
-            cuttings = plain.cut(chunk, within, boundary)
-            group = np.repeat(np.arange(len(slots)), chunk.high - chunk.low)
-            found.together = self._together(chunk, slots, group, cuttings)
-            self._leave(chunk, slots, group, cuttings.left, done)
-        return done
+        self._go_on(chunk, np.flatnonzero(states.open[slots]), boundary, found)
+        states.sequence[slots] = (states.sequence[slots] + (end - start)) & MASK
+        states.need[slots] = np.maximum(boundary - end, 0)
+        within = boundary < end
+        if not within.any():
+            return rest
+        cuttings = plain.cut(chunk, within, boundary)
+        slot = chunk.members(slots)
+        for split in (False, True):
+            some = np.flatnonzero(cuttings.whole.split == split)
+            if len(some):
+                found.together.append(self._together(chunk, slot, cuttings.take(some)))
+        left = self._leave(chunk, slot, cuttings.left)
+        return left.with_others(rest)
 
-    def _go_on(
-        self, chunk: Chunk, slots: Array, groups: Array, boundary: Array, found: Found
-    ) -> None:
+    def _go_on(self, chunk: Chunk, groups: Array, boundary: Array, found: Found) -> None:
         """Go on with the bodies that are open."""
-        for group in groups.tolist():
-            slot = int(slots[group])
+        start, end = chunk.starts[chunk.low[groups]], chunk.starts[chunk.high[groups]]
+        stop = np.minimum(boundary[groups], end)
+        last = plain.last_records(chunk, chunk.low[groups], np.maximum(stop, start + 1))
+        for number, group in enumerate(groups.tolist()):
+            slot = int(chunk.slots[group])
             stream = self._slots.stream(slot)
-            low = int(chunk.low[group])
-            end = int(chunk.starts[chunk.high[group]])
-            stop = min(int(boundary[group]), end)
-            last = self._last(chunk, low, max(stop, int(chunk.starts[low]) + 1))
-            body = chunk.piece(int(chunk.starts[low]), stop, low) if self._bodies else None
-            if boundary[group] > end:
-                stream.continues(last, body)
+            place, body = chunk.place(int(last[number])), None
+            if self._bodies:
+                low = int(chunk.low[group])
+                body = chunk.piece(int(start[number]), int(stop[number]), low)
+            if boundary[group] > end[number]:
+                stream.continues(place, body)
                 continue
-            found.frames.append(stream.closes(last, body))
+            found.frames.append(stream.closes(place, body))
             self._slots.open[slot] = False
             self._open.discard(stream)
 
-    def _last(self, chunk: Chunk, segment: int, after: int) -> Place:
-        """The record captured last of those between a segment and a virtual position."""
-        (record,) = plain.last_records(chunk, np.array([segment]), np.array([after])).tolist()
-        return chunk.place(record)
+    def _together(self, chunk: Chunk, slot: Array, cuttings: plain.Cuttings) -> Together:
+        """Frames of which all headers lie in one segment each, or none does.
 
-    def _together(
-        self, chunk: Chunk, slots: Array, group: Array, cuttings: plain.Cuttings
-    ) -> Together:
-        whole = cuttings.whole
-        of = group[whole.segment]
-        bodies = None
+        Args:
+            chunk: has them.
+            slot: of each segment.
+            cuttings: the frames.
+        """
+        whole, bodies = cuttings.whole, None
+        start = whole.at + PREFIX_SIZE
         if self._bodies:
-            start = whole.at + PREFIX_SIZE + whole.header
-            bodies = [
-                chunk.piece(*each)
-                for each in zip(
-                    start.tolist(), whole.after.tolist(), whole.segment.tolist(), strict=True
-                )
-            ]
+            bodies = _pieces(chunk, start + whole.header, whole.after, whole.segment)
+        buffer, header = chunk.records.buffer, whole.offset + PREFIX_SIZE
+        if whole.split[0]:
+            parts = _pieces(chunk, start, start + whole.header, whole.segment)
+            buffer = np.frombuffer(b"".join([*parts, bytes(STEP)]), np.uint8)
+            header = np.cumsum(whole.header) - whole.header
+        of = slot[whole.segment]
         return Together(
-            self._slots.number[slots[of]],
-            chunk.source[of],
-            chunk.target[of],
+            self._slots.number[of],
+            self._slots.source[of],
+            self._slots.target[of],
             cuttings.first,
             cuttings.last,
-            whole.offset + PREFIX_SIZE,
+            buffer,
+            header,
             whole.header,
             whole.kind,
             whole.length,
             bodies,
         )
 
-    def _leave(
-        self, chunk: Chunk, slots: Array, group: Array, left: plain.Places, done: Array
-    ) -> None:
-        """Leave bodies open, and what cannot be cut to be fed segment by segment."""
+    def _leave(self, chunk: Chunk, slot: Array, left: plain.Places) -> Chunk:
+        """Leave bodies open; returns what cannot be cut, to be fed segment by segment."""
+        unfinished = np.zeros(len(chunk), np.bool_)
+        high = chunk.members(chunk.high)
         for number, good in enumerate(left.good.tolist()):
-            at, segment = int(left.at[number]), int(left.segment[number])
-            of = int(group[segment])
-            slot, high = int(slots[of]), int(chunk.high[of])
-            stream = self._slots.stream(slot)
-            if not good:
-                sequence = int(chunk.sequence[segment]) + at - int(chunk.starts[segment])
-                stream.next_sequence = sequence & MASK
-                self._slots.note(slot, stream)
-                done[segment:high] = False
-                continue
-            self._leave_open(chunk, stream, left, number, high)
-            self._slots.note(slot, stream)
-            self._open.add(stream)
+            segment = int(left.segment[number])
+            stream = self._slots.stream(int(slot[segment]))
+            if good:
+                self._leave_open(chunk, stream, left, number, int(high[segment]))
+                self._open.add(stream)
+            else:
+                ahead = int(left.at[number] - chunk.starts[segment])
+                stream.next_sequence = (int(chunk.sequence[segment]) + ahead) & MASK
+                unfinished[segment : high[segment]] = True
+            self._slots.note(int(slot[segment]), stream)
+        return chunk.part(unfinished)
 
     def _leave_open(
         self, chunk: Chunk, stream: Stream, left: plain.Places, number: int, high: int
     ) -> None:
-        segment, offset = int(left.segment[number]), int(left.offset[number]) + PREFIX_SIZE
-        end = int(chunk.starts[high])
-        body_start = int(left.at[number]) + PREFIX_SIZE + int(left.header[number])
-        header = bytes(chunk.records.buffer[offset : offset + int(left.header[number])])
+        segment, end = int(left.segment[number]), int(chunk.starts[high])
+        start = int(left.at[number]) + PREFIX_SIZE
+        body_start = start + int(left.header[number])
+        header = chunk.piece(start, body_start, segment)
         body = chunk.piece(body_start, end, segment) if self._bodies else None
         first = chunk.place(int(chunk.record[segment]))
         stream.open(header, int(left.kind[number]), int(left.length[number]), first, body)
-        stream.continues(self._last(chunk, segment, end), None)
+        stream.continues(chunk.place(int(chunk.record[segment:high].max())), None)
         stream.need = int(left.after[number]) - end
 
     # ---- stream by stream
 
-    def _feed_singly(self, chunk: Chunk, of: Array, found: Found) -> None:
-        singly = Singly(chunk, self.limits, bodies=self._bodies, careful=self.careful)
+    def _feed_singly(self, chunk: Chunk, found: Found, *, to_end: bool) -> Chunk:
+        """Feed streams segment by segment until they are plain; returns what is left."""
+        singly = Singly(chunk, self.limits, to_end=to_end)
         take = found.frames.append
-        for slot, low, high in zip(
-            of.tolist(), chunk.low.tolist(), chunk.high.tolist(), strict=True
-        ):
+        left = np.zeros(len(chunk), np.bool_)
+        for group, slot in enumerate(chunk.slots.tolist()):
             stream = self._slots.stream(slot)
-            stream = singly.feed(stream, low, high, take, self._renewed)
+            stream, number = singly.feed(stream, group, take, self._renewed)
             self._note(slot, stream)
-        found.cuts = singly.cuts
+            left[number : chunk.high[group]] = True
+        return chunk.part(left)
 
     def _renewed(self, stream: Stream) -> Stream:
         self._waiting.discard(stream)
@@ -388,3 +386,8 @@ class Flows:
             if (since := one.waits_since(since_ns)) is not None
         ]
         return min(offsets, default=None)
+
+
+def _pieces(chunk: Chunk, start: Array, end: Array, segment: Array) -> list[bytes]:
+    """Bytes between virtual positions, from segments on or behind them."""
+    return list(map(chunk.piece, start.tolist(), end.tolist(), segment.tolist()))

@@ -1,4 +1,4 @@
-"""Streams whose beginning was not captured, many at once: those whose first segment begins with a frame are known from there on.
+"""Streams whose first segment begins with a frame, many at once: also those whose beginning was not captured are known from there on.
 
 Rules of this file: what ``Singly`` and ``Scan`` would find out stream by stream; where that is not certain it is left to them.
 """
@@ -24,15 +24,14 @@ if TYPE_CHECKING:
 _BRACE: Final = 0x7B
 
 
-def join(chunk: Chunk, slots: Array, states: Slots) -> None:
+def join(chunk: Chunk, states: Slots) -> None:
     """Note the streams that go on with a frame.
 
     Args:
         chunk: the chunk.
-        slots: of the stream of each of its groups.
         states: all streams.
     """
-    unknown = states.unknown(slots)
+    unknown = states.unknown(chunk.slots)
     if not unknown.any():
         return
     times = chunk.records.time_ns
@@ -41,18 +40,22 @@ def join(chunk: Chunk, slots: Array, states: Slots) -> None:
     if not len(groups):
         return
     groups = groups[_begin(chunk, chunk.low[groups])]
-    states.join(slots[groups], chunk.sequence[chunk.low[groups]])
+    states.join(chunk.slots[groups], chunk.sequence[chunk.low[groups]])
 
 
 def _begin(chunk: Chunk, segments: Array) -> Array:
     """Which segments begin with a frame, as ``sync.begins_frame`` says."""
-    found = plain.look(chunk, chunk.starts[segments], segments)
-    buffer = chunk.records.buffer
-    good: Array = found.good & (found.kind == JSON)
-    good &= found.header <= MOST_SCANNED_HEADER
-    good &= rows_at(buffer, found.offset + PREFIX_SIZE, 1)[:, 0] == _BRACE
-    good &= _makes_sense(chunk, found, good)
-    return have_headers(chunk, found, good)
+    places = look(chunk, segments)
+    good: Array = places.good & (places.kind == JSON)
+    good &= places.header <= MOST_SCANNED_HEADER
+    good &= rows_at(chunk.records.buffer, places.offset + PREFIX_SIZE, 1)[:, 0] == _BRACE
+    good &= _makes_sense(chunk, places, good)
+    return have_headers(chunk, places, good)
+
+
+def look(chunk: Chunk, segments: Array) -> plain.Places:
+    """What may be frames at the beginning of segments; their headers lie in the same segments."""
+    return plain.look(chunk, chunk.starts[segments], segments, chunk.starts[1:])
 
 
 def have_headers(chunk: Chunk, places: plain.Places, good: Array) -> Array:
@@ -65,12 +68,12 @@ def have_headers(chunk: Chunk, places: plain.Places, good: Array) -> Array:
     return readable
 
 
-def _makes_sense(chunk: Chunk, found: plain.Places, good: Array) -> Array:
+def _makes_sense(chunk: Chunk, places: plain.Places, good: Array) -> Array:
     """Whether what follows the frame in its segment may be a frame too."""
     sound = np.ones(len(good), np.bool_)
-    inside = found.after + PREFIX_SIZE <= chunk.starts[found.segment + 1]
+    inside = places.after + PREFIX_SIZE <= chunk.starts[places.segment + 1]
     of = np.flatnonzero(good & inside)
     if len(of):
-        after = found.offset[of] + LENGTH_SIZE + found.length[of]
+        after = places.offset[of] + LENGTH_SIZE + places.length[of]
         sound[of] = have_prefixes(rows_at(chunk.records.buffer, after, PREFIX_SIZE))[3]
     return sound

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire_tools.pcap.arrow import DataType, Schema
-    from rocketwire_tools.pcap.flows import Found
+    from rocketwire_tools.pcap.capture import Records
+    from rocketwire_tools.pcap.flows import Found, Together
     from rocketwire_tools.pcap.header_bytes import HeaderBytes
     from rocketwire_tools.pcap.segments import Frame
     from rocketwire_tools.pcap.stream import Stream
@@ -149,8 +150,8 @@ def joined(parts: Sequence[Rows]) -> Rows:
 
 def rows_of(found: Found) -> list[Rows]:
     """The frames of a chunk in several parts, none of which is empty or sorted."""
-    parts = (_of_together(found), _of_cuts(found), _of_frames(found.frames))
-    return [part for part in parts if part is not None]
+    parts = [_of_together(found.records, each) for each in found.together if found.records]
+    return [*parts, _of_frames(found.frames)] if found.frames else parts
 
 
 def objects(values: Sequence[Any]) -> Array:
@@ -158,10 +159,7 @@ def objects(values: Sequence[Any]) -> Array:
     return np.fromiter(values, np.object_, len(values))
 
 
-def _of_together(found: Found) -> Rows | None:
-    cut, records = found.together, found.records
-    if cut is None or records is None or not len(cut.first):
-        return None
+def _of_together(records: Records, cut: Together) -> Rows:
     order = _in_order(cut.first, cut.last, len(records.time_ns))
     first, last, length = cut.first[order], cut.last[order], cut.header_length[order]
     return Rows(
@@ -172,7 +170,7 @@ def _of_together(found: Found) -> Rows | None:
         records.time_ns[last],
         records.where[first],
         records.where[last],
-        header_bytes.gathered(records.buffer, cut.header[order], length),
+        header_bytes.gathered(cut.buffer, cut.header[order], length),
         cut.kind[order].astype(np.int8),
         cut.length[order],
         np.ones(len(order), np.bool_),
@@ -191,28 +189,6 @@ def _in_order(first: Array, last: Array, records: int) -> Array:
     return order[np.argsort(last[order].astype(np.uint16), kind="stable")]
 
 
-def _of_cuts(found: Found) -> Rows | None:
-    records = found.records
-    if not found.cuts or records is None:
-        return None
-    stream, first, last, header, kind, length, body = zip(*found.cuts, strict=True)
-    of_first, of_last = np.array(first, np.int64), np.array(last, np.int64)
-    count = len(stream)
-    return Rows(
-        *_names(stream),
-        records.time_ns[of_first],
-        records.time_ns[of_last],
-        records.where[of_first],
-        records.where[of_last],
-        header_bytes.header_bytes(header),
-        np.array(kind, np.int8),
-        np.array(length, np.int64),
-        np.ones(count, np.bool_),
-        np.zeros(count, np.bool_),
-        _bodies(body),
-    )
-
-
 def _names(streams: Sequence[Stream]) -> tuple[Array, Array, Array]:
     """Number, sender and receiver of each."""
     return (
@@ -222,9 +198,7 @@ def _names(streams: Sequence[Stream]) -> tuple[Array, Array, Array]:
     )
 
 
-def _of_frames(frames: Sequence[Frame]) -> Rows | None:
-    if not frames:
-        return None
+def _of_frames(frames: Sequence[Frame]) -> Rows:
     stream, first, last, header, kind, length, whole, gap, body = zip(*frames, strict=True)
     return Rows(
         *_names(stream),

@@ -1,30 +1,40 @@
-"""Feeding streams one after the other: runs of segments that follow each other to ``Cutter``, all others to ``Stream``."""
+"""Feeding streams one after the other, segment by segment, until they are plain again."""
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from typing import TYPE_CHECKING, Final
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire_tools.pcap.chunk import FIN, MASK, RST, SYN
-from rocketwire_tools.pcap.cutting import Cut, Cutter
 from rocketwire_tools.pcap.reassembly import LOOK_BACK, LOOK_BACK_NS
 from rocketwire_tools.pcap.segments import Frame, Limits, Place
+from rocketwire_tools.pcap.stream import FOREIGN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from rocketwire_tools.pcap.chunk import Chunk
     from rocketwire_tools.pcap.stream import Stream
 
-
 _HALF: Final = 1 << 31
 _FIRST_SEGMENTS: Final = 512
-_FIRST_BYTES: Final = LOOK_BACK
 REORDERED_NS: Final = LOOK_BACK_NS
-"""Among so many segments, bytes and nanoseconds a stream's first ones may have been captured in another order; what
-comes later was sent again."""
+"""Among so many segments, ``LOOK_BACK`` bytes and so many nanoseconds a stream's first ones may have been captured in another
+order; what comes later was sent again."""
+_BLOCK: Final = 64
+"""Segments that are made objects of at once."""
+
+
+class _Segment(NamedTuple):
+    """A segment: as in ``Chunk``, and the place of its record."""
+
+    sequence: int
+    length: int
+    captured: int
+    data: int
+    flags: int
+    unusual: bool
+    where: int
+    time_ns: int
 
 
 class Singly:
@@ -33,119 +43,95 @@ class Singly:
     Args:
         chunk: has their segments.
         limits: how long is waited for missing segments.
-        bodies: whether bodies are wanted.
-        careful: take no short way.
+        to_end: whether all segments are fed, also when the stream is plain.
     """
 
-    def __init__(self, chunk: Chunk, limits: Limits, *, bodies: bool, careful: bool) -> None:
+    def __init__(self, chunk: Chunk, limits: Limits, *, to_end: bool) -> None:
+        self._chunk = chunk
         self._limits = limits
-        self._careful = careful
+        self._to_end = to_end
         self._buffer = chunk.records.buffer
-        self._starts: list[int] = chunk.starts.tolist()
-        self._sequence: list[int] = chunk.sequence.tolist()
-        self._data: list[int] = chunk.data.tolist()
-        self._flags: list[int] = chunk.flags.tolist()
-        self._length: list[int] = chunk.length.tolist()
-        self._captured: list[int] = chunk.segments.captured[chunk.order].tolist()
-        self._where: list[int] = chunk.records.where[chunk.record].tolist()
-        self._times: list[int] = chunk.records.time_ns[chunk.record].tolist()
         self._last = int(chunk.records.time_ns[-1])
-        self._unusual = set(np.flatnonzero(chunk.unusual).tolist())
-        self._breaks: list[int] = np.flatnonzero(~chunk.follows).tolist()
-        self._cutter = Cutter(
-            self._buffer,
-            self._data,
-            self._starts,
-            chunk.record.tolist(),
-            chunk.records.where,
-            chunk.records.time_ns,
-            bodies=bodies,
-        )
-
-    @property
-    def cuts(self) -> list[Cut]:
-        """What was cut out of runs."""
-        return self._cutter.cuts
+        self._has_syn = chunk.has_syn()
 
     def feed(
         self,
         stream: Stream,
-        low: int,
-        high: int,
+        group: int,
         take: Callable[[Frame], None],
         renew: Callable[[Stream], Stream],
-    ) -> Stream:
-        """Feed the segments of one stream.
+    ) -> tuple[Stream, int]:
+        """Feed the segments of one stream, at least one of them.
 
         Args:
             stream: the stream.
-            low: number of its first segment.
-            high: number behind its last one.
-            take: gets frames that are not among ``cuts``.
+            group: number of its group.
+            take: gets frames.
             renew: gives the stream of another connection between the same two ends.
 
         Returns:
-            The stream that the last segment belongs to.
+            The stream that the last segment belongs to, and the number of the first segment that was not fed.
         """
+        low, high = int(self._chunk.low[group]), int(self._chunk.high[group])
         if stream.next_sequence < 0:
             earliest = self._earliest(low, high)
             stream.goes_on(earliest, earliest)
-        while low < high:
-            if (
-                stream.is_plain
-                and not self._careful
-                and self._sequence[low] == stream.next_sequence
-                and low not in self._unusual
-            ):
-                stop = self._end_of_run(low, high)
-                done = self._cutter.cut(stream, low, stop, take)
-                stream.advance(done - self._starts[low])
-                if done == self._starts[stop]:
-                    low = stop
-                    continue
-                low = self._cutter.segment_of(done, low, stop)
-            if self._flags[low] & SYN:
-                sequence = (self._sequence[low] + 1) & MASK
+        for number, segment in enumerate(self._segments(low, high), low):
+            if not self._to_end and number > low:
+                if (
+                    segment.sequence == stream.next_sequence
+                    and not segment.unusual
+                    and stream.is_plain
+                ):
+                    return stream, number
+                if stream.protocol in FOREIGN and not self._has_syn[group]:
+                    return stream, high
+            if segment.flags & SYN:
+                sequence = (segment.sequence + 1) & MASK
                 if stream.is_another(sequence):
                     stream.finish(take)
                     stream = renew(stream)
                 stream.begin(sequence)
-            elif self._length[low] and stream.is_elsewhere(self._sequence[low]):
+            elif segment.length and stream.is_elsewhere(segment.sequence):
                 stream.finish(take)
                 stream = renew(stream)
-            self._feed_one(stream, low, take)
-            low += 1
-        return stream
+            self._feed_one(stream, segment, take)
+        return stream, high
+
+    def _segments(self, low: int, high: int) -> Iterator[_Segment]:
+        chunk, records = self._chunk, self._chunk.records
+        for start in range(low, high, _BLOCK):
+            some = slice(start, min(start + _BLOCK, high))
+            record = chunk.record[some]
+            columns: tuple[Any, ...] = (
+                chunk.sequence[some], chunk.length[some], chunk.captured[some], chunk.data[some],
+                chunk.flags[some], chunk.unusual[some], records.where[record], records.time_ns[record],
+            )  # fmt: skip
+            yield from map(_Segment._make, zip(*(one.tolist() for one in columns), strict=True))
 
     def _earliest(self, low: int, high: int) -> int:
         """Sequence number with which a stream goes on that began before it was seen: the network may have
         brought its first segments in another order.  -1 if the first one says that it begins, or if the next chunk may
         tell."""
-        first, least = self._sequence[low], 0
-        if low in self._unusual or self._last - self._times[low] < REORDERED_NS:
+        segments = self._segments(low, min(low + _FIRST_SEGMENTS, high))
+        first, least = next(segments), 0
+        if first.unusual or self._last - first.time_ns < REORDERED_NS:
             return -1
-        for number in range(low + 1, min(low + _FIRST_SEGMENTS, high)):
-            if number in self._unusual or self._times[number] - self._times[low] >= REORDERED_NS:
+        for one in segments:
+            if one.unusual or one.time_ns - first.time_ns >= REORDERED_NS:
                 break
-            ahead = (self._sequence[number] - first & MASK ^ _HALF) - _HALF
-            if -_FIRST_BYTES < ahead < least:
+            ahead = (one.sequence - first.sequence & MASK ^ _HALF) - _HALF
+            if -LOOK_BACK < ahead < least:
                 least = ahead
-        return first + least & MASK
+        return first.sequence + least & MASK
 
-    def _end_of_run(self, number: int, high: int) -> int:
-        """Number of the next segment that does not simply follow the one before."""
-        at = bisect_right(self._breaks, number)
-        return min(self._breaks[at], high) if at < len(self._breaks) else high
-
-    def _feed_one(self, stream: Stream, number: int, take: Callable[[Frame], None]) -> None:
-        flags = self._flags[number]
-        sequence = self._sequence[number]
-        if flags & SYN:
+    def _feed_one(self, stream: Stream, segment: _Segment, take: Callable[[Frame], None]) -> None:
+        sequence = segment.sequence
+        if segment.flags & SYN:
             sequence = (sequence + 1) & MASK
-        if self._length[number]:
-            data = self._data[number]
-            text = bytes(self._buffer[data : data + self._captured[number]])
-            place = Place(self._where[number], self._times[number])
-            stream.add(sequence, text, self._length[number], place, self._limits, take)
-        if flags & (FIN | RST):
+        if segment.length:
+            text = bytes(self._buffer[segment.data : segment.data + segment.captured])
+            place = Place(segment.where, segment.time_ns)
+            stream.add(sequence, text, segment.length, place, self._limits, take)
+        if segment.flags & (FIN | RST):
             stream.ended = True
