@@ -98,6 +98,12 @@ def taken(values: Column, indices: Column) -> Column:
     return made
 
 
+def encoded(values: Column) -> tuple[Column, Column]:
+    """The distinct values, and which of them each value is: ``values.dictionary_encode`` without ``pyarrow.compute``."""
+    made: Any = _call("dictionary_encode", [values])
+    return made.dictionary, made.indices
+
+
 def strung(*parts: Column) -> Column:
     """The texts of several columns, one behind the other in each row."""
     made: Column = _call("binary_join_element_wise", [*parts, _NOTHING])

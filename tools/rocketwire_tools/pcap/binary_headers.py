@@ -10,13 +10,27 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from rocketwire.codes import LanguageCode
 from rocketwire.wire import grammar
+from rocketwire_tools.pcap.arrow import column, encoded, pa, taken
 from rocketwire_tools.pcap.capture import rows_at
-from rocketwire_tools.pcap.shape import LONGEST_TEXT
-from rocketwire_tools.pcap.texts import kept
+from rocketwire_tools.pcap.header_columns import (
+    ABSENT,
+    LETTERS,
+    NAMES,
+    Columns,
+    Span,
+    has_letters,
+    integer,
+    text_column,
+    texts,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
+
+    from rocketwire_tools.pcap.arrow import Column
+    from rocketwire_tools.pcap.header_bytes import HeaderBytes
 
     Array = np.ndarray[Any, Any]
 
@@ -27,47 +41,35 @@ _KEY: Final = grammar.KEY_LENGTH_SIZE
 _VALUE: Final = grammar.VALUE_LENGTH_SIZE
 _MOST_FIELDS: Final = 64
 """Extension fields of a header; more are left to the codec."""
-ABSENT: Final = -1
-"""Where a field is that is not there."""
+_LONGEST: Final = 128
+"""Bytes of a text; one with more is left to the codec."""
+_NAMES: Final = {int(code): code.name for code in LanguageCode}
+_LANGUAGES: Final = [_NAMES.get(number) or str(number) for number in range(256)]
+"""Names of languages by their numbers."""
 
 
-class Span(NamedTuple):
-    """Texts: where each begins, and its length, ``ABSENT`` for those that are not there."""
+class _Fields(NamedTuple):
+    """Extension fields: the number of the header, where key and value begin, and the lengths of both."""
 
-    at: Array
+    header: Array
+    key: Array
+    key_length: Array
+    value: Array
     length: Array
 
-    def over(self, other: Span, where: Array) -> Span:
-        """These texts at some places, others elsewhere."""
-        return Span(*(np.where(where, one, two) for one, two in zip(self, other, strict=True)))
 
-
-class Some(NamedTuple):
-    """What is known of headers.
-
-    Attributes:
-        numbers: the fields of fixed size, an entry for each header.
-        remark: of each header.
-        fields: the wanted extension fields, by name.
-        good: whether the header could be read here.
-    """
-
-    numbers: Array
-    remark: Span
-    fields: dict[str, Span]
-    good: Array
-
-
-def read(data: Array, start: Array, lengths: Array, names: Sequence[str]) -> Some:
+def read(headers: HeaderBytes, wanted: AbstractSet[str]) -> tuple[Array, Columns]:
     """Read headers.
 
     Args:
-        data: has them, and ``header_bytes.BEHIND`` bytes more.
-        start: where they begin.
-        lengths: bytes of each.
-        names: of the wanted extension fields.
+        headers: lie in one piece.
+        wanted: those of ``header_columns.EVERYTHING`` that are to be made.
+
+    Returns:
+        Which of the headers could be read here, and what they say; nothing to go by of the others.
     """
-    ends = start + lengths
+    (data,), start = headers.pieces, headers.start
+    ends = start + headers.length
     numbers = rows_at(data, start, _FIXED.itemsize).view(_FIXED)[:, 0]
     at = start + _FIXED.itemsize
     remark = at + _REMARK
@@ -79,41 +81,47 @@ def read(data: Array, start: Array, lengths: Array, names: Sequence[str]) -> Som
     until = at + _TOTAL + np.maximum(total, 0)
     good &= until <= ends
     fields = _fields(data, at + _TOTAL, until, good)
-    spans = [
-        Span(remark, np.where(length > 0, length, ABSENT)),
-        *(_named(data, name.encode(), fields, good) for name in names),
-    ]
-    _check(data, spans, good)
-    return Some(numbers, spans[0], dict(zip(names, spans[1:], strict=True)), good)
+    code, version, opaque, flag = (
+        numbers[name].astype(np.int64) for name in ("code", "version", "opaque", "flag")
+    )
+    made = Columns(code, version, opaque, flag, good)
+    if "language" in wanted:
+        made.language = _languages(numbers["language"])
+    letters = has_letters(code, flag)
+    for name in wanted - {"language"}:
+        span = Span(remark, np.where(length > 0, length, ABSENT))
+        if name != "remark":
+            span = _of_fields(data, name, fields, letters, good)
+        values = _texts(data, span, good)
+        setattr(made, name, _queues(values) if name == "queue_id" else values)
+    return good, made
 
 
-def _check(data: Array, spans: Sequence[Span], good: Array) -> None:
-    """A header is not good if one of its texts is long, or not ASCII."""
-    length = np.array([span.length for span in spans])
-    good &= (length <= LONGEST_TEXT).all(axis=0)
-    text, header = np.nonzero((length > 0) & good)
-    if len(header):
-        at = np.array([span.at for span in spans])[text, header]
-        words = kept(data, at, length[text, header])
-        good[header[(words & _NOT_ASCII).any(axis=1)]] = False
+def _languages(numbers: Array) -> Column:
+    return taken(column(_LANGUAGES, pa.string()), column(numbers.astype(np.uint8)))
 
 
-_NOT_ASCII: Final = np.uint64(0x8080808080808080)
+def _queues(values: Column) -> Column:
+    distinct, numbers = encoded(values)
+    queues = [integer(text) for text in distinct.to_pylist()]
+    return taken(column(queues, pa.int32()), numbers)
+
+
+def _texts(data: Array, span: Span, good: Array) -> Column:
+    """Texts as a column; a header is not good if its text is long, or not ASCII."""
+    good &= span.length <= _LONGEST
+    span = Span(span.at, np.where(good, span.length, ABSENT))
+    text, ends = texts(data, span)
+    (others,) = (text >= 0x80).nonzero()
+    if len(others):
+        good[np.searchsorted(ends[1:], others, "right")] = False
+        return _texts(data, span, good)
+    return text_column(text, ends, span.length >= 0)
 
 
 def _integers(data: Array, size: int) -> Array:
     """The signed integers that begin at each offset."""
     return np.ndarray((len(data) - size + 1,), f">i{size}", data, strides=(1,))
-
-
-class _Fields(NamedTuple):
-    """Extension fields: the number of the header, where key and value begin, and the lengths of both."""
-
-    header: Array
-    key: Array
-    key_length: Array
-    value: Array
-    length: Array
 
 
 def _fields(data: Array, at: Array, until: Array, good: Array) -> _Fields:
@@ -141,6 +149,23 @@ def _fields(data: Array, at: Array, until: Array, good: Array) -> _Fields:
             some, at, until = some[going], at[going], until[going]
     good[some] = False
     return _Fields(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def _of_fields(data: Array, name: str, fields: _Fields, letters: Array, good: Array) -> Span:
+    """The texts of extension fields that a column is made of.
+
+    Args:
+        data: has the headers.
+        name: of the column.
+        fields: of the headers.
+        letters: in which headers they have names of one letter.
+        good: see ``_named``.
+    """
+    *others, span = (_named(data, each.encode(), fields, good) for each in NAMES[name])
+    for other in reversed(others):
+        span = other.over(span, other.length > 0)
+    short = _named(data, LETTERS[name].encode(), fields, good)
+    return short.over(span, letters & (short.length > 0))
 
 
 def _named(data: Array, name: bytes, fields: _Fields, good: Array) -> Span:
