@@ -8,7 +8,7 @@ and whatever has to guess a type imports ``dateutil``, which take as long as 16 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -57,6 +57,7 @@ class Batch(Protocol):
     """Rows."""
 
     num_rows: int
+    nbytes: int
     schema: Schema
 
     def column(self, name: str) -> Column:
@@ -81,15 +82,21 @@ def compute() -> Any:
     return importlib.import_module("pyarrow.compute")
 
 
-def _caller() -> Any:
-    """``pyarrow.compute.call_function``, from where pyarrow keeps it as long as it is there: that is no promise of pyarrow's."""
+def _functions() -> Any:
+    """What ``pyarrow.compute`` is made of, as long as pyarrow keeps it there: that is no promise of pyarrow's."""
     try:
-        return importlib.import_module("pyarrow._compute").call_function
-    except (ImportError, AttributeError):
-        return compute().call_function
+        functions = importlib.import_module("pyarrow._compute")
+    except ImportError:
+        return compute()
+    return functions if all(hasattr(functions, name) for name in _NEEDED) else compute()
 
 
-_call: Any = _caller()
+_NEEDED: Final = ("call_function", "CastOptions", "DictionaryEncodeOptions", "JoinOptions")
+_of_arrow: Any = _functions()
+_call: Any = _of_arrow.call_function
+_WITH_NULL: Final = _of_arrow.DictionaryEncodeOptions(null_encoding="encode")
+_TO_TEXT: Final = _of_arrow.CastOptions(pa.string())
+_NULL_AS_TEXT: Final = _of_arrow.JoinOptions(null_handling="replace", null_replacement="null")
 
 
 def taken(values: Column, indices: Column) -> Column:
@@ -99,15 +106,28 @@ def taken(values: Column, indices: Column) -> Column:
 
 
 def encoded(values: Column) -> tuple[Column, Column]:
-    """The distinct values, and which of them each value is: ``values.dictionary_encode`` without ``pyarrow.compute``."""
-    made: Any = _call("dictionary_encode", [values])
+    """The distinct values, of which null may be one, and which of them each value is."""
+    made: Any = _call("dictionary_encode", [values], _WITH_NULL)
     return made.dictionary, made.indices
 
 
-def strung(*parts: Column) -> Column:
-    """The texts of several columns, one behind the other in each row."""
-    made: Column = _call("binary_join_element_wise", [*parts, _NOTHING])
+def as_texts(values: Column) -> Column:
+    """Numbers as texts."""
+    made: Column = _call("cast", [values], _TO_TEXT)
     return made
+
+
+def strung(*parts: Column) -> Column:
+    """The texts of several columns, ``null`` where there is none, one behind the other in each row."""
+    made: Column = _call("binary_join_element_wise", [*parts, _NOTHING], _NULL_AS_TEXT)
+    return made
+
+
+def text_bytes(texts: Any) -> memoryview:
+    """The bytes of texts of which none is null, one behind the other."""
+    _, ends, text = texts.buffers()
+    first, last = np.frombuffer(ends, np.int32)[[texts.offset, texts.offset + len(texts)]]
+    return memoryview(text)[first:last]
 
 
 def batch(columns: Sequence[Column], schema: Schema) -> Batch:

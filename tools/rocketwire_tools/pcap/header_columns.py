@@ -51,7 +51,8 @@ class Columns:
 
     def take(self, order: Array) -> Columns:
         """What these headers say, in this order."""
-        made = Columns(*(getattr(self, name)[order] for name in _ARRAYS))
+        arrays: list[Any] = [getattr(self, name)[order] for name in _ARRAYS]
+        made = Columns(*arrays)
         places = column(order)
         for name in EVERYTHING:
             if (values := getattr(self, name)) is not None:
@@ -66,7 +67,10 @@ def joined(parts: Sequence[Columns]) -> Columns:
     """What the headers of several parts say; they have the same columns."""
     if len(parts) == 1:
         return parts[0]
-    made = Columns(*(np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS))
+    arrays: list[Any] = [
+        np.concatenate([getattr(part, name) for part in parts]) for name in _ARRAYS
+    ]
+    made = Columns(*arrays)
     for name in EVERYTHING:
         each = [getattr(part, name) for part in parts]
         if each[0] is not None:
