@@ -8,7 +8,7 @@ and whatever has to guess a type imports ``dateutil``, which take as long as 16 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -128,6 +128,15 @@ def text_bytes(texts: Any) -> memoryview:
     _, ends, text = texts.buffers()
     first, last = np.frombuffer(ends, np.int32)[[texts.offset, texts.offset + len(texts)]]
     return memoryview(text)[first:last]
+
+
+def parquet_writer(file: IO[bytes], schema: Schema, **options: Any) -> Any:
+    """A writer of Parquet, from where pyarrow keeps it: ``pyarrow.parquet`` imports every file system that pyarrow knows, and ``ssl``."""
+    try:
+        writer = importlib.import_module("pyarrow._parquet").ParquetWriter
+        return writer(file, schema, version="2.6", writer_engine_version="V2", **options)
+    except (ImportError, AttributeError, TypeError, ValueError):
+        return importlib.import_module("pyarrow.parquet").ParquetWriter(file, schema, **options)
 
 
 def batch(columns: Sequence[Column], schema: Schema) -> Batch:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
-from rocketwire_tools.pcap.arrow import pa
+from rocketwire_tools.pcap.arrow import pa, parquet_writer
 from rocketwire_tools.pcap.json_rows import JsonRows
 
 if TYPE_CHECKING:
@@ -134,10 +134,9 @@ class Parquet:
     """A Parquet file."""
 
     def __init__(self, file: IO[bytes], schema: Schema) -> None:
-        parquet: Any = importlib.import_module("pyarrow.parquet")
         repeating = [name for name in schema.names if name not in _DISTINCT]
         bounded = [name for name in schema.names if name not in _WITHOUT_BOUNDS]
-        self._writer = parquet.ParquetWriter(
+        self._writer = parquet_writer(
             file, schema, compression="zstd", use_dictionary=repeating, write_statistics=bounded
         )
         self._batches: list[Batch] = []
