@@ -8,11 +8,10 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from rocketwire_tools.pcap import arrow
+from rocketwire_tools.pcap.arrow import pa
 from rocketwire_tools.pcap.rows import schema
 from tests.support import manifest
 
@@ -51,6 +50,7 @@ def parquet() -> bytes:
     table = pa.table(columns, schema=schema(("topic", "opaque")))
     writer.write_table(table, row_group_size=100)
     writer.close()
+    pq: Any = importlib.import_module("pyarrow.parquet")
     assert pq.read_table(io.BytesIO(file.getvalue())).equals(table)
     return file.getvalue()
 

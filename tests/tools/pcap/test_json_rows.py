@@ -6,11 +6,11 @@ import random
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import pyarrow as pa
 import pytest
 
 from rocketwire_tools.jsonlines import unbroken
 from rocketwire_tools.pcap import json_rows
+from rocketwire_tools.pcap.arrow import pa
 from rocketwire_tools.pcap.json_rows import JsonRows
 from rocketwire_tools.pcap.rows import COLUMNS, EVERY, RAW_BODY, schema
 

@@ -48,6 +48,10 @@ class Column(Protocol):
         """The values at these places, none where there is no place."""
         ...
 
+    def slice(self, offset: int, length: int) -> Column:
+        """Some of the values."""
+        ...
+
     def dictionary_encode(self) -> Any:
         """The distinct values, and which of them each is."""
         ...

@@ -43,8 +43,27 @@ _MOST_FIELDS: Final = 64
 """Extension fields of a header; more are left to the codec."""
 _LONGEST: Final = 128
 """Bytes of a text; one with more is left to the codec."""
+_FIELDS: Final = ("", *(name for names in NAMES.values() for name in names), *LETTERS.values())
+"""Extension fields that become columns, by number; 0 stands for all others."""
+_LONGEST_NAME: Final = 16
+"""None of them has a name of as many bytes."""
+_WORDS: Final = (
+    np.array([name.encode() for name in _FIELDS], f"S{_LONGEST_NAME}")
+    .view(np.uint64)
+    .reshape(len(_FIELDS), -1)
+)
+"""Their names."""
+_MASKS: Final = (
+    (np.arange(_LONGEST_NAME) < np.array([[len(name)] for name in _FIELDS])) * np.uint8(255)
+).view(np.uint64)
+"""Which bytes of a row their names are."""
+_CANDIDATES: Final = np.zeros(_LONGEST_NAME + 1 << 8, np.uint8)
+"""By length and first byte of a name: the field that it can only be, since all of them differ in one or the other."""
+_CANDIDATES[[len(name) << 8 | ord(name[0]) for name in _FIELDS[1:]]] = range(1, len(_FIELDS))
 _NAMES: Final = {int(code): code.name for code in LanguageCode}
-_LANGUAGES: Final = [_NAMES.get(number) or str(number) for number in range(256)]
+_LANGUAGES: Final = column(
+    [_NAMES.get(number) or str(number) for number in range(256)], pa.string()
+)
 """Names of languages by their numbers."""
 
 
@@ -86,19 +105,14 @@ def read(headers: HeaderBytes, wanted: AbstractSet[str]) -> tuple[Array, Columns
     )
     made = Columns(code, version, opaque, flag, good)
     if "language" in wanted:
-        made.language = _languages(numbers["language"])
-    letters = has_letters(code, flag)
+        made.language = taken(_LANGUAGES, column(numbers["language"].astype(np.uint8)))
+    spans = {"remark": Span(remark, np.where(length > 0, length, ABSENT))}
+    if not wanted.isdisjoint(NAMES):
+        spans |= _named(data, fields, has_letters(code, flag), good)
     for name in wanted - {"language"}:
-        span = Span(remark, np.where(length > 0, length, ABSENT))
-        if name != "remark":
-            span = _of_fields(data, name, fields, letters, good)
-        values = _texts(data, span, good)
+        values = _texts(data, spans[name], good)
         setattr(made, name, _queues(values) if name == "queue_id" else values)
     return good, made
-
-
-def _languages(numbers: Array) -> Column:
-    return taken(column(_LANGUAGES, pa.string()), column(numbers.astype(np.uint8)))
 
 
 def _queues(values: Column) -> Column:
@@ -151,31 +165,34 @@ def _fields(data: Array, at: Array, until: Array, good: Array) -> _Fields:
     return _Fields(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _of_fields(data: Array, name: str, fields: _Fields, letters: Array, good: Array) -> Span:
-    """The texts of extension fields that a column is made of.
+def _named(data: Array, fields: _Fields, letters: Array, good: Array) -> dict[str, Span]:
+    """The texts of extension fields that columns are made of; a header that has one of these twice is not good any more.
 
     Args:
         data: has the headers.
-        name: of the column.
         fields: of the headers.
         letters: in which headers they have names of one letter.
-        good: see ``_named``.
+        good: which headers are good.
     """
-    *others, span = (_named(data, each.encode(), fields, good) for each in NAMES[name])
-    for other in reversed(others):
-        span = other.over(span, other.length > 0)
-    short = _named(data, LETTERS[name].encode(), fields, good)
-    return short.over(span, letters & (short.length > 0))
-
-
-def _named(data: Array, name: bytes, fields: _Fields, good: Array) -> Span:
-    """The values of those fields that have a name; a header that has it twice is not good any more."""
-    at, length = np.full((2, len(good)), ABSENT)
-    (same,) = (fields.key_length == len(name)).nonzero()
-    if len(same):
-        same = same[rows_at(data, fields.key[same], len(name)).view(f"S{len(name)}")[:, 0] == name]
-        header = fields.header[same]
-        at[header], length[header] = fields.value[same], fields.length[same]
-        if np.count_nonzero(at != ABSENT) < len(header):
-            good[np.bincount(header, minlength=len(good)) > 1] = False
-    return Span(at, length)
+    length = np.clip(fields.key_length, 0, _LONGEST_NAME)
+    candidates = _CANDIDATES[length << 8 | data[fields.key]]
+    (some,) = (candidates != 0).nonzero()
+    words = rows_at(data, fields.key[some], _LONGEST_NAME).view(np.uint64)
+    words &= _MASKS.take(candidates[some], axis=0)
+    same = (words == _WORDS.take(candidates[some], axis=0)).all(axis=1)
+    some = some[same]
+    header, field = fields.header[some], candidates[some]
+    table = np.full((len(good), len(_FIELDS)), ABSENT)
+    table[header, field] = some
+    good[header[table[header, field] != some]] = False
+    values, lengths = np.append(fields.value, 0), np.append(fields.length, ABSENT)
+    spans: dict[str, Span] = {}
+    for name, names in NAMES.items():
+        numbers = table[:, _FIELDS.index(names[-1])]
+        for other in reversed(names[:-1]):
+            first = table[:, _FIELDS.index(other)]
+            numbers = np.where(first >= 0, first, numbers)
+        short = table[:, _FIELDS.index(LETTERS[name])]
+        numbers = np.where(letters & (short >= 0), short, numbers)
+        spans[name] = Span(values[numbers], lengths[numbers])
+    return spans

@@ -148,6 +148,24 @@ def gathered(buffer: Any, at: Array, length: Array) -> HeaderBytes:
     return HeaderBytes((data,), begins * STEP, length)
 
 
+def gathered_by_kind(buffer: Any, at: Array, length: Array, kind: Array) -> HeaderBytes:
+    """Likewise, and those of each kind lie together, so that they are read together.
+
+    Args:
+        buffer: see ``gathered``.
+        at: likewise.
+        length: likewise.
+        kind: JSON or ROCKETMQ for each.
+    """
+    if not kind.any():
+        return gathered(buffer, at, length)
+    order = np.argsort(kind, kind="stable")
+    made = gathered(buffer, at[order], length[order])
+    start = np.empty_like(made.start)
+    start[order] = made.start
+    return HeaderBytes(made.pieces, start, length)
+
+
 def header_bytes(headers: Sequence[bytes | bytearray]) -> HeaderBytes:
     """Headers that are objects."""
     length = np.array([len(one) for one in headers], np.int64)

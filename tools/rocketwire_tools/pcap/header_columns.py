@@ -102,14 +102,6 @@ class Span(NamedTuple):
     at: Array
     length: Array
 
-    def over(self, other: Span, where: Array) -> Span:
-        """These texts at some places, others elsewhere."""
-        return Span(*(np.where(where, one, two) for one, two in zip(self, other, strict=True)))
-
-    def take(self, order: Array) -> Span:
-        """These texts, in this order."""
-        return Span(self.at[order], self.length[order])
-
 
 def text_column(text: Array, ends: Array, there: Array) -> Column:
     """Texts as a column.

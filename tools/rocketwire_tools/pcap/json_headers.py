@@ -19,7 +19,7 @@ from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.json_header import decode_json_header
 from rocketwire_tools.pcap.arrow import column, pa
 from rocketwire_tools.pcap.header_bytes import in_memory_order, room_of
-from rocketwire_tools.pcap.header_columns import NAMES, Columns, has_letters, integer, joined
+from rocketwire_tools.pcap.header_columns import NAMES, Columns, has_letters, integer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -82,8 +82,8 @@ class _Lines(NamedTuple):
     """Headers of a piece, in the order in which they lie there: the piece, and where each begins and ends."""
 
     text: memoryview
-    start: list[int]
-    end: list[int]
+    start: Array
+    end: Array
 
 
 class JsonHeaders:
@@ -105,19 +105,23 @@ class JsonHeaders:
         for piece, numbers, start in headers.split():
             order = in_memory_order(start)
             of, start = numbers[order], start[order]
-            yield of, joined(list(self._read_piece(piece, start, start + headers.length[of])))
+            lines = _Lines(piece.data, start, start + headers.length[of])
+            first = 0
+            for some in self._read_piece(lines, _ends_of_lots(piece, *lines[1:])):
+                last = first + len(some.code)
+                yield of[first:last], some
+                first = last
 
-    def _read_piece(self, piece: Array, start: Array, end: Array) -> Iterator[Columns]:
+    def _read_piece(self, lines: _Lines, ends: Sequence[int]) -> Iterator[Columns]:
         """Read headers of a piece, in the order in which they lie there."""
-        lines = _Lines(piece.data, start.tolist(), end.tolist())
         read: list[Header] = []
         first = 0
-        for last in _ends_of_lots(piece, start, end):
+        for last in ends:
             self._read_lot(lines, first, last, read)
             first = last
             if len(read) >= _OBJECTS:
                 yield columns(read, self._wanted)
-                read = []
+                read.clear()
         if read:
             yield columns(read, self._wanted)
 

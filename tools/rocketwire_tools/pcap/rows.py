@@ -164,6 +164,7 @@ def _of_together(found: Found) -> Rows | None:
         return None
     order = _in_order(cut.first, cut.last, len(records.time_ns))
     first, last, length = cut.first[order], cut.last[order], cut.header_length[order]
+    kind = cut.kind[order].astype(np.int8)
     return Rows(
         cut.number[order],
         cut.source[order],
@@ -172,8 +173,8 @@ def _of_together(found: Found) -> Rows | None:
         records.time_ns[last],
         records.where[first],
         records.where[last],
-        header_bytes.gathered(records.buffer, cut.header[order], length),
-        cut.kind[order].astype(np.int8),
+        header_bytes.gathered_by_kind(records.buffer, cut.header[order], length, kind),
+        kind,
         cut.length[order],
         np.ones(len(order), np.bool_),
         np.zeros(len(order), np.bool_),
