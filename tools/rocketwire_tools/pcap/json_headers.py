@@ -70,10 +70,10 @@ _NO_CODE: Final = 1 << 32
 BAD: Final = LongHeader(_NO_CODE, language=None)
 """Stands for a header that cannot be read."""
 _NO_EXT: Final = Ext()
-_TOGETHER: Final = 1 << 18
-"""Bytes that are read at once: headers are large as objects, and are to stay in the processor's cache until they are columns."""
-_OBJECTS: Final = 1024
-"""Headers that become columns at once, unless there are fewer."""
+_TOGETHER: Final = 1 << 20
+"""Bytes that are read at once."""
+_OBJECTS: Final = 4096
+"""Headers that become columns at once, unless there are fewer; as objects they are large."""
 _OPENING, _CLOSING, _LINE_FEED = b"{}\n"
 _NOT_STRICT: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 
