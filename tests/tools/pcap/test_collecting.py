@@ -1,4 +1,4 @@
-"""Processes that decode keep their memory, and ask for large pages."""
+"""Processes that decode keep their memory, ask for large pages, and start no threads that they do not need."""
 
 from __future__ import annotations
 
@@ -32,3 +32,18 @@ def test_arrays_come_from_memory_that_is_kept_and_has_large_pages() -> None:
         [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
     )
     assert said.stdout.split() == ["True", "True"]
+
+
+ONE_THREAD = """
+import os
+os.environ.pop("OPENBLAS_NUM_THREADS", None)
+from rocketwire_tools.pcap.collecting import spare_collections
+spare_collections()
+print(len(os.listdir("/proc/self/task")))
+"""
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="another system")
+def test_no_threads_are_started_for_linear_algebra() -> None:
+    command = [sys.executable, "-c", ONE_THREAD]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "1\n"

@@ -8,7 +8,7 @@ and whatever has to guess a type imports ``dateutil``, which take as long as 16 
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -48,6 +48,10 @@ class Column(Protocol):
         """The values at these places, none where there is no place."""
         ...
 
+    def slice(self, offset: int, length: int) -> Column:
+        """Some of the values."""
+        ...
+
     def dictionary_encode(self) -> Any:
         """The distinct values, and which of them each is."""
         ...
@@ -57,6 +61,7 @@ class Batch(Protocol):
     """Rows."""
 
     num_rows: int
+    nbytes: int
     schema: Schema
 
     def column(self, name: str) -> Column:
@@ -81,15 +86,21 @@ def compute() -> Any:
     return importlib.import_module("pyarrow.compute")
 
 
-def _caller() -> Any:
-    """``pyarrow.compute.call_function``, from where pyarrow keeps it as long as it is there: that is no promise of pyarrow's."""
+def _functions() -> Any:
+    """What ``pyarrow.compute`` is made of, as long as pyarrow keeps it there: that is no promise of pyarrow's."""
     try:
-        return importlib.import_module("pyarrow._compute").call_function
-    except (ImportError, AttributeError):
-        return compute().call_function
+        functions = importlib.import_module("pyarrow._compute")
+    except ImportError:
+        return compute()
+    return functions if all(hasattr(functions, name) for name in _NEEDED) else compute()
 
 
-_call: Any = _caller()
+_NEEDED: Final = ("call_function", "CastOptions", "DictionaryEncodeOptions", "JoinOptions")
+_of_arrow: Any = _functions()
+_call: Any = _of_arrow.call_function
+_WITH_NULL: Final = _of_arrow.DictionaryEncodeOptions(null_encoding="encode")
+_TO_TEXT: Final = _of_arrow.CastOptions(pa.string())
+_NULL_AS_TEXT: Final = _of_arrow.JoinOptions(null_handling="replace", null_replacement="null")
 
 
 def taken(values: Column, indices: Column) -> Column:
@@ -98,10 +109,38 @@ def taken(values: Column, indices: Column) -> Column:
     return made
 
 
-def strung(*parts: Column) -> Column:
-    """The texts of several columns, one behind the other in each row."""
-    made: Column = _call("binary_join_element_wise", [*parts, _NOTHING])
+def encoded(values: Column) -> tuple[Column, Column]:
+    """The distinct values, of which null may be one, and which of them each value is."""
+    made: Any = _call("dictionary_encode", [values], _WITH_NULL)
+    return made.dictionary, made.indices
+
+
+def as_texts(values: Column) -> Column:
+    """Numbers as texts."""
+    made: Column = _call("cast", [values], _TO_TEXT)
     return made
+
+
+def strung(*parts: Column) -> Column:
+    """The texts of several columns, ``null`` where there is none, one behind the other in each row."""
+    made: Column = _call("binary_join_element_wise", [*parts, _NOTHING], _NULL_AS_TEXT)
+    return made
+
+
+def text_bytes(texts: Any) -> memoryview:
+    """The bytes of texts of which none is null, one behind the other."""
+    _, ends, text = texts.buffers()
+    first, last = np.frombuffer(ends, np.int32)[[texts.offset, texts.offset + len(texts)]]
+    return memoryview(text)[first:last]
+
+
+def parquet_writer(file: IO[bytes], schema: Schema, **options: Any) -> Any:
+    """A writer of Parquet, from where pyarrow keeps it: ``pyarrow.parquet`` imports every file system that pyarrow knows, and ``ssl``."""
+    try:
+        writer = importlib.import_module("pyarrow._parquet").ParquetWriter
+        return writer(file, schema, version="2.6", writer_engine_version="V2", **options)
+    except (ImportError, AttributeError, TypeError, ValueError):
+        return importlib.import_module("pyarrow.parquet").ParquetWriter(file, schema, **options)
 
 
 def batch(columns: Sequence[Column], schema: Schema) -> Batch:

@@ -67,7 +67,8 @@ class BatchBuilder:
     def __init__(
         self, file: str, fields: Sequence[str], addresses: Addresses, pairing: Pairing
     ) -> None:
-        self._file = file
+        self._file = pa.scalar(file, pa.string())
+        self._files: Column = pa.repeat(self._file, 0)
         self._schema = schema(fields)
         self._with_topics = "request_topic" in fields
         self._reader = HeaderReader(
@@ -121,10 +122,11 @@ class BatchBuilder:
         ]
         return [arrow.batch(list(columns.values()), self._schema) for columns in made]
 
-    @property
-    def file(self) -> str:
-        """Value of the column of that name."""
-        return self._file
+    def files(self, rows: int) -> Column:
+        """The column of that name for so many rows."""
+        if len(self._files) < rows:
+            self._files = pa.repeat(self._file, rows)
+        return self._files.slice(0, rows)
 
 
 class _Values:
@@ -164,7 +166,7 @@ class _Values:
         return taken(names.column(which), self._known)
 
     def _file(self) -> Column:
-        return _plain(pa.repeat(pa.scalar(self._builder.file, pa.string()), len(self._rows)))
+        return self._builder.files(len(self._rows))
 
     def _connection(self) -> Column:
         return self._named(CONNECTION)

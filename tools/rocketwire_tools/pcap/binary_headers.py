@@ -10,13 +10,27 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from rocketwire.codes import LanguageCode
 from rocketwire.wire import grammar
+from rocketwire_tools.pcap.arrow import column, encoded, pa, taken
 from rocketwire_tools.pcap.capture import rows_at
-from rocketwire_tools.pcap.shape import LONGEST_TEXT
-from rocketwire_tools.pcap.texts import kept
+from rocketwire_tools.pcap.header_columns import (
+    ABSENT,
+    LETTERS,
+    NAMES,
+    Columns,
+    Span,
+    has_letters,
+    integer,
+    text_column,
+    texts,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Set as AbstractSet
+
+    from rocketwire_tools.pcap.arrow import Column
+    from rocketwire_tools.pcap.header_bytes import HeaderBytes
 
     Array = np.ndarray[Any, Any]
 
@@ -27,47 +41,54 @@ _KEY: Final = grammar.KEY_LENGTH_SIZE
 _VALUE: Final = grammar.VALUE_LENGTH_SIZE
 _MOST_FIELDS: Final = 64
 """Extension fields of a header; more are left to the codec."""
-ABSENT: Final = -1
-"""Where a field is that is not there."""
+_LONGEST: Final = 128
+"""Bytes of a text; one with more is left to the codec."""
+_FIELDS: Final = ("", *(name for names in NAMES.values() for name in names), *LETTERS.values())
+"""Extension fields that become columns, by number; 0 stands for all others."""
+_LONGEST_NAME: Final = 16
+"""None of them has a name of as many bytes."""
+_WORDS: Final = (
+    np.array([name.encode() for name in _FIELDS], f"S{_LONGEST_NAME}")
+    .view(np.uint64)
+    .reshape(len(_FIELDS), -1)
+)
+"""Their names."""
+_MASKS: Final = (
+    (np.arange(_LONGEST_NAME) < np.array([[len(name)] for name in _FIELDS])) * np.uint8(255)
+).view(np.uint64)
+"""Which bytes of a row their names are."""
+_CANDIDATES: Final = np.zeros(_LONGEST_NAME + 1 << 8, np.uint8)
+"""By length and first byte of a name: the field that it can only be, since all of them differ in one or the other."""
+_CANDIDATES[[len(name) << 8 | ord(name[0]) for name in _FIELDS[1:]]] = range(1, len(_FIELDS))
+_NAMES: Final = {int(code): code.name for code in LanguageCode}
+_LANGUAGES: Final = column(
+    [_NAMES.get(number) or str(number) for number in range(256)], pa.string()
+)
+"""Names of languages by their numbers."""
 
 
-class Span(NamedTuple):
-    """Texts: where each begins, and its length, ``ABSENT`` for those that are not there."""
+class _Fields(NamedTuple):
+    """Extension fields: the number of the header, where key and value begin, and the lengths of both."""
 
-    at: Array
+    header: Array
+    key: Array
+    key_length: Array
+    value: Array
     length: Array
 
-    def over(self, other: Span, where: Array) -> Span:
-        """These texts at some places, others elsewhere."""
-        return Span(*(np.where(where, one, two) for one, two in zip(self, other, strict=True)))
 
-
-class Some(NamedTuple):
-    """What is known of headers.
-
-    Attributes:
-        numbers: the fields of fixed size, an entry for each header.
-        remark: of each header.
-        fields: the wanted extension fields, by name.
-        good: whether the header could be read here.
-    """
-
-    numbers: Array
-    remark: Span
-    fields: dict[str, Span]
-    good: Array
-
-
-def read(data: Array, start: Array, lengths: Array, names: Sequence[str]) -> Some:
+def read(headers: HeaderBytes, wanted: AbstractSet[str]) -> tuple[Array, Columns]:
     """Read headers.
 
     Args:
-        data: has them, and ``header_bytes.BEHIND`` bytes more.
-        start: where they begin.
-        lengths: bytes of each.
-        names: of the wanted extension fields.
+        headers: lie in one piece.
+        wanted: those of ``header_columns.EVERYTHING`` that are to be made.
+
+    Returns:
+        Which of the headers could be read here, and what they say; nothing to go by of the others.
     """
-    ends = start + lengths
+    (data,), start = headers.pieces, headers.start
+    ends = start + headers.length
     numbers = rows_at(data, start, _FIXED.itemsize).view(_FIXED)[:, 0]
     at = start + _FIXED.itemsize
     remark = at + _REMARK
@@ -79,41 +100,42 @@ def read(data: Array, start: Array, lengths: Array, names: Sequence[str]) -> Som
     until = at + _TOTAL + np.maximum(total, 0)
     good &= until <= ends
     fields = _fields(data, at + _TOTAL, until, good)
-    spans = [
-        Span(remark, np.where(length > 0, length, ABSENT)),
-        *(_named(data, name.encode(), fields, good) for name in names),
-    ]
-    _check(data, spans, good)
-    return Some(numbers, spans[0], dict(zip(names, spans[1:], strict=True)), good)
+    code, version, opaque, flag = (
+        numbers[name].astype(np.int64) for name in ("code", "version", "opaque", "flag")
+    )
+    made = Columns(code, version, opaque, flag, good)
+    if "language" in wanted:
+        made.language = taken(_LANGUAGES, column(numbers["language"].astype(np.uint8)))
+    spans = {"remark": Span(remark, np.where(length > 0, length, ABSENT))}
+    if not wanted.isdisjoint(NAMES):
+        spans |= _named(data, fields, has_letters(code, flag), good)
+    for name in wanted - {"language"}:
+        values = _texts(data, spans[name], good)
+        setattr(made, name, _queues(values) if name == "queue_id" else values)
+    return good, made
 
 
-def _check(data: Array, spans: Sequence[Span], good: Array) -> None:
-    """A header is not good if one of its texts is long, or not ASCII."""
-    length = np.array([span.length for span in spans])
-    good &= (length <= LONGEST_TEXT).all(axis=0)
-    text, header = np.nonzero((length > 0) & good)
-    if len(header):
-        at = np.array([span.at for span in spans])[text, header]
-        words = kept(data, at, length[text, header])
-        good[header[(words & _NOT_ASCII).any(axis=1)]] = False
+def _queues(values: Column) -> Column:
+    distinct, numbers = encoded(values)
+    queues = [integer(text) for text in distinct.to_pylist()]
+    return taken(column(queues, pa.int32()), numbers)
 
 
-_NOT_ASCII: Final = np.uint64(0x8080808080808080)
+def _texts(data: Array, span: Span, good: Array) -> Column:
+    """Texts as a column; a header is not good if its text is long, or not ASCII."""
+    good &= span.length <= _LONGEST
+    span = Span(span.at, np.where(good, span.length, ABSENT))
+    text, ends = texts(data, span)
+    (others,) = (text >= 0x80).nonzero()
+    if len(others):
+        good[np.searchsorted(ends[1:], others, "right")] = False
+        return _texts(data, span, good)
+    return text_column(text, ends, span.length >= 0)
 
 
 def _integers(data: Array, size: int) -> Array:
     """The signed integers that begin at each offset."""
     return np.ndarray((len(data) - size + 1,), f">i{size}", data, strides=(1,))
-
-
-class _Fields(NamedTuple):
-    """Extension fields: the number of the header, where key and value begin, and the lengths of both."""
-
-    header: Array
-    key: Array
-    key_length: Array
-    value: Array
-    length: Array
 
 
 def _fields(data: Array, at: Array, until: Array, good: Array) -> _Fields:
@@ -143,14 +165,34 @@ def _fields(data: Array, at: Array, until: Array, good: Array) -> _Fields:
     return _Fields(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
-def _named(data: Array, name: bytes, fields: _Fields, good: Array) -> Span:
-    """The values of those fields that have a name; a header that has it twice is not good any more."""
-    at, length = np.full((2, len(good)), ABSENT)
-    (same,) = (fields.key_length == len(name)).nonzero()
-    if len(same):
-        same = same[rows_at(data, fields.key[same], len(name)).view(f"S{len(name)}")[:, 0] == name]
-        header = fields.header[same]
-        at[header], length[header] = fields.value[same], fields.length[same]
-        if np.count_nonzero(at != ABSENT) < len(header):
-            good[np.bincount(header, minlength=len(good)) > 1] = False
-    return Span(at, length)
+def _named(data: Array, fields: _Fields, letters: Array, good: Array) -> dict[str, Span]:
+    """The texts of extension fields that columns are made of; a header that has one of these twice is not good any more.
+
+    Args:
+        data: has the headers.
+        fields: of the headers.
+        letters: in which headers they have names of one letter.
+        good: which headers are good.
+    """
+    length = np.clip(fields.key_length, 0, _LONGEST_NAME)
+    candidates = _CANDIDATES[length << 8 | data[fields.key]]
+    (some,) = (candidates != 0).nonzero()
+    words = rows_at(data, fields.key[some], _LONGEST_NAME).view(np.uint64)
+    words &= _MASKS.take(candidates[some], axis=0)
+    same = (words == _WORDS.take(candidates[some], axis=0)).all(axis=1)
+    some = some[same]
+    header, field = fields.header[some], candidates[some]
+    table = np.full((len(good), len(_FIELDS)), ABSENT)
+    table[header, field] = some
+    good[header[table[header, field] != some]] = False
+    values, lengths = np.append(fields.value, 0), np.append(fields.length, ABSENT)
+    spans: dict[str, Span] = {}
+    for name, names in NAMES.items():
+        numbers = table[:, _FIELDS.index(names[-1])]
+        for other in reversed(names[:-1]):
+            first = table[:, _FIELDS.index(other)]
+            numbers = np.where(first >= 0, first, numbers)
+        short = table[:, _FIELDS.index(LETTERS[name])]
+        numbers = np.where(letters & (short >= 0), short, numbers)
+        spans[name] = Span(values[numbers], lengths[numbers])
+    return spans

@@ -1,25 +1,30 @@
-"""Memory of processes that do nothing but decode: when garbage is looked for, what is given back to the system, and how large the
-pages are that come from it."""
+"""Memory and threads of processes that do nothing but decode: when garbage is looked for, what is given back to the system, how large
+the pages are that come from it, and what does not have to be started."""
 
 from __future__ import annotations
 
 import gc
+import os
 from typing import Final
 
 _SPARED: Final = 200_000
 _LARGE: Final = 24 << 20
 """Bytes; glibc keeps at most 32 MiB in one piece."""
+_NO_THREADS: Final = ("OPENBLAS_NUM_THREADS", "1")
+"""To start threads for linear algebra takes a fifth of the time in which numpy is imported, and there is none here."""
 _ARRAYS: Final = 2
 """Arrays of nearly as many: glibc gives back what is free at the end of its memory if it is more than twice as much."""
 
 
 def spare_collections() -> None:
     """Look for garbage seldom, and never in what has been imported so far: rows by the ten thousand are no garbage.  Memory that is
-    freed is kept for what comes next, and is made of large pages where the system has them.
+    freed is kept for what comes next, and is made of large pages where the system has them.  Has to be called before numpy is
+    imported.
 
     Raises:
         ImportError: numpy is missing.
     """
+    os.environ.setdefault(*_NO_THREADS)
     _keep_what_is_freed()
     _ask_for_large_pages()
     gc.freeze()

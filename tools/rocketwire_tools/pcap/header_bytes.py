@@ -1,7 +1,8 @@
 """``HeaderBytes``: the bytes of many headers, one behind the other, without an object for each.
 
-Rules of this file: only numpy.  Each header has room of a multiple of ``STEP`` bytes, and the rest of its room is zero, so that those
-with the same room are rows of one array.  Large pieces are not copied into larger ones: they lie in the memory only once.
+Rules of this file: only numpy.  Each header has room of a multiple of ``STEP`` bytes, at least one of them behind it; the rest of its
+room is blanks and a line feed, so that JSON headers are lines.  Large pieces are not copied into larger ones: they lie in the memory
+only once.
 """
 
 from __future__ import annotations
@@ -17,20 +18,17 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 STEP: Final = 64
-FRONT: Final = 16
-"""Bytes in front of the first header of a piece, so that words which end within it can be gathered."""
 BEHIND: Final = 128
-"""Bytes behind the last one, so that words which begin within it can be."""
-_LONG: Final = 1024
-"""Room of headers that are copied one by one; nearly all have less."""
+"""Bytes behind the last one, so that rows which begin within it can be gathered."""
 _LARGE: Final = 1 << 21
 """Bytes of a piece that is not copied."""
-_TOGETHER: Final = 1 << 18
-"""Bytes that are gathered at once, so that they stay in the processor's cache."""
-_KEPT: Final = np.where(
-    np.arange(STEP) < np.arange(STEP + 1)[:, None], np.uint8(255), np.uint8(0)
-).view(np.uint64)
-"""A row for each number of bytes that are kept of the last ``STEP``."""
+_TOGETHER: Final = 2048
+"""Headers that are copied at once, so that they stay in the processor's cache."""
+_OF_HEADER: Final = np.arange(STEP) < np.arange(STEP)[:, None]
+_KEPT: Final = np.where(_OF_HEADER, np.uint8(255), np.uint8(0)).view(np.uint64)
+"""A row for each number of bytes that a header has in the last step of its room: which they are."""
+_REST: Final = np.where(_OF_HEADER, b"", [*[b" "] * (STEP - 1), b"\n"]).view(np.uint64)
+"""Likewise: what is behind them."""
 
 
 @dataclass(slots=True)
@@ -103,31 +101,23 @@ class HeaderBytes:
 
 def room_of(length: Array) -> Array:
     """Bytes that headers of these lengths have."""
-    room: Array = np.maximum(length + (STEP - 1) & -STEP, STEP)
+    room: Array = (length // STEP + 1) * STEP
     return room
 
 
-def rows_of(data: Any, at: Array, size: int) -> Array:
-    """Bytes at offsets as rows of 64-bit words; size is a multiple of eight."""
-    windows = np.ndarray((max(len(data) - size + 1, 0),), f"V{size}", data, strides=(1,))
-    rows: Array = windows[at].view(np.uint64).reshape(-1, size // 8)
-    return rows
+def in_memory_order(start: Array) -> Array:
+    """The order in which headers of a piece lie in it.
 
-
-def rooms(room: Array) -> Iterator[tuple[int, Array]]:
-    """The sizes of room that there are, but for those of long headers, and which headers have each."""
-    order, spans = _by_room(room)
-    for size, first, last in spans:
-        yield size, order[first:last]
-
-
-def _by_room(room: Array) -> tuple[Array, list[tuple[int, int, int]]]:
-    """Headers in the order of their room; and each size of it, where in that order it begins, and where it ends, but for long ones."""
-    steps = (np.minimum(room, _LONG) // STEP).astype(np.uint8)
-    order = np.argsort(steps, kind="stable")  # of so few bits faster than any other sort
-    ends = np.cumsum(np.bincount(steps)[: _LONG // STEP]).tolist()
-    spans = zip(range(0, _LONG, STEP), [0, *ends], ends, strict=False)
-    return order, [(size, first, last) for size, first, last in spans if first < last]
+    Args:
+        start: where each begins, no two at the same place.
+    """
+    if (start[1:] > start[:-1]).all():
+        return np.arange(len(start))
+    first = int(start.min()) // STEP
+    places = np.full(int(start.max()) // STEP - first + 1, -1)
+    places[start // STEP - first] = np.arange(len(start))  # quicker than to sort
+    order: Array = places[places >= 0]
+    return order
 
 
 def gathered(buffer: Any, at: Array, length: Array) -> HeaderBytes:
@@ -138,44 +128,52 @@ def gathered(buffer: Any, at: Array, length: Array) -> HeaderBytes:
         at: where they begin in it.
         length: bytes of each.
     """
-    room = room_of(length)
-    order, spans = _by_room(room)
-    start = _starts(room, order)
-    data = np.empty(FRONT + int(room.sum()) + BEHIND, np.uint8)
-    data[:FRONT] = data[-BEHIND:] = 0
-    sources, left = at[order], (length - room)[order] + STEP
-    end, done = FRONT, 0
-    for size, first, done in spans:
-        each = _TOGETHER // size
-        for one in range(first, done, each):
-            some = slice(one, min(one + each, done))
-            rows = rows_of(buffer, sources[some], size)
-            rows[:, -STEP // 8 :] &= _KEPT.take(left[some], axis=0)
-            begin, end = end, end + size * len(rows)
-            data[begin:end] = rows.view(np.uint8).ravel()
-    whole = np.frombuffer(buffer, np.uint8)
-    for number in order[done:].tolist():
-        begin = int(start[number])
-        stop = begin + int(length[number])
-        data[begin:stop] = whole[at[number] : at[number] + length[number]]
-        data[stop : begin + int(room[number])] = 0
-    return HeaderBytes((data,), start, length)
+    steps = length // STEP + 1
+    ends = np.cumsum(steps)
+    begins = ends - steps
+    total = int(ends[-1]) if len(ends) else 0
+    data = np.empty(total * STEP + BEHIND, np.uint8)
+    data[-BEHIND:] = 0
+    windows = np.ndarray((len(buffer) - STEP + 1,), f"V{STEP}", buffer, strides=(1,))
+    rows = data[: total * STEP].view(f"V{STEP}")
+    words = data.view(np.uint64).reshape(-1, STEP // 8)
+    for first in range(0, len(at), _TOGETHER):
+        some = slice(first, first + _TOGETHER)
+        begin, end = int(begins[first]), int(ends[some][-1])
+        source = np.repeat(at[some] - begins[some] * STEP, steps[some])
+        source += np.arange(begin * STEP, end * STEP, STEP)
+        rows[begin:end] = windows[source]
+        last, left = ends[some] - 1, length[some] % STEP
+        words[last] = words[last] & _KEPT.take(left, axis=0) | _REST.take(left, axis=0)
+    return HeaderBytes((data,), begins * STEP, length)
 
 
-def _starts(room: Array, order: Array) -> Array:
-    """Where each of some headers begins that lie in an order one behind the other."""
-    start, rooms_in_order = np.empty(len(room), np.int64), room[order]
-    start[order] = np.cumsum(rooms_in_order) - rooms_in_order + FRONT
-    return start
+def gathered_by_kind(buffer: Any, at: Array, length: Array, kind: Array) -> HeaderBytes:
+    """Likewise, and those of each kind lie together, so that they are read together.
+
+    Args:
+        buffer: see ``gathered``.
+        at: likewise.
+        length: likewise.
+        kind: JSON or ROCKETMQ for each.
+    """
+    if not kind.any():
+        return gathered(buffer, at, length)
+    order = np.argsort(kind, kind="stable")
+    made = gathered(buffer, at[order], length[order])
+    start = np.empty_like(made.start)
+    start[order] = made.start
+    return HeaderBytes(made.pieces, start, length)
 
 
 def header_bytes(headers: Sequence[bytes | bytearray]) -> HeaderBytes:
     """Headers that are objects."""
     length = np.array([len(one) for one in headers], np.int64)
     room = room_of(length)
-    rows = [one.ljust(size, b"\0") for one, size in zip(headers, room.tolist(), strict=True)]
-    data = np.frombuffer(b"".join([bytes(FRONT), *rows, bytes(BEHIND)]), np.uint8)
-    return HeaderBytes((data,), np.cumsum(room) - room + FRONT, length)
+    blanks = (room - 1).tolist()
+    rows = [one.ljust(size) + b"\n" for one, size in zip(headers, blanks, strict=True)]
+    data = np.frombuffer(b"".join([*rows, bytes(BEHIND)]), np.uint8)
+    return HeaderBytes((data,), np.cumsum(room) - room, length)
 
 
 def joined(parts: Sequence[HeaderBytes]) -> HeaderBytes:

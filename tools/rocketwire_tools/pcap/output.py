@@ -12,10 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, Final, Protocol
 
-import msgspec
-
-from rocketwire_tools.jsonlines import unbroken
-from rocketwire_tools.pcap.arrow import pa
+from rocketwire_tools.pcap.arrow import pa, parquet_writer
+from rocketwire_tools.pcap.json_rows import JsonRows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -101,12 +99,12 @@ class JsonLines:
 
     def __init__(self, file: IO[bytes], schema: Schema) -> None:
         self._file = file
-        self._encode = msgspec.json.Encoder().encode_lines
+        self._rows = JsonRows(schema)
 
     def write(self, batch: Batch) -> None:
         """See ``Sink``."""
-        for some in _pieces(batch):
-            self._file.write(unbroken(self._encode(some.to_pylist())))
+        for lines in self._rows.lines(batch):
+            self._file.write(lines)
 
     def close(self) -> None:
         """See ``Sink``."""
@@ -136,10 +134,9 @@ class Parquet:
     """A Parquet file."""
 
     def __init__(self, file: IO[bytes], schema: Schema) -> None:
-        parquet: Any = importlib.import_module("pyarrow.parquet")
         repeating = [name for name in schema.names if name not in _DISTINCT]
         bounded = [name for name in schema.names if name not in _WITHOUT_BOUNDS]
-        self._writer = parquet.ParquetWriter(
+        self._writer = parquet_writer(
             file, schema, compression="zstd", use_dictionary=repeating, write_statistics=bounded
         )
         self._batches: list[Batch] = []

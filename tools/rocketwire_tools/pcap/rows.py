@@ -162,6 +162,7 @@ def objects(values: Sequence[Any]) -> Array:
 def _of_together(records: Records, cut: Together) -> Rows:
     order = _in_order(cut.first, cut.last, len(records.time_ns))
     first, last, length = cut.first[order], cut.last[order], cut.header_length[order]
+    kind = cut.kind[order].astype(np.int8)
     return Rows(
         cut.number[order],
         cut.source[order],
@@ -170,8 +171,8 @@ def _of_together(records: Records, cut: Together) -> Rows:
         records.time_ns[last],
         records.where[first],
         records.where[last],
-        header_bytes.gathered(cut.buffer, cut.header[order], length),
-        cut.kind[order].astype(np.int8),
+        header_bytes.gathered_by_kind(cut.buffer, cut.header[order], length, kind),
+        kind,
         cut.length[order],
         np.ones(len(order), np.bool_),
         np.zeros(len(order), np.bool_),

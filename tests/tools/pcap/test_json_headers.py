@@ -1,0 +1,241 @@
+"""JSON headers that are read many at a time say the same as each of them does by itself."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from rocketwire.codes import LanguageCode, RequestCode, SerializeType
+from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire_tools.pcap import json_headers
+from rocketwire_tools.pcap.header_bytes import header_bytes, joined
+from rocketwire_tools.pcap.headers import Columns, HeaderReader
+from rocketwire_tools.pcap.json_headers import JsonHeaders
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire_tools.pcap.header_bytes import HeaderBytes
+
+SENT = (
+    b'{"code":310,"extFields":{"a":"group_12","b":"topic-7","c":"TBW102","e":"3","g":"1700000012345",'
+    b'"i":"UNIQ_KEY\\u00017F00000100012A139A55\\u0002WAIT\\u0001true\\u0002","n":"broker-a"},"flag":0,"language":"JAVA",'
+    b'"opaque":12,"serializeTypeCurrentRPC":"JSON","version":513}'
+)
+PULLED = (
+    b'{"code":0,"extFields":{"suggestWhichBrokerId":"0","nextBeginOffset":"5121","queueId":"4","consumerGroup":"",'
+    b'"group":"G1","topic":"T"},"flag":1,"language":"GO","opaque":-2147483648,"remark":"FOUND 1","version":513}'
+)
+BARE = b'{"code":34,"extFields":{},"flag":0,"language":"CPP","opaque":1234567890,"version":399}\n'
+NO_FIELDS = b'{"code":34,"extFields":null,"flag":2,"opaque":0,"remark":null,"version":0}'
+FOREIGN = '{"code":11,"extFields":{"topic":"\u4e3b\u98981","queueId":"-1"},"opaque":7}'.encode()
+SHORTEST = b"{}"
+SEVERAL = (SENT, PULLED, BARE, NO_FIELDS, FOREIGN, SHORTEST)
+
+
+def rows(columns: Columns) -> list[dict[str, object]]:
+    lists = {name: getattr(columns, name).tolist() for name in Columns.__dataclass_fields__}
+    return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
+
+
+def read(headers: HeaderBytes) -> list[dict[str, object]]:
+    return rows(HeaderReader().read(headers, np.zeros(len(headers), np.int8)))
+
+
+def said(*each: bytes) -> list[dict[str, object]]:
+    return read(header_bytes(each))
+
+
+def alone(header: bytes) -> dict[str, object]:
+    return said(header)[0]
+
+
+def singles(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """The headers that are read one by one from now on."""
+    headers: list[bytes] = []
+    one = JsonHeaders._read_one
+
+    def noted(self: JsonHeaders, header: memoryview) -> Any:
+        headers.append(bytes(header))
+        return one(self, header)
+
+    monkeypatch.setattr(JsonHeaders, "_read_one", noted)
+    return headers
+
+
+def test_headers_of_all_clients_are_read_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    each = [*SEVERAL, *SEVERAL]
+    expected = [alone(header) for header in each]
+    headers = singles(monkeypatch)
+    assert expected == said(*each)
+    assert [] == headers
+
+
+BAD = {
+    "empty": b"",
+    "blank": b"  ",
+    "a line feed alone": b"\n",
+    "cut": SENT[:-20],
+    "too much": SENT + b"}",
+    "bytes of zero behind": SENT + b"\0",
+    "a byte of zero in a text": SENT.replace(b"TBW102", b"TB\x00102"),
+    "a line feed in a text": SENT.replace(b"TBW102", b"TB\n102"),
+    "a line feed in front": b"\n" + SENT,
+    "line feeds behind": SENT + b"\n\n",
+    "a carriage return behind": SENT + b"\r\n",
+    "in several lines": SENT.replace(b",", b",\n"),
+    "line separators of Unicode": SENT.replace(b"TBW102", "T\u2028\u2029\x85".encode()),
+    "two objects": b'{"code":1}{"code":2}',
+    "two objects in two lines": b'{"code":1}\n{"code":2}',
+    "an object cut at a comma": b'{"code":1',
+    "the rest of an object": b',"opaque":2}',
+    "the beginning of a list": b'{"code":1,"x":[{}',
+    "the end of a list": b"{}]}",
+    "the beginning of a text": b'{"code":1,"x":"}',
+    "the end of a text": b'{"}',
+    "an array": b"[1]",
+    "a number": b"7",
+    "not UTF-8": b"\xff\xfe",
+    "a topic that is not UTF-8": b'{"extFields":{"topic":"\xff"}}',
+    "an opaque of 33 bits": b'{"opaque":2147483648}',
+    "an opaque of 64 bits": b'{"opaque":9223372036854775807}',
+    "an opaque of 400 digits": b'{"opaque":%b}' % (b"9" * 400),
+    "a negative opaque of 33 bits": b'{"opaque":-2147483649}',
+    "a fraction": b'{"code":11.5}',
+    "an exponent": b'{"code":1e99}',
+    "a leading zero": b'{"code":011}',
+    "a member twice": b'{"code":1,"code":2}',
+    "a field twice": b'{"extFields":{"topic":"a","topic":"b"}}',
+    "fields twice": b'{"extFields":{"topic":"a"},"extFields":{"group":"g"}}',
+    "lists within lists": b'{"x":' + b"[" * 100_000,
+    "objects within objects": b'{"a":' * 5000 + b"1" + b"}" * 5000,
+    "a name with an escape": b'{"c\\u006fde":5}',
+    "half a pair": b'{"remark":"\\ud83d"}',
+    "a field that is no text": b'{"extFields":{"topic":7}}',
+    "fields that are a list": b'{"extFields":["topic"]}',
+    "a text for a number": b'{"code":"11"}',
+    "another language": b'{"language":"KLINGON"}',
+    "a language that is a number": b'{"language":7}',
+    "no language": b'{"language":null}',
+    "single quotes": b"{'code':11,}",
+    "a reference": b'{"extFields":{"$ref":"$"}}',
+    "a long topic": b'{"extFields":{"topic":"%b"}}' % (b"T" * 5000),
+}
+"""Headers that are out of the ordinary; most are bad."""
+
+
+@pytest.mark.parametrize("name", BAD)
+@pytest.mark.parametrize("place", [0, 1, 50, 99, 100])
+def test_a_header_that_is_out_of_the_ordinary_changes_no_other(name: str, place: int) -> None:
+    others = [alone(header) for header in SEVERAL] * 17
+    each = [*SEVERAL] * 17
+    each.insert(place, BAD[name])
+    others.insert(place, alone(BAD[name]))
+    assert others == said(*each)
+
+
+def test_headers_that_are_out_of_the_ordinary_change_no_neighbour_that_is() -> None:
+    chance = random.Random(6)
+    each = [*BAD.values(), *SEVERAL] * 4
+    expected = {header: alone(header) for header in each}
+    for _ in range(8):
+        chance.shuffle(each)
+        assert [expected[header] for header in each] == said(*each)
+
+
+def test_headers_that_make_good_for_each_other_are_not_taken_for_others() -> None:
+    each = [SENT, b'{"code":1}{"code":2}', b"", BARE, b'{"code":1', b',"opaque":2}', b"{}{}", SENT]
+    assert [alone(header) for header in each] == said(*each)
+
+
+def test_one_bad_header_does_not_cost_the_others_their_speed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    headers = singles(monkeypatch)
+    bad = SENT[:-20] + b"}"
+    each = [SENT] * 700
+    each[333] = bad
+    said(*each)
+    assert [bad] == headers
+
+
+@pytest.mark.parametrize("together", [64, 1 << 20])
+@pytest.mark.parametrize("objects", [1, 1 << 20])
+def test_headers_that_were_changed_anywhere_are_read_as_each_by_itself(
+    together: int, objects: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(json_headers, "_TOGETHER", together)
+    monkeypatch.setattr(json_headers, "_OBJECTS", objects)
+    chance = random.Random(11)
+    every = [*SEVERAL * 20]
+    for header in SEVERAL * 40:
+        changed = bytearray(header)
+        for _ in range(chance.randrange(1, 4)):
+            at = chance.randrange(len(changed))
+            changed[at] = (
+                chance.choice(b'0123456789AFaf-"\\{}:, \n\x00\x7f\xe4u')
+                if chance.random() < 0.9
+                else chance.randrange(256)
+            )
+        every.append(bytes(changed))
+    chance.shuffle(every)
+    assert [alone(header) for header in every] == said(*every)
+
+
+def as_the_codec_writes_them(count: int) -> list[bytes]:
+    chance = random.Random(3)
+    every: list[bytes] = []
+    for number in range(count):
+        fields = {
+            name: chance.choice(("", "0", "T", "group_7", "7F000001", "a\x01b", "gr\xfcn", "x" * chance.randrange(140)))
+            for name in ("topic", "b", "a", "e", "queueId", "group", "consumerGroup", "producerGroup", "groupName", "msgId")
+            if chance.random() < 0.4
+        }  # fmt: skip
+        command = RemotingCommand(
+            code=chance.choice((RequestCode.SEND_MESSAGE_V2, RequestCode.PULL_MESSAGE, 0)),
+            language=chance.choice((LanguageCode.JAVA, LanguageCode.GO)),
+            opaque=chance.choice((number, -number, (1 << 31) - 1)),
+            flag=chance.choice((0, 1, 2)),
+            remark=chance.choice((None, "why", "queue 7")),
+            ext_fields=fields or None,
+        )
+        every.append(encode(command)[8:])
+    return every
+
+
+def test_headers_as_our_own_codec_writes_them() -> None:
+    every = as_the_codec_writes_them(400)
+    assert [alone(header) for header in every] == said(*every)
+
+
+def test_headers_of_both_forms_in_several_pieces_and_any_order() -> None:
+    chance = random.Random(9)
+    every = as_the_codec_writes_them(300)
+    command = RemotingCommand(code=11, ext_fields={"topic": "R"}, serialize_type=SerializeType.ROCKETMQ)  # fmt: skip
+    rocketmq = encode(command)[8:]
+    every[::7] = [rocketmq] * len(every[::7])
+    expected = [alone(header) for header in every if header is not rocketmq]
+    pieces: Sequence[HeaderBytes] = [
+        header_bytes(every[:100]),
+        header_bytes(every[100:130]),
+        header_bytes(every[130:]),
+    ]
+    order = np.array(chance.sample(range(300), 260))
+    types = np.array([header is rocketmq for header in every], np.int8)
+    found = rows(HeaderReader().read(joined(pieces).take(order), types[order]))
+    json = iter(expected)
+    by_number = [None if kind else next(json) for kind in types]
+    for number, row in zip(order.tolist(), found, strict=True):
+        if types[number]:
+            assert ("R", 11, True) == (row["topic"], row["code"], row["ok"])
+        else:
+            assert by_number[number] == row
+
+
+def test_names_of_one_letter_count_only_in_requests_that_send() -> None:
+    other = SENT.replace(b"310", b"311")
+    assert [alone(SENT), alone(other)] == said(SENT, other)
+    assert alone(other)["topic"] is None

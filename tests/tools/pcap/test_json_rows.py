@@ -1,0 +1,91 @@
+"""Rows become the lines that msgspec makes of them as objects, byte by byte."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import pytest
+
+from rocketwire_tools.jsonlines import unbroken
+from rocketwire_tools.pcap import json_rows
+from rocketwire_tools.pcap.arrow import pa
+from rocketwire_tools.pcap.json_rows import JsonRows
+from rocketwire_tools.pcap.rows import COLUMNS, EVERY, RAW_BODY, schema
+
+if TYPE_CHECKING:
+    from rocketwire_tools.pcap.arrow import Batch
+
+TEXTS = (
+    None, "", "T", "null", 'a"b', "a\\b", "a\nb\r\t", "\0\x01\x1f\x7f", "\u4e3b\u9898", "\x85\u2028\u2029", "\U0001f600", "</>",
+)  # fmt: skip
+NUMBERS = (None, 0, 1, -1, 12, (1 << 31) - 1, -(1 << 31))
+LONG = (*NUMBERS, (1 << 63) - 1, -(1 << 63), 1_700_000_000_000_000_000)
+
+
+def rows(count: int, names: tuple[str, ...] = tuple(COLUMNS), seed: int = 1) -> Batch:
+    chance = random.Random(seed)
+    values: dict[Any, tuple[Any, ...]] = {
+        pa.string(): TEXTS, pa.int32(): NUMBERS, pa.int64(): LONG, pa.bool_(): (True, False, None),
+    }  # fmt: skip
+    kinds = [EVERY[name] for name in names]
+    columns = [pa.array(chance.choices(values[kind], k=count), kind) for kind in kinds]
+    made: Batch = pa.RecordBatch.from_arrays(columns, schema=schema(names))
+    return made
+
+
+def lines(batch: Batch) -> bytes:
+    return b"".join(JsonRows(batch.schema).lines(batch))
+
+
+def lines_of_objects(batch: Batch) -> bytes:
+    return unbroken(msgspec.json.Encoder().encode_lines(batch.to_pylist()))
+
+
+@pytest.mark.parametrize("count", [0, 1, 127, 128, 129, 1000])
+def test_lines_are_those_of_the_rows_as_objects(count: int) -> None:
+    batch = rows(count)
+    assert lines_of_objects(batch) == lines(batch)
+    assert lines(batch).count(b"\n") == count
+
+
+def test_lines_of_all_columns_that_can_be_asked_for() -> None:
+    batch = rows(500, tuple(name for name in EVERY if name != RAW_BODY))
+    assert lines_of_objects(batch) == lines(batch)
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_lines_of_one_column(name: str) -> None:
+    batch = rows(300, (name,))
+    assert lines_of_objects(batch) == lines(batch)
+
+
+@pytest.mark.parametrize("value", ["T", None])
+def test_lines_of_columns_that_always_say_the_same(value: str | None) -> None:
+    names = ("topic", "group")
+    columns = [pa.array([value] * 200, pa.string())] * 2
+    batch = pa.RecordBatch.from_arrays(columns, schema=schema(names))
+    assert lines_of_objects(batch) == lines(batch)
+    with_number = pa.RecordBatch.from_arrays(
+        [columns[0], pa.array(range(200), pa.int32()), columns[1]],
+        schema=schema(("topic", "opaque", "group")),
+    )
+    assert lines_of_objects(with_number) == lines(with_number)
+
+
+def test_lines_of_part_of_a_batch() -> None:
+    part = rows(1000).slice(301, 450)
+    assert lines_of_objects(part) == lines(part)
+
+
+def test_many_rows_and_large_ones_are_written_some_at_a_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    batch = rows(2000)
+    monkeypatch.setattr(json_rows, "_MOST", 700)
+    assert len(list(JsonRows(batch.schema).lines(batch))) == 3
+    assert lines_of_objects(batch) == lines(batch)
+    monkeypatch.setattr(json_rows, "_LARGEST", batch.nbytes // 10)
+    assert len(list(JsonRows(batch.schema).lines(batch))) > 10
+    assert lines_of_objects(batch) == lines(batch)
