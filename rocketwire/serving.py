@@ -17,8 +17,16 @@ if TYPE_CHECKING:
 
 _LOG: Final = logging.getLogger("rocketwire.channel")
 
-MAX_SERVED: Final = 256
-"""Requests of the peer that are worked on at once; more are answered with ``SYSTEM_BUSY``."""
+MAX_SERVED: Final = 2_048
+"""Requests of the peer that are worked on at once; more are answered with ``SYSTEM_BUSY``.
+
+A broker checks all transactions that are due one after the other, and drops a message that it has
+checked 15 times in vain (Java: ``TransactionalMessageServiceImpl.check``).  A Java producer holds
+2,000 of these checks (``checkRequestHoldMax``).
+"""
+
+MAX_SERVED_BYTES: Final = 256 << 20
+"""Bytes of the bodies of these requests; one request is always worked on."""
 
 Handler: TypeAlias = Callable[[RemotingCommand], Awaitable[RemotingCommand | None]]
 """Answers a request of the peer; None for no answer.  One-way requests come here too, and nothing is answered to them."""
@@ -33,6 +41,8 @@ class Serving:
         self._peer = peer
         self._most = most
         self._served = 0
+        self._bytes = 0
+        self._refused = 0
 
     async def serve(
         self,
@@ -56,11 +66,14 @@ class Serving:
         if self._handler is None:
             remark = f" request type {request.code} not supported"
             return RemotingCommand(code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark=remark)
-        if self._served >= self._most:
+        size = len(request.body or b"")
+        if self._served >= self._most or (self._served and self._bytes + size > MAX_SERVED_BYTES):
+            self._note_refusal(request)
             return RemotingCommand(
                 code=ResponseCode.SYSTEM_BUSY, remark="too many requests at once"
             )
         self._served += 1
+        self._bytes += size
         try:
             return await self._handler(request)
         except Exception as error:  # noqa: BLE001 - somebody else's code; the peer is told and the log has it
@@ -69,3 +82,20 @@ class Serving:
             return RemotingCommand(code=ResponseCode.SYSTEM_ERROR, remark=remark)
         finally:
             self._served -= 1
+            self._bytes -= size
+            if self._refused and not self._served:
+                _LOG.warning("%s: %d requests were refused in all", self._peer, self._refused)
+                self._refused = 0
+
+    def _note_refusal(self, request: RemotingCommand) -> None:
+        """Log the first of the requests that are refused until none is worked on any more."""
+        self._refused += 1
+        if self._refused == 1:
+            _LOG.warning(
+                "%s: %d requests with %d bytes are worked on already; request %d and further ones "
+                "are refused",
+                self._peer,
+                self._served,
+                self._bytes,
+                request.code,
+            )

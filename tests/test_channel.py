@@ -451,6 +451,56 @@ async def test_more_requests_than_are_served_at_once_are_told_to_come_back() -> 
     assert (answer.code, answer.opaque) == (2, 2)
 
 
+async def test_bodies_of_requests_that_are_served_at_once_have_a_limit_together(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    goes_on = trio.Event()
+
+    async def handler(_: RemotingCommand) -> RemotingCommand:
+        await goes_on.wait()
+        return RemotingCommand(code=0)
+
+    monkeypatch.setattr("rocketwire.serving.MAX_SERVED_BYTES", 10)
+    async with pair(handler=handler) as (_, peer):
+        for opaque, size in enumerate([11, 0, 6, 6]):  # the first is always served
+            await peer.say(RemotingCommand(code=1, opaque=opaque, body=bytes(size) or None))
+            await trio.testing.wait_all_tasks_blocked()
+        refused = {(await peer.next()).opaque for _ in range(3)}
+        goes_on.set()
+        served = await peer.next()
+        await trio.testing.wait_all_tasks_blocked()
+        await peer.say(RemotingCommand(code=1, opaque=9, body=bytes(6)))
+        later = await peer.next()
+
+    assert refused == {1, 2, 3}
+    assert [(one.code, one.opaque) for one in (served, later)] == [(0, 0), (0, 9)]
+
+
+async def test_requests_that_are_refused_are_two_warnings(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    goes_on = trio.Event()
+
+    async def handler(_: RemotingCommand) -> RemotingCommand:
+        await goes_on.wait()
+        return RemotingCommand(code=0)
+
+    async with pair(handler=handler, max_served=1) as (_, peer):
+        await peer.say(RemotingCommand(code=39, opaque=1))
+        await trio.testing.wait_all_tasks_blocked()
+        for opaque in range(2, 5):
+            await peer.say(RemotingCommand(code=39, opaque=opaque))
+            await peer.next()
+        goes_on.set()
+        await peer.next()
+        await trio.testing.wait_all_tasks_blocked()
+
+    assert caplog.messages == [
+        "peer: 1 requests with 0 bytes are worked on already; request 39 and further ones are refused",
+        "peer: 3 requests were refused in all",
+    ]
+
+
 async def test_silence_ends_it_and_traffic_keeps_it(autojump_clock: trio.testing.MockClock) -> None:
     async with pair(idle_timeout=10) as (channel, peer):
         await trio.sleep(6)

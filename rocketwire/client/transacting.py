@@ -37,6 +37,7 @@ class Transactions:
         self._group = group
         self._check = check
         self._outages = Outages(f"group {group}")
+        self._being_checked: set[tuple[str, str]] = set()
 
     async def run(
         self,
@@ -74,7 +75,11 @@ class Transactions:
     async def answer(
         self, address: str, asked: CheckTransactionStateRequestHeader, message: StoredMessage
     ) -> None:
-        """A broker asks; a check that fails counts as unknown, and the broker will ask again."""
+        """A broker asks; a check that fails counts as unknown, and the broker will ask again.
+
+        While the application is still being asked about a transaction, further questions of the
+        broker about it are ignored: it asks at each interval, however long that takes.
+        """
         if self._check is None:
             self._outages.report(
                 "transactions",
@@ -82,12 +87,18 @@ class Transactions:
                 "open the producer with check=...",
             )
             return
+        transaction = (address, asked.transaction_id or message.msg_id)
+        if transaction in self._being_checked:
+            return
         remark = None
+        self._being_checked.add(transaction)
         try:
             state = await state_from(self._check(message))
         except Exception as error:  # noqa: BLE001 - the application's; the broker and the log are told
             _LOG.exception("check of transaction %s failed", log_text(message.msg_id))
             state, remark = LocalTransactionState.UNKNOW, f"the check failed: {error!r}"
+        finally:
+            self._being_checked.remove(transaction)
         try:
             await answer_check(self._instance, self._group, address, asked, message, state, remark)
         except RocketWireError as error:

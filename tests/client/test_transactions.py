@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+import trio
+import trio.testing
 
 from rocketwire.client.message import Message
 from rocketwire.client.transactions import LocalTransactionState
@@ -138,6 +141,31 @@ async def test_a_broker_that_asks_is_answered_where_it_asked(
         assert fields["fromTransactionCheck"] == "true"
         assert (fields["msgId"], fields["transactionId"]) == ("K", "X")
         assert (fields["tranStateTableOffset"], fields["commitLogOffset"]) == ("3", "99")
+
+
+async def test_while_the_application_thinks_about_a_transaction_it_is_not_asked_again() -> None:
+    asked: list[str] = []
+    known = trio.Event()
+
+    async def check(message: StoredMessage) -> LocalTransactionState:
+        asked.append(message.msg_id)
+        await known.wait()
+        return COMMIT
+
+    other = replace(ASKED, ext_fields={**(ASKED.ext_fields or {}), "transactionId": "Y"})
+    async with world(brokers=("a",), check=check) as it:
+        await it.producer.send(Message("T", b"x"))
+        for question in (ASKED, ASKED, other, ASKED):
+            await it.a.send_oneway(question)
+        await trio.testing.wait_all_tasks_blocked()
+        assert len(asked) == 2
+        known.set()
+        await it.a.asked(Code.END_TRANSACTION)
+        await trio.testing.wait_all_tasks_blocked()
+        await it.a.send_oneway(ASKED)
+        await trio.testing.wait_all_tasks_blocked()
+
+    assert len(asked) == 3
 
 
 async def test_a_check_that_fails_is_unknown_with_a_remark() -> None:

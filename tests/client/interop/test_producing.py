@@ -311,6 +311,42 @@ async def test_p25_p26_transactions_end_as_the_application_says_or_as_the_check_
     assert b"unknown" in asked
 
 
+async def test_hundreds_of_transactions_that_a_broker_checks_at_once_are_all_answered(
+    it: World,
+) -> None:
+    topic = it.topic("P26")
+    number, at_once = 400, 300  # a client that answered 256 at a time lost the others for good
+    being_checked: set[bytes] = set()
+    enough = trio.Event()
+
+    def unknown(_message: Message, _result: SendResult) -> LocalTransactionState:
+        return UNKNOW
+
+    async def check(half: StoredMessage) -> LocalTransactionState:
+        being_checked.add(half.body or b"")
+        if len(being_checked) >= at_once:
+            enough.set()
+        await enough.wait()
+        return COMMIT
+
+    async with open_producer(it.client, unique("transacting"), check=check) as producer:
+
+        async def send(first: int) -> None:
+            for body in range(first, number, 8):
+                message = Message(topic, b"%d" % body)
+                await producer.send_in_transaction(message, unknown, within=PATIENCE)
+
+        async with trio.open_nursery() as nursery:
+            for first in range(8):
+                nursery.start_soon(send, first)
+        bodies: set[bytes] = set()
+        with trio.fail_after(PATIENCE):
+            while len(bodies) < number:
+                bodies = {one.body for one in await it.read(topic)}
+
+    assert len(being_checked) == number
+
+
 async def test_p31_a_topic_that_may_not_be_written_takes_messages_all_the_same(it: World) -> None:
     topic = it.topic("P31")
     await it.admin(f"updateTopic -t {topic} -c DefaultCluster -p 4")

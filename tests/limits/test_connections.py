@@ -1,0 +1,216 @@
+"""Frames and headers of the greatest size pass a connection; a larger one ends that connection and no other."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from struct import pack
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+import trio.testing
+
+from rocketwire.channel import Channel, over
+from rocketwire.codes import SerializeType
+from rocketwire.connection import DEFAULT_MAX_IN_FLIGHT
+from rocketwire.errors import (
+    ChannelError,
+    DecodeError,
+    FrameTooLargeError,
+    HeaderTooLargeError,
+    LimitExceededError,
+    LocalProtocolError,
+)
+from rocketwire.flags import CommandFlag
+from rocketwire.serving import MAX_SERVED
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
+from rocketwire.wire.frame import MAX_FRAME_LENGTH, MAX_HEADER_LENGTH
+from rocketwire.wire.grammar import MAX_EXT_FIELDS
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+
+ASK = RemotingCommand(code=105)
+JSON_START = b'{"code":0,"flag":1,"language":"JAVA","opaque":%d,"version":513,"extFields":'
+
+
+def answer_to(request: RemotingCommand, **parts: object) -> RemotingCommand:
+    return RemotingCommand(opaque=request.opaque, flag=CommandFlag.RESPONSE, code=0, **parts)  # type: ignore[arg-type]
+
+
+def framed(header: bytes, body: bytes = b"", kind: SerializeType = SerializeType.JSON) -> bytes:
+    return pack(">II", 4 + len(header) + len(body), kind << 24 | len(header)) + header + body
+
+
+@asynccontextmanager
+async def two_channels(
+    respond: Callable[[RemotingCommand], bytes],
+) -> AsyncGenerator[tuple[Channel, Channel]]:
+    """Channels to two peers: the first answers as it is told, the other in the usual way."""
+
+    async def serve(stream: trio.abc.Stream, answer: Callable[[RemotingCommand], bytes]) -> None:
+        decoder = CommandDecoder()
+        try:
+            while data := await stream.receive_some():
+                decoder.feed(bytes(data))
+                while (request := decoder.next_command()) is not None:
+                    await stream.send_all(answer(request))
+        except (trio.BrokenResourceError, trio.ClosedResourceError):
+            pass
+
+    pairs = [trio.testing.memory_stream_pair() for _ in range(2)]
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(serve, pairs[0][1], respond)
+        nursery.start_soon(serve, pairs[1][1], lambda request: encode(answer_to(request)))
+        async with (
+            over(pairs[0][0], peer="first", idle_timeout=None) as first,
+            over(pairs[1][0], peer="second", idle_timeout=None) as second,
+        ):
+            yield first, second
+        nursery.cancel_scope.cancel()
+
+
+async def test_the_largest_frame_is_taken_and_the_next_request_answered() -> None:
+    def respond(request: RemotingCommand) -> bytes:
+        bare = len(encode(answer_to(request)))
+        return encode(answer_to(request, body=bytes(MAX_FRAME_LENGTH - bare)))
+
+    async with two_channels(respond) as (channel, _):
+        for _ in range(2):
+            body = (await channel.request(ASK)).body or b""
+            assert len(body) > MAX_FRAME_LENGTH - 200
+
+
+async def test_a_value_of_megabytes_in_a_header_is_taken() -> None:
+    value = "\u6f22" * 1_048_576  # the longest KV value, of letters that take three bytes
+
+    async with two_channels(
+        lambda one: encode(answer_to(one, ext_fields={"value": value}))
+    ) as both:
+        for channel in both[0], both[0]:
+            assert (await channel.request(ASK)).ext_fields == {"value": value}
+
+
+@pytest.mark.parametrize("count", [30, 1000, MAX_EXT_FIELDS])
+async def test_a_binary_header_may_have_more_fields_than_any_request_has(count: int) -> None:
+    fields = {f"field-{number}": "value" for number in range(count)}
+    kind = SerializeType.ROCKETMQ
+
+    async with two_channels(
+        lambda one: encode(answer_to(one, ext_fields=fields, serialize_type=kind))
+    ) as (channel, _):
+        for _ in range(2):
+            assert (await channel.request(ASK)).ext_fields == fields
+
+
+HEADER = JSON_START % 1
+REFUSED: dict[str, tuple[bytes, type[DecodeError]]] = {
+    "frame": (pack(">II", MAX_FRAME_LENGTH - 3, 10), FrameTooLargeError),
+    "header": (pack(">II", MAX_FRAME_LENGTH - 4, MAX_HEADER_LENGTH + 1), HeaderTooLargeError),
+    "fields of a binary header": (
+        encode(
+            RemotingCommand(
+                code=0,
+                flag=CommandFlag.RESPONSE,
+                ext_fields={f"{number}": "" for number in range(MAX_EXT_FIELDS + 1)},
+                serialize_type=SerializeType.ROCKETMQ,
+            )
+        ),
+        LimitExceededError,
+    ),
+    "values of a JSON header": (
+        framed(HEADER + b"{%b}}" % b",".join(b'"%d":"1"' % number for number in range(65_536))),
+        LimitExceededError,
+    ),
+    "values of an odd JSON header": (
+        framed(HEADER + b"{%b}}" % b",".join(b'"%d":%d' % (n, n) for n in range(1_024))),
+        LimitExceededError,
+    ),
+    "bytes of an odd JSON header": (
+        framed(HEADER + b'{"a":1,"b":"%b"}}' % (b"x" * 65_536)),
+        LimitExceededError,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+async def test_what_is_beyond_ends_its_connection_and_no_other(what: str) -> None:
+    data, error = REFUSED[what]
+
+    async with two_channels(lambda _: data) as (first, second):
+        with pytest.raises(ChannelError) as caught:
+            await first.request(ASK)
+        assert isinstance(caught.value.__cause__, error)
+        for _ in range(2):
+            assert (await second.request(ASK)).code == 0
+
+
+@pytest.mark.parametrize("texts", [True, False], ids=["texts", "numbers"])
+def test_a_json_header_of_another_language_with_thirty_fields_is_read(texts: bool) -> None:
+    """Java and the clients in C++, Go and Rust write texts; a script may write numbers."""
+    values = [b'"%d"' % n if texts else b"%d" % n for n in range(30)]
+    fields = b",".join(b'"field%d":%b' % (number, value) for number, value in enumerate(values))
+
+    command = decode(framed(JSON_START % 7 + b"{%b}}" % fields))
+
+    assert command.ext_fields == {f"field{number}": str(number) for number in range(30)}
+
+
+async def test_ten_thousand_requests_wait_for_their_answers_at_once() -> None:
+    assert DEFAULT_MAX_IN_FLIGHT > 10_000
+    async with two_channels(lambda one: encode(answer_to(one))) as (channel, _):
+        codes: list[int] = []
+
+        async def ask() -> None:
+            codes.append((await channel.request(ASK)).code)
+
+        async with trio.open_nursery() as nursery:
+            for _ in range(10_000):
+                nursery.start_soon(ask)
+        assert codes == [0] * 10_000
+
+
+async def test_one_request_too_many_is_refused_and_the_others_are_answered() -> None:
+    ours, theirs = trio.testing.memory_stream_pair()
+    codes: list[int] = []
+    async with over(ours, max_in_flight=2, idle_timeout=None) as channel:
+
+        async def ask() -> None:
+            codes.append((await channel.request(ASK)).code)
+
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(ask)
+            nursery.start_soon(ask)
+            await trio.testing.wait_all_tasks_blocked()
+            with pytest.raises(LocalProtocolError):
+                await channel.request(ASK)
+            decoder = CommandDecoder()
+            decoder.feed(bytes(await theirs.receive_some()))
+            while (request := decoder.next_command()) is not None:
+                await theirs.send_all(encode(answer_to(request)))
+    assert codes == [0, 0]
+
+
+async def test_two_thousand_checks_of_a_broker_are_worked_on_at_once() -> None:
+    ours, theirs = trio.testing.memory_stream_pair()
+    goes_on, begun = trio.Event(), 0
+
+    async def handler(_: RemotingCommand) -> RemotingCommand:
+        nonlocal begun
+        begun += 1
+        await goes_on.wait()
+        return RemotingCommand(code=0)
+
+    body = bytes(4096)
+    async with over(ours, handler=handler, idle_timeout=None):
+        for opaque in range(2000):
+            await theirs.send_all(encode(RemotingCommand(code=39, opaque=opaque, body=body)))
+        await trio.testing.wait_all_tasks_blocked()
+        assert begun == 2000 < MAX_SERVED
+        goes_on.set()
+        decoder, answered = CommandDecoder(), set[int]()
+        while len(answered) < 2000:
+            decoder.feed(bytes(await theirs.receive_some()))
+            while (answer := decoder.next_command()) is not None:
+                assert answer.code == 0
+                answered.add(answer.opaque)
