@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import javacache, outcomes, workers
+from tests.support import javacache, outcomes, process_starts, workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +47,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """Look for the tools before other processes are started to run tests, for they could not say what is wrong."""
     config.pluginmanager.register(workers)
     config.pluginmanager.register(outcomes)
+    config.pluginmanager.register(process_starts)
     if workers.are_to_start(config) and "not java" not in str(config.getoption("markexpr")):
         missing_tools()
 

@@ -288,12 +288,14 @@ def test_memory_does_not_grow_with_the_number_of_streams(usual: Made) -> None:
     assert decoder.totals.forgotten > 0
 
 
+@pytest.mark.process
 def test_the_decoder_does_not_import_the_name_server_or_trio() -> None:
     source = "import sys, rocketwire_tools.pcap.engine; print([m for m in ('trio', 'pandas', 'rocketwire_namesrv') if m in sys.modules])"
     made = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
     assert b"[]" == made.stdout.strip()
 
 
+@pytest.mark.process
 def test_a_pipe_gives_rows_as_they_come(usual: Made) -> None:
     data = usual.path.read_bytes()
     command = [sys.executable, "-m", "rocketwire_tools.pcap", "live", "--format", "jsonl"]

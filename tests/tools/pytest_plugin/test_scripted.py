@@ -16,7 +16,7 @@ from rocketwire import RemotingCommand
 from rocketwire.errors import ConnectFailedError
 from rocketwire_tools.pytest_plugin.asking import ask
 
-pytestmark = pytest.mark.rocketmq_namesrv(mode="thread")
+pytestmark = [pytest.mark.process, pytest.mark.rocketmq_namesrv(mode="thread")]
 alone = pytest.mark.rocketmq_broker(register=False)
 ROUTE = RemotingCommand(code=105, ext_fields={"topic": "test-topic"})
 """
