@@ -86,6 +86,7 @@ def test_the_memory_of_large_blocks_goes_back() -> None:
 
 def test_the_collector_does_not_look_at_what_stays() -> None:
     thresholds = gc.get_threshold()
+    gc.unfreeze()
     try:
         calm_collector()
 
