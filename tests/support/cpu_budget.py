@@ -7,8 +7,8 @@ the first test that needs it, and a machine that is busy with other work.  Nothi
 
 from __future__ import annotations
 
-import sys
 import time
+from sys import gettrace
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -36,7 +36,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     start = time.process_time()
     yield
     seconds = time.process_time() - start
-    if seconds < BUDGET or sys.gettrace() or any(map(item.get_closest_marker, EXEMPT)):
+    if seconds < BUDGET or gettrace() or any(map(item.get_closest_marker, EXEMPT)):
         return
     item.user_properties.append((PROPERTY, seconds))
     if seconds > LIMIT:

@@ -37,10 +37,10 @@ def _listen(event: str, arguments: tuple[Any, ...]) -> None:
 _spawn = multiprocessing.util.spawnv_passfds
 
 
-def _spawn_in_sight(path: bytes, args: list[str], passfds: list[int]) -> int:
+def _spawn_in_sight(*arguments: Any, **named: Any) -> int:
     """Start a process of ``multiprocessing``, which raises no audit event."""
     _programs.append("multiprocessing")
-    return _spawn(path, args, passfds)
+    return _spawn(*arguments, **named)
 
 
 def pytest_configure() -> None:

@@ -54,7 +54,7 @@ def outcome(pytester: pytest.Pytester, tracer: object) -> pytest.RunResult:
     pytester.makepyfile(test_program=PROGRAM)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cpu_budget, "time", Clock())
-        patch.setattr(cpu_budget.sys, "gettrace", lambda: tracer)
+        patch.setattr(cpu_budget, "gettrace", lambda: tracer)
         return pytester.runpytest_inprocess(
             *("-p", "no:randomly", "-o", "markers=slow"), plugins=[cpu_budget]
         )
