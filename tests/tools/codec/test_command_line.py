@@ -217,6 +217,7 @@ _NAMES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", WAYS, ids=" ".join)
 @given(texts=st.lists(_texts(), min_size=1, max_size=4))
 def test_any_line_is_answered_by_one_object(arguments: list[str], texts: list[str]) -> None:

@@ -55,6 +55,7 @@ def test_every_frame_whose_header_was_captured_is_found_in_spite_of_losses(lossy
     assert expected(lossy.truth) == frames(rows(lossy.path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3, 7))
 def test_bodies_over_several_chunks_with_losses_and_repetitions(seed: int, tmp_path: Path) -> None:
     packets, truth = make(LARGE_BODIES, seed=seed, trouble=LOSSY)
@@ -125,6 +126,7 @@ def test_the_first_segment_may_be_captured_last_without_any_syn(
     assert len(starts) * 1000 == row["time_ns"] == row["end_time_ns"]
 
 
+@pytest.mark.slow
 def test_a_capture_that_was_cut_anywhere_yields_everything_complete_in_it(
     usual: Made, tmp_path: Path
 ) -> None:
@@ -166,6 +168,7 @@ OTHER_KINDS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk_size", [1 << 20, 16 << 20])
 @pytest.mark.parametrize("kind", OTHER_KINDS, ids=str)
 def test_captures_that_were_put_one_behind_the_other_are_read_as_one(

@@ -43,6 +43,7 @@ def test_the_rows_and_their_order_are_those_of_one_process(
         assert rows(made.path) == found(jobs, made.path)
 
 
+@pytest.mark.slow
 def test_shares_with_pairs_across_cells_are_the_whole(
     lossy: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -152,6 +152,7 @@ def test_names_of_one_letter_count_only_in_requests_that_send() -> None:
     assert alone(other)["topic"] is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("few_bytes", [0, 1 << 20])
 def test_headers_that_were_changed_anywhere_are_read_as_each_by_itself(
     few_bytes: int, monkeypatch: pytest.MonkeyPatch
@@ -175,6 +176,7 @@ def test_headers_that_were_changed_anywhere_are_read_as_each_by_itself(
     assert [alone(header) for header in every] == said(reader, *every)
 
 
+@pytest.mark.slow
 def test_headers_as_our_own_codec_writes_them() -> None:
     chance = random.Random(3)
     every: list[bytes] = []
