@@ -7,11 +7,10 @@ BIN    := $(VENV)/bin
 ARGS   ?=
 # Arguments of pytest: make test PYTEST="-k route"
 PYTEST ?=
-# Processes that run the codec's tests a second time, with construct itself.
+# Processes that run the tests of make check, one for each core.
 WORKERS ?= 2
-# Two processes share the tests: of those with Java peers, one runs those of these folders, after all tests without Java.  (More
-# processes with Java peers on two cores make each other late.  Exit status 5 is "no test was chosen".)
-BESIDE := tests/client
+# Processes that run the tests with processes and Java peers.  They wait most of the time, so that three keep two cores busy.
+PEERS   ?= 3
 # What failed and what was tried again, of all processes that run tests.
 SUMMARY := $(CURDIR)/.cache/tests-summary.txt
 # What installing does for a package that is not editable: programs start much faster, also where Python may write no byte code itself.
@@ -26,15 +25,18 @@ FUZZ_CASES   ?= 100000
 SOAK         ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint bench bench-pcap fuzz chaos soak constraints clean
+.PHONY: help run check test test-units test-peers coverage interpreted lint types bench bench-pcap fuzz chaos soak constraints clean
 
 help:
 	@echo "make run    set up and start the name server on port 9876   (ARGS=\"-c FILE\")"
-	@echo "make test   set up and run every check and every test       (PYTEST=\"-k WORD\" WORKERS=2)"
+	@echo "make check  set up, then format, lint, mypy and every test that starts no process; two minutes"
+	@echo "            (PYTEST=\"-k WORD\" WORKERS=2)"
+	@echo "make test   set up and run every check and every test; a quarter of an hour (PYTEST=\"-k WORD\" PEERS=3)"
 	@echo "make bench  the name server beside Java's and a C floor, the codec beside hand-written code, construct and Java;"
 	@echo "            writes docs/performance.md, takes half an hour   (BENCH=\"--quick\")"
 	@echo "make bench-pcap  rocketwire-pcap beside tshark: CPU, speed, memory; some minutes   (BENCH=\"--rounds 3 --whole\")"
-	@echo "make lint   the checks alone: ruff, mypy, pyright, import-linter"
+	@echo "make lint   ruff and import-linter alone"
+	@echo "make types  mypy and pyright alone"
 	@echo "make fuzz   set up and look for bytes that break it, alone, beside Java and under an audit hook"
 	@echo "            (FUZZ_SECONDS=60 for each target, FUZZ_CASES=100000 for each format)"
 	@echo "make chaos  the name server beside a plain model and under faults, long (some minutes)"
@@ -45,20 +47,43 @@ help:
 run: $(VENV)/.installed-run
 	@exec $(BIN)/rocketwire-namesrv $(ARGS)
 
+# Exit status 5 of pytest is "no test was chosen".
+CHOSEN := || [ $$? -eq 5 ]
+
+check: lint
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -n $(WORKERS) -m "not java and not process" $(PYTEST) $(CHOSEN)
+
+# Two halves run side by side: what needs processes and Java peers, which takes longest, and all the rest.
 test: lint
-	$(BIN)/coverage erase
-	@mkdir -p .cache; rm -f $(SUMMARY); export COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml ROCKETWIRE_TEST_SUMMARY=$(SUMMARY); \
-	passed() { [ $$1 -eq 0 ] || [ $$1 -eq 5 ]; }; \
-	{ $(BIN)/python -m pytest -m "not java" $(PYTEST); plain=$$?; $(BIN)/python -m pytest -m java $(PYTEST) $(BESIDE); java=$$?; \
-	  passed $$plain && passed $$java; } > .cache/tests-beside.log 2>&1 & beside=$$!; \
-	$(BIN)/python -m pytest -m java $(PYTEST) $(addprefix --ignore=,$(BESIDE)); java=$$?; \
-	wait $$beside; beside=$$?; cat .cache/tests-beside.log; \
+	@mkdir -p .cache; rm -f $(SUMMARY); export ROCKETWIRE_TEST_SUMMARY=$(SUMMARY); \
+	$(MAKE) --no-print-directory --keep-going test-units > .cache/test-units.log 2>&1 & units=$$!; \
+	$(MAKE) --no-print-directory test-peers; peers=$$?; \
+	wait $$units; units=$$?; echo "== types, and tests without processes:"; cat .cache/test-units.log; \
 	[ ! -e $(SUMMARY) ] || { echo "== failed, or tried again, in all of it:"; cat $(SUMMARY); }; \
-	passed $$java && passed $$beside
+	verdict() { [ $$1 -eq 0 ] && echo passed || echo "FAILED (status $$1)"; }; \
+	echo "== types, and tests without processes: $$(verdict $$units)"; \
+	echo "== tests with processes and Java peers: $$(verdict $$peers)"; \
+	[ $$units -eq 0 ] && [ $$peers -eq 0 ]
+
+test-units: types coverage interpreted
+
+test-peers: $(VENV)/.installed-test
+	$(BIN)/python -m pytest -n $(PEERS) --durations=20 -m "java or process" $(PYTEST) $(CHOSEN)
+
+# Coverage is demanded of the library and the name server's pure parts, by tests without processes; not if PYTEST chooses some.
+coverage: $(VENV)/.installed-test
+	$(BIN)/coverage erase
+	COVERAGE_PROCESS_START=$(CURDIR)/pyproject.toml $(BIN)/python -m pytest -m "not java and not process" $(PYTEST) $(CHOSEN)
 	$(BIN)/coverage combine --quiet
-	ROCKETWIRE_CONSTRUCT=interpreted $(BIN)/python -m pytest -q -n $(WORKERS) -m "not java and not slow" tests/wire tests/messages
 	$(BIN)/coverage report
-	$(BIN)/coverage report --fail-under=100 --include="rocketwire/*,$(shell echo $(PURE) | tr ' ' ',')" --omit="rocketwire/client/*"
+	$(if $(PYTEST),,$(BIN)/coverage report --fail-under=100 --include="rocketwire/*,$(shell echo $(PURE) | tr ' ' ',')" --omit="rocketwire/client/*")
+
+# What construct itself makes of the declarations, beside the functions derived from them.
+interpreted: $(VENV)/.installed-test
+	ROCKETWIRE_CONSTRUCT=interpreted $(BIN)/python -m pytest -q -m "not java and not process" $(INTERPRETED) $(PYTEST) $(CHOSEN)
+
+INTERPRETED := $(addprefix tests/wire/,test_golden.py test_grammar.py test_interpret.py test_vectors.py)
 
 # The name server's sans-IO parts: like the library, every branch of them is tested.
 PURE := $(addprefix namesrv/rocketwire_namesrv/,access.py admission.py answers.py brokers.py certificate_dates.py cluster_test.py command_line.py config.py config_remarks.py counters.py exposition.py \
@@ -75,9 +100,11 @@ bench-pcap: $(VENV)/.installed-test
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+
+types: $(VENV)/.installed-test
 	$(BIN)/mypy
 	$(BIN)/pyright --pythonpath $(BIN)/python
-	$(BIN)/lint-imports
 
 # All parts run, whatever the first one finds.
 fuzz: $(VENV)/.installed-fuzz

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gc
 import ipaddress
 import os
 import socket
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import javacache, outcomes, workers
+from tests.support import cpu_budget, javacache, outcomes, process_starts, workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 # the first runs pytest for the tests of the plugin, the other has Java peers; both must stand in this file
 pytest_plugins = ["pytester", "tests.support.sharedpeers"]
 pytest.register_assert_rewrite("tests.support.golden")
+
+# Rewriting the assertions of all tests takes 10 s of CPU time: keep them, even if the environment asks for no byte code.
+sys.dont_write_bytecode = False
 
 # "quick" finds the same examples on every run; HYPOTHESIS_PROFILE=deep searches
 settings.register_profile("quick", max_examples=50, derandomize=True, deadline=None)
@@ -45,8 +50,8 @@ def missing_tools() -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Look for the tools before other processes are started to run tests, for they could not say what is wrong."""
-    config.pluginmanager.register(workers)
-    config.pluginmanager.register(outcomes)
+    for plugin in (workers, outcomes, process_starts, cpu_budget):
+        config.pluginmanager.register(plugin)
     if workers.are_to_start(config) and "not java" not in str(config.getoption("markexpr")):
         missing_tools()
 
@@ -58,6 +63,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if missing:
         for item in marked:
             item.add_marker(pytest.mark.skip(reason=missing))
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector skip what stays for the whole run: it would take a third of a second to look at it."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(autouse=True, scope="session")

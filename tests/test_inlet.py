@@ -361,6 +361,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(platform.libc_ver()[0] != "glibc", reason="others keep what is freed, or not")
 def test_room_for_what_is_read_is_used_again_and_not_asked_of_the_system_for_each_read() -> None:
     done = subprocess.run(

@@ -20,6 +20,7 @@ def blocks(page: Path, language: str) -> list[str]:
     )
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_the_python_examples_of_a_page_run_from_top_to_bottom(page: Path) -> None:
     code = "\n".join(blocks(page, "python"))

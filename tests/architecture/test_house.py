@@ -52,6 +52,7 @@ def test_no_source_file_is_longer_than_its_budget() -> None:
     assert long == set(LONG_FILES)
 
 
+@pytest.mark.slow
 def test_no_tracked_file_holds_a_path_of_a_machine_or_an_open_end() -> None:
     here = Path(__file__)
     found = [

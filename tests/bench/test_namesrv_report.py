@@ -46,6 +46,7 @@ def test_a_target_is_compared_with_the_ratio_of_the_medians(
     assert report.measured(found, READ, target) == pytest.approx(expected)
 
 
+@pytest.mark.process
 def test_a_row_shows_ratios_verdicts_and_noise() -> None:
     found = results(READ, c=[100_000], java=[10_000, 10_002], portable=[30_000])
 

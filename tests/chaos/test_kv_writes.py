@@ -53,6 +53,7 @@ def deaths(tmp_path_factory: pytest.TempPathFactory) -> list[Death]:
     ]
 
 
+@pytest.mark.process
 def test_a_process_was_killed_at_every_step(deaths: list[Death]) -> None:
     points = {each.point for each in deaths}
 
@@ -62,6 +63,7 @@ def test_a_process_was_killed_at_every_step(deaths: list[Death]) -> None:
     assert len(deaths) > 60
 
 
+@pytest.mark.process
 def test_no_acknowledged_value_is_lost_when_the_process_is_killed(deaths: list[Death]) -> None:
     for death in deaths:
         found = storage.load_kv(str(death.path))
@@ -69,6 +71,7 @@ def test_no_acknowledged_value_is_lost_when_the_process_is_killed(deaths: list[D
         assert found in TABLES[death.saved : death.saved + 2], death
 
 
+@pytest.mark.process
 def test_what_a_killed_process_left_is_no_obstacle(deaths: list[Death], tmp_path: Path) -> None:
     for number, death in enumerate(deaths):
         folder = tmp_path / str(number)
@@ -117,6 +120,7 @@ def _can_fail(point: str) -> bool:
     return not point.startswith("after") and point != "before close"
 
 
+@pytest.mark.process
 @pytest.mark.java
 def test_java_reads_what_any_killed_process_left(deaths: list[Death], tmp_path: Path) -> None:
     left = {death.path.read_bytes() for death in deaths}

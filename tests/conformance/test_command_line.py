@@ -71,6 +71,7 @@ async def test_a_target_that_stops_answering_ends_the_run(
     assert "the target takes connections, but answers nothing within 0.25 s" in told
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("patience", ["1", "3"])
 def test_a_server_that_never_listens_is_started_once_and_waited_for_as_patience_says(
     patience: str,
@@ -94,6 +95,7 @@ def test_a_server_that_never_listens_is_started_once_and_waited_for_as_patience_
     assert printed.err.count("Godot") == 1
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("command", "status", "told"),
     [
@@ -120,6 +122,7 @@ def test_a_start_that_fails_is_one_message_and_no_case(
     assert printed.err.count("no port") == ("no port" in command)
 
 
+@pytest.mark.process
 def test_a_server_that_starts_only_without_some_options_has_errors_and_one_message_for_them(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -267,6 +270,7 @@ def test_every_case_is_explained_without_python(
     assert "mappingproxy" not in told
 
 
+@pytest.mark.process
 def test_a_server_that_does_not_start_is_one_error_in_every_report(tmp_path: Path) -> None:
     files = {kind: tmp_path / f"report.{kind}" for kind in ("json", "junit", "html")}
     words = [word for kind, path in files.items() for word in (f"--{kind}", str(path))]
@@ -288,6 +292,7 @@ def test_a_server_that_does_not_start_is_one_error_in_every_report(tmp_path: Pat
     assert 'src="' not in page
 
 
+@pytest.mark.process
 def test_reports_are_put_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     paths = [str(tmp_path / name) for name in ("one.json", "two.json")]
     for path, profile in zip(paths, ("java-5.5", "java-4.9"), strict=True):

@@ -37,6 +37,7 @@ async def played(case: Case, address: Address, patience: float) -> Verdict:
     return await play(case, NUMBERS[case.id], Target(address), settings)
 
 
+@pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
 async def test_a_defect_is_noticed_by_its_case(defect: Defect, server: Address) -> None:
@@ -46,6 +47,7 @@ async def test_a_defect_is_noticed_by_its_case(defect: Defect, server: Address) 
     assert verdict.kind is VerdictKind.FAIL, verdict.reason
 
 
+@pytest.mark.process
 @pytest.mark.slow
 async def test_the_same_cases_pass_without_any_defect(server: Address) -> None:
     harmless = Defect(name="none", case="")

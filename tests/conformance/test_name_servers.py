@@ -23,6 +23,7 @@ def known() -> list[Known]:
     return known_differences(["rocketwire"])
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_our_name_server_meets_every_requirement(our_run: Played) -> None:
     assert our_run.bad() == []

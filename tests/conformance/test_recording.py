@@ -287,6 +287,7 @@ def started(*words: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen([*program, *words], stdout=subprocess.PIPE)
 
 
+@pytest.mark.process
 @pytest.mark.slow
 async def test_the_command_records_until_it_is_ended(tmp_path: Path) -> None:
     file, listen = tmp_path / "file.jsonl", f"127.0.0.1:{free_port()}"

@@ -22,7 +22,7 @@ from tests.support.javacache import ROOT
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 CASES = [case for case in ALL if case.id == "goaway/2"]
 AS_BEFORE = """

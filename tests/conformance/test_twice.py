@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.conformance.verdict import Verdict
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 
 async def told(port: int) -> dict[str, str]:

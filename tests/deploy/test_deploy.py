@@ -120,6 +120,7 @@ def test_the_containers_command_starts_the_program_that_the_project_installs() -
     assert 'rocketwire-namesrv = "' in (ROOT / "pyproject.toml").read_text("utf-8")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("stops", "status"), [(False, 0), (True, 1)])
 async def test_the_health_check_says_whether_clients_should_ask(stops: bool, status: int) -> None:
     _, _, command = argument("HEALTHCHECK").partition("CMD ")
@@ -199,6 +200,7 @@ def test_the_unit_knows_how_the_server_ends_and_reloads() -> None:
     assert wait > Config().shutdown_wait_time_seconds
 
 
+@pytest.mark.process
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_systemd_finds_no_fault_in_the_unit(tmp_path: Path) -> None:
     text = (DEPLOY / "rocketwire-namesrv.service").read_text("utf-8")

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 ROUNDS = 60
 
 
+@pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.parametrize("driver", DRIVERS)
 def test_T_33246_a_server_that_is_sent_everything_touches_its_own_files_alone(

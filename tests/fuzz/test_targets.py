@@ -15,6 +15,7 @@ CASES = 1500
 MOST_BYTES = 32 << 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_seeds_and_damaged_seeds_give_values_or_a_decode_error(name: str) -> None:
     module = target(name)
@@ -30,6 +31,7 @@ def test_seeds_and_damaged_seeds_give_values_or_a_decode_error(name: str) -> Non
             module.read(chance.damage(data) if chance.below(10) else chance.data(200))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", TARGETS)
 def test_no_damaged_seed_takes_more_memory_than_the_limit(name: str) -> None:
     module = target(name)

@@ -305,6 +305,7 @@ def taken_port() -> Iterator[int]:
         yield listener.getsockname()[1]
 
 
+@pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_name_server_boots_and_stops_on_a_signal(
@@ -328,6 +329,7 @@ def test_a_name_server_boots_and_stops_on_a_signal(
     assert "The Name Server boot success." in log.read_text()
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_a_port_in_use_is_status_255(home: Path, tmp_path: Path, taken_port: int) -> None:
     path = tmp_path / "ns.properties"
@@ -341,6 +343,7 @@ def test_a_port_in_use_is_status_255(home: Path, tmp_path: Path, taken_port: int
     assert f"Failed to bind to 127.0.0.1:{taken_port}" in err
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_a_kv_file_without_sense_is_status_255_and_stays_as_it_is(
     home: Path, settings: str
@@ -357,6 +360,7 @@ def test_a_kv_file_without_sense_is_status_255_and_stays_as_it_is(
     assert path.read_text() == "{}"
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_a_checkout_starts_by_the_name_of_its_folder(home: Path) -> None:
     with start(home, "-h", way=("namesrv",)) as process:

@@ -194,6 +194,7 @@ TOLD = st.tuples(
 )
 
 
+@pytest.mark.slow
 @configured(deadline=None)
 @given(st.lists(TOLD, min_size=2, max_size=6), st.booleans())
 def test_with_kept_names_everything_is_as_without(told: list[Told], full: bool) -> None:

@@ -111,6 +111,7 @@ def test_of_a_changed_packed_body_what_changed_is_read_and_little_else(
     assert list(third.topics) == []
 
 
+@pytest.mark.slow
 @given(TABLES, TABLES, st.integers(1, 400))
 def test_any_packed_topics_are_read_the_same_in_pieces(
     before: dict[str, int], after: dict[str, int], size: int

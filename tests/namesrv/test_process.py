@@ -6,7 +6,8 @@ import ctypes
 import gc
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+
+import pytest
 
 from rocketwire_namesrv.process import (
     MMAP_THRESHOLD,
@@ -15,9 +16,6 @@ from rocketwire_namesrv.process import (
     calm_collector,
     give_memory_back,
 )
-
-if TYPE_CHECKING:
-    import pytest
 
 
 def test_the_limit_of_file_descriptors_is_raised_where_that_is_allowed(
@@ -77,6 +75,7 @@ print(int(status["VmRSS"].split()[0]))
 """
 
 
+@pytest.mark.process
 def test_the_memory_of_large_blocks_goes_back() -> None:
     def resident(how: str) -> int:
         command = [sys.executable, "-c", GROW_AND_SHRINK, how]
@@ -85,8 +84,10 @@ def test_the_memory_of_large_blocks_goes_back() -> None:
     assert resident("told") < resident("untold") - 8 * 1024
 
 
+@pytest.mark.slow
 def test_the_collector_does_not_look_at_what_stays() -> None:
     thresholds = gc.get_threshold()
+    gc.unfreeze()
     try:
         calm_collector()
 

@@ -121,6 +121,14 @@ def test_a_pop_that_says_nothing_starts_at_its_first_message() -> None:
     assert [handle_of(one).queue_offset for one in found] == [107, 105]
 
 
+def test_offsets_that_name_no_message_stand_for_the_messages_in_order() -> None:
+    told = header(start="0 2 5", offsets="0 2 7,9")
+
+    found = with_handles([message(105), message(100)], told, "broker-a")
+
+    assert [handle_of(one).queue_offset for one in found] == [9, 7]
+
+
 def test_a_message_that_has_a_handle_keeps_it() -> None:
     properties = {POP_CK: TEXT, FIRST_POP_TIME: "1"}
     popped = StoredMessage(topic="T", queue_id=0, queue_offset=9, properties=properties)

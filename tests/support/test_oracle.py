@@ -29,6 +29,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_an_oracle_that_does_not_compile_leaves_no_folder(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -41,6 +42,7 @@ def test_an_oracle_that_does_not_compile_leaves_no_folder(
     assert list(folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_an_oracle_that_does_not_start_leaves_no_folder(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -1,13 +1,13 @@
 """Tests in several processes, as ``make test`` runs them (pytest-xdist): who runs what, and in which order.
 
-The tests of a file share peers, so one process runs them all.  Files with real peers come first: most of their time is waiting,
-which is best done beside other work, and the short files that come last make all processes end at the same time.
+The tests of a file share peers, so one process runs them all.  The longest files come first, then the other files with
+real peers, and the short files that come last make all processes end at the same time.
 """
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from xdist.scheduler import LoadFileScheduling
@@ -15,6 +15,28 @@ from xdist.scheduler import LoadFileScheduling
 if TYPE_CHECKING:
     from xdist.remote import Producer
     from xdist.scheduler import Scheduling
+
+LONGEST: Final = (
+    "tests/interop/test_mqadmin.py",
+    "tests/conformance/test_name_servers.py",
+    "tests/tools/admin/test_releases_with_java.py",
+    "tests/interop/test_releases.py",
+    "tests/tools/admin/test_hanging_with_java.py",
+    "tests/interop/test_groups.py",
+    "tests/interop/test_proxy.py",
+    "tests/client/interop/test_members.py",
+    "tests/client/interop/test_releases.py",
+    "tests/client/interop/test_producer_faults.py",
+    "tests/tools/admin/test_messages_with_java.py",
+    "tests/tools/admin/test_looking_with_java.py",
+    "tests/interop/test_switchover.py",
+    "tests/interop/test_variants.py",
+    "tests/interop/test_tls.py",
+    "tests/interop/test_process.py",
+    "tests/tools/spark/test_source.py",
+    "tests/tools/spark/test_cluster.py",
+)
+"""Files that take more than half a minute, longest first: one that came last would keep the others waiting."""
 
 WORKER = os.environ.get("PYTEST_XDIST_WORKER", "")
 """``gw0``, ``gw1`` and so on; empty where pytest runs the tests itself."""
@@ -38,9 +60,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the files with real peers first; within files, and among those of a kind, the order stays."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put the longest files and the files with real peers first; among those of a kind the order stays."""
     if not WORKER:
         return
     waiting = {item.path for item in items if item.get_closest_marker("java")}
-    items.sort(key=lambda item: item.path not in waiting)
+    places = {config.rootpath / file: place for place, file in enumerate(LONGEST)}
+    last = len(LONGEST)
+    items.sort(key=lambda item: (places.get(item.path, last), item.path not in waiting))

@@ -30,6 +30,7 @@ def test_they_are_written_by_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
     assert written == [derive.derived()]
 
 
+@pytest.mark.process
 def test_whoever_only_reads_and_writes_needs_no_construct() -> None:
     program = "import rocketwire, sys; print('construct' in sys.modules)"
     environment = {"ROCKETWIRE_CONSTRUCT": "", "PYTHONPATH": ":".join(sys.path)}

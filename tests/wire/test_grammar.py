@@ -229,6 +229,7 @@ def test_a_batch_that_ends_inside_a_message_is_refused() -> None:
                 parse_batch(BATCH[:end])
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("value", "interpreted"), [("interpreted", True), ("", False)])
 def test_the_environment_decides_who_runs_the_declarations(value: str, interpreted: bool) -> None:
     program = "from rocketwire.wire import grammar; print(grammar.INTERPRETED)"

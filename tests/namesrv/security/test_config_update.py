@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tests.support.nameservers import OurNameServer
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 BLACK_LIST = "Can not update config in black list."
 
 

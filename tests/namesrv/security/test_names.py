@@ -92,6 +92,7 @@ def quiet(all_series: set[str]) -> set[str]:
     return {re.sub(r'"[A-Za-z0-9_+.]*"', '"*"', each) for each in all_series}
 
 
+@pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.parametrize("driver", ["portable", "reactor"])
 def test_T_names_leave_no_trace_but_in_answers(tmp_path: Path, driver: str) -> None:

@@ -36,6 +36,7 @@ FIELDS = {
 }
 
 
+@pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.parametrize("driver", ["portable", "reactor"])
 def test_T_23321_no_answer_to_any_request_holds_a_secret(tmp_path: Path, driver: str) -> None:

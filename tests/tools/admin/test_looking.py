@@ -135,6 +135,7 @@ async def test_servers_and_clients_show_each_other_their_certificates(tmp_path: 
     assert ["broker-none"] == [row[1] for row in table.rows if row[0] == "problem"]
 
 
+@pytest.mark.process
 async def test_a_cluster_without_a_broker_is_a_problem_and_commands_say_so_too() -> None:
     async with name_servers() as (one, _):
         doctor = await trio.to_thread.run_sync(run_here, "doctor", "-n", one)
@@ -156,6 +157,7 @@ async def test_warnings_alone_are_an_exit_status_of_their_own() -> None:
     assert (4, 1) == (exit_status(with_warning), exit_status(with_both))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "words",
     [
@@ -175,6 +177,7 @@ async def test_a_group_that_does_not_exist_is_named_as_such(words: tuple[str, ..
     assert (1, 1) == (refused.status, refused.complaint.count("\n"))
 
 
+@pytest.mark.process
 async def test_a_topic_that_does_not_exist_is_not_taken_for_a_group() -> None:
     async with (
         name_servers() as (one, _),
@@ -186,6 +189,7 @@ async def test_a_topic_that_does_not_exist_is_not_taken_for_a_group() -> None:
     assert refused.complaint == "rocketwire-admin: no route of topic none\n"
 
 
+@pytest.mark.process
 async def test_a_consumer_without_a_broker_that_can_be_reached_gives_up() -> None:
     async with (
         name_servers() as (one, _),

@@ -87,6 +87,7 @@ def test_shells_get_a_completion_script(shell: str) -> None:
     assert "--namesrv-addr" in script.out
 
 
+@pytest.mark.process
 def test_bash_completes_commands_with_the_script() -> None:
     script = run("completion", "bash").out
     asked = f"""{script}
@@ -135,6 +136,7 @@ def test_an_error_is_one_line() -> None:
     assert "-n HOST:PORT" in statuses.line_of(NoNameServerError("x"))
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_a_producer_that_is_terminated_says_so() -> None:
     process = begin("produce", "-n", "127.0.0.1:1", "-t", "T", "-v", stdin=subprocess.PIPE)
@@ -163,12 +165,14 @@ main()
 """Has the user press Ctrl-C while the program is loaded."""
 
 
+@pytest.mark.process
 def test_who_is_interrupted_while_the_program_is_loaded_is_shown_no_traceback() -> None:
     done = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, check=False)
 
     assert (-signal.SIGINT, b"", b"") == (done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_a_server_that_is_not_there_is_unreachable() -> None:
     sent = end(begin("produce", "-n", "127.0.0.1:1", "-t", "T"), b"one\n")

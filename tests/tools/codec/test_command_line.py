@@ -78,6 +78,7 @@ def examples() -> list[tuple[str, str]]:
     ]
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_the_examples_of_the_guide_print_what_stands_under_them(tmp_path: Path) -> None:
     shown = examples()
@@ -87,6 +88,7 @@ def test_the_examples_of_the_guide_print_what_stands_under_them(tmp_path: Path) 
         assert (output, "") == (done.stdout.decode(), done.stderr.decode()), command
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_who_stops_reading_ends_the_program_silently() -> None:
     done = shell("rocketwire-codec decode | head -1", stdin=f"{FRAME.hex()}\n".encode() * 20_000)
@@ -95,6 +97,7 @@ def test_who_stops_reading_ends_the_program_silently() -> None:
     assert 1 == len(done.stdout.splitlines())
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_every_line_is_answered_before_the_next_one_comes() -> None:
     with subprocess.Popen(
@@ -113,6 +116,7 @@ def test_every_line_is_answered_before_the_next_one_comes() -> None:
         assert process.wait(20) == 0
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_no_sub_command_brings_an_event_loop_and_small_ones_bring_no_classes() -> None:
     script = (
@@ -213,6 +217,7 @@ _NAMES = st.sampled_from(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arguments", WAYS, ids=" ".join)
 @given(texts=st.lists(_texts(), min_size=1, max_size=4))
 def test_any_line_is_answered_by_one_object(arguments: list[str], texts: list[str]) -> None:

@@ -24,6 +24,7 @@ print(any(low <= data.ctypes.data < high for low, high in ranges))
 LARGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
 
 
+@pytest.mark.process
 @pytest.mark.skipif(
     platform.libc_ver()[0] != "glibc" or not LARGE_PAGES.exists(), reason="another system"
 )

@@ -191,6 +191,7 @@ def test_a_capture_that_cannot_be_read_ends_with_one_and_the_others_are_decoded(
     )
 
 
+@pytest.mark.process
 def test_who_stops_reading_ends_it_silently(usual: Made) -> None:
     command = [sys.executable, "-m", "rocketwire_tools.pcap", "decode", str(usual.path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -202,6 +203,7 @@ def test_who_stops_reading_ends_it_silently(usual: Made) -> None:
         assert process.wait() == 0
 
 
+@pytest.mark.process
 def test_a_closed_output_is_told_of_where_something_is_to_be_written(
     usual: Made, tmp_path: Path
 ) -> None:
@@ -259,6 +261,7 @@ def test_the_schema_is_that_of_every_batch() -> None:
     assert pa.schema(list(COLUMNS.items())).names == list(COLUMNS)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_a_link_type_that_is_not_known_is_named(
     jobs: str, usual: Made, tmp_path: Path, capfd: pytest.CaptureFixture[str]

@@ -84,6 +84,7 @@ def test_every_operation_of_the_registry_has_its_header_classes() -> None:
     assert len(RequestCode.__members__) == len(made["requests"])
 
 
+@pytest.mark.process
 @needs_tshark
 def test_tshark_finds_every_frame_of_a_clean_capture_and_pairs_as_we_do(
     clean: Made, script: Path
@@ -102,6 +103,7 @@ def test_tshark_finds_every_frame_of_a_clean_capture_and_pairs_as_we_do(
     assert expected == found
 
 
+@pytest.mark.process
 @needs_tshark
 @pytest.mark.parametrize("trouble", ["usual", "lossy"])
 def test_tshark_invents_nothing_where_segments_are_missing(
@@ -128,6 +130,7 @@ FRAME = encode(
 )
 
 
+@pytest.mark.process
 @needs_tshark
 def test_texts_with_escapes_come_out_as_they_are(script: Path, tmp_path: Path) -> None:
     capture = capture_of(tmp_path / "a.pcap", FRAME)
@@ -136,6 +139,7 @@ def test_texts_with_escapes_come_out_as_they_are(script: Path, tmp_path: Path) -
     ]
 
 
+@pytest.mark.process
 @needs_tshark
 def test_a_frame_in_pieces_of_any_size_is_put_together(script: Path, tmp_path: Path) -> None:
     pieces = [
@@ -148,6 +152,7 @@ def test_a_frame_in_pieces_of_any_size_is_put_together(script: Path, tmp_path: P
     assert found.total() == 4
 
 
+@pytest.mark.process
 @needs_tshark
 @pytest.mark.parametrize(
     ("sent", "expected"),
@@ -164,6 +169,7 @@ def test_what_is_wrong_is_marked(
     assert tshark_rows(capture, ["frame.number"], script=script, only=expected)
 
 
+@pytest.mark.process
 @needs_tshark
 def test_a_proxy_header_is_no_part_of_the_first_frame(script: Path, tmp_path: Path) -> None:
     line = b"PROXY TCP4 1.2.3.4 10.0.0.2 4711 10911\r\n"

@@ -55,6 +55,7 @@ def test_every_frame_whose_header_was_captured_is_found_in_spite_of_losses(lossy
     assert expected(lossy.truth) == frames(rows(lossy.path))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3, 7))
 def test_bodies_over_several_chunks_with_losses_and_repetitions(seed: int, tmp_path: Path) -> None:
     packets, truth = make(LARGE_BODIES, seed=seed, trouble=LOSSY)
@@ -125,6 +126,7 @@ def test_the_first_segment_may_be_captured_last_without_any_syn(
     assert len(starts) * 1000 == row["time_ns"] == row["end_time_ns"]
 
 
+@pytest.mark.slow
 def test_a_capture_that_was_cut_anywhere_yields_everything_complete_in_it(
     usual: Made, tmp_path: Path
 ) -> None:
@@ -166,6 +168,7 @@ OTHER_KINDS = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chunk_size", [1 << 20, 16 << 20])
 @pytest.mark.parametrize("kind", OTHER_KINDS, ids=str)
 def test_captures_that_were_put_one_behind_the_other_are_read_as_one(
@@ -288,12 +291,14 @@ def test_memory_does_not_grow_with_the_number_of_streams(usual: Made) -> None:
     assert decoder.totals.forgotten > 0
 
 
+@pytest.mark.process
 def test_the_decoder_does_not_import_the_name_server_or_trio() -> None:
     source = "import sys, rocketwire_tools.pcap.engine; print([m for m in ('trio', 'pandas', 'rocketwire_namesrv') if m in sys.modules])"
     made = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
     assert b"[]" == made.stdout.strip()
 
 
+@pytest.mark.process
 def test_a_pipe_gives_rows_as_they_come(usual: Made) -> None:
     data = usual.path.read_bytes()
     command = [sys.executable, "-m", "rocketwire_tools.pcap", "live", "--format", "jsonl"]

@@ -63,6 +63,7 @@ def flows(count: int, flags: int) -> bytes:
     return made.tobytes()
 
 
+@pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.parametrize("flags", [2, 16], ids=["begun", "midway"])
 def test_more_connections_than_can_be_remembered(flags: int, tmp_path: Path) -> None:
@@ -103,6 +104,7 @@ def test_words_that_lie_between_two_frames_cost_neither(
     assert [105, 105] == [row["code"] for row in rows(path)]
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_the_shortest_frames_that_there_can_be(tmp_path: Path) -> None:
     path = tmp_path / "short.pcap"
@@ -113,6 +115,7 @@ def test_the_shortest_frames_that_there_can_be(tmp_path: Path) -> None:
     assert megabytes <= 2 * MOST_MB
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_headers_of_many_connections_that_are_never_whole(tmp_path: Path) -> None:
     path = tmp_path / "headers.pcap"
@@ -127,6 +130,7 @@ def test_headers_of_many_connections_that_are_never_whole(tmp_path: Path) -> Non
     assert megabytes <= 2 * MOST_MB
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_a_bomb_of_empty_records(tmp_path: Path) -> None:
     path = tmp_path / "bomb.pcap.gz"

@@ -35,6 +35,7 @@ def found(jobs: Jobs, path: Path) -> list[dict[str, Any]]:
     return [row for batch in jobs.decode(str(path), Totals()) for row in batch.to_pylist()]
 
 
+@pytest.mark.process
 def test_the_rows_and_their_order_are_those_of_one_process(
     jobs: Jobs, usual: Made, lossy: Made
 ) -> None:
@@ -42,6 +43,7 @@ def test_the_rows_and_their_order_are_those_of_one_process(
         assert rows(made.path) == found(jobs, made.path)
 
 
+@pytest.mark.slow
 def test_shares_with_pairs_across_cells_are_the_whole(
     lossy: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -55,6 +57,7 @@ def test_shares_with_pairs_across_cells_are_the_whole(
     assert whole == parts
 
 
+@pytest.mark.process
 def test_totals_are_those_of_one_process(jobs: Jobs, usual: Made) -> None:
     alone = Decoder(str(usual.path))
     list(alone)
@@ -63,6 +66,7 @@ def test_totals_are_those_of_one_process(jobs: Jobs, usual: Made) -> None:
     assert alone.totals == totals
 
 
+@pytest.mark.process
 def test_a_capture_that_cannot_be_read_on_gives_the_rows_before_and_then_the_next_one(
     jobs: Jobs, usual: Made, tmp_path: Path
 ) -> None:
@@ -80,6 +84,7 @@ def test_a_capture_that_cannot_be_read_on_gives_the_rows_before_and_then_the_nex
     assert rows(usual.path) == found(jobs, usual.path)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("form", ["jsonl", "csv", "text"])
 def test_the_command_prints_the_same_with_jobs(
     form: str, lossy: Made, capfdbinary: pytest.CaptureFixture[bytes]
@@ -98,6 +103,7 @@ def test_the_command_prints_the_same_with_jobs(
     assert expected == capfdbinary.readouterr().out
 
 
+@pytest.mark.process
 def test_a_process_that_ends_by_itself_is_told(usual: Made) -> None:
     made = Jobs(2, Selection())
     try:

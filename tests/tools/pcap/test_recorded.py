@@ -66,12 +66,14 @@ def test_exactly_the_frames_are_found_that_were_counted(capture: Path) -> None:
     assert all(row["header_ok"] and row["body_ok"] and not row["gap"] for row in rows(capture))
 
 
+@pytest.mark.process
 @every_capture
 @needs_tshark
 def test_tshark_still_counts_them_so(capture: Path) -> None:
     assert frames_of(counted_in(capture)) == frames_of(count(capture))
 
 
+@pytest.mark.process
 @every_capture
 @needs_tshark
 @pytest.mark.parametrize("form", ["pcap", "nsecpcap", "modpcap", "pcapng"])
@@ -83,6 +85,7 @@ def test_they_are_found_in_what_wireshark_makes_of_a_capture(
     assert frames_of(counted_in(capture)) == decoded_frames(made)
 
 
+@pytest.mark.process
 @every_capture
 @needs_tshark
 def test_packets_that_were_captured_twice_make_no_frame_twice(
@@ -93,6 +96,7 @@ def test_packets_that_were_captured_twice_make_no_frame_twice(
     assert frames_of(counted_in(capture)) == decoded_frames(made)
 
 
+@pytest.mark.process
 @every_capture
 @needs_tshark
 def test_the_dissector_shows_them_too(capture: Path, tmp_path: Path) -> None:

@@ -163,6 +163,7 @@ def test_times_have_a_unit_or_are_iso_times_and_versions_and_codes_have_names(
     assert {"V4_9_4"} == {row["version"] for row in clients}
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("ports", [[41240], [41240, 41256]])
 def test_a_capture_of_encrypted_connections_says_so(
     ports: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]

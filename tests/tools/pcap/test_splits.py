@@ -101,6 +101,7 @@ def test_a_part_that_looks_at_nothing_in_front_of_it_still_finds_where_frames_be
     assert sum((parts - whole).values()) <= 8  # segments sent again right behind a cut
 
 
+@pytest.mark.slow
 def test_frames_that_begin_in_front_of_the_last_part_end_in_the_next_file(tmp_path: Path) -> None:
     profile = Profile(connections=4, exchanges=8, body=(20_000, 32_000), pulled=60, foreign=0)
     packets, _ = make(profile, seed=6, trouble=Trouble())

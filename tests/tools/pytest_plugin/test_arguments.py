@@ -9,7 +9,7 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 INVALID = {
     'rocketmq_namesrv(mod="thread")': "no setting 'mod'; did you mean 'mode'?",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 PAGE = ROOT / "docs" / "guide" / "testing.md"
 
 
+@pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["process", "thread"])
 def test_the_examples_of_the_guide_pass(

@@ -20,6 +20,7 @@ def test_the_entry_point_names_the_plugin() -> None:
     assert {"rocketwire": "rocketwire_tools.pytest_plugin"} == project["entry-points"]["pytest11"]
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_loading_the_plugin_imports_nothing_heavy(
     run_pytest: Callable[..., pytest.RunResult],
@@ -39,6 +40,7 @@ def test_loading_the_plugin_imports_nothing_heavy(
     result.assert_outcomes(passed=1)
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_fixtures_and_options_are_listed_with_their_meaning(
     run_pytest: Callable[..., pytest.RunResult],
@@ -52,6 +54,7 @@ def test_fixtures_and_options_are_listed_with_their_meaning(
     assert "@pytest.mark.rocketmq_broker(register=True, **attributes)" in markers
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_a_mode_that_there_is_not_is_refused(
     run_pytest: Callable[..., pytest.RunResult],

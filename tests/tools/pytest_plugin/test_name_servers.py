@@ -55,6 +55,7 @@ def test_marked(rocketmq_namesrv):
 """
 
 
+@pytest.mark.process
 @pytest.mark.slow
 @pytest.mark.parametrize("mode", ["process", "thread"])
 def test_a_name_server_lives_as_the_test_says(
@@ -63,6 +64,7 @@ def test_a_name_server_lives_as_the_test_says(
     run_pytest(LIFE, f"--rocketmq-namesrv={mode}").assert_outcomes(passed=3)
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_option_setting_and_marker_choose_how_it_runs(
     run_pytest: Callable[..., pytest.RunResult],
@@ -79,6 +81,7 @@ def test_option_setting_and_marker_choose_how_it_runs(
     ).assert_outcomes(passed=2)
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_a_marker_sets_properties(run_pytest: Callable[..., pytest.RunResult]) -> None:
     source = """
@@ -101,6 +104,7 @@ def test_a_marker_sets_properties(run_pytest: Callable[..., pytest.RunResult]) -
     run_pytest(source).assert_outcomes(passed=2)
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_a_process_that_cannot_start_says_why(
     run_pytest: Callable[..., pytest.RunResult],

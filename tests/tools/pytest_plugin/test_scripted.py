@@ -108,16 +108,19 @@ def test_a_refused_registration_is_an_error(rocketmq_namesrv, rocketmq_broker):
 )
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_a_broker_answers_by_its_script(run_pytest: Callable[..., pytest.RunResult]) -> None:
     run_pytest(SCRIPTS).assert_outcomes(passed=5)
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_a_broker_is_at_the_name_server(run_pytest: Callable[..., pytest.RunResult]) -> None:
     run_pytest(REGISTERED).assert_outcomes(passed=3)
 
 
+@pytest.mark.process
 @pytest.mark.slow
 def test_an_answer_that_fails_fails_the_test(run_pytest: Callable[..., pytest.RunResult]) -> None:
     source = """

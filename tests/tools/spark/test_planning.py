@@ -306,6 +306,7 @@ def test_columns_follow_the_options() -> None:
     assert {"ext_fields": "string", "body": "string"} == dict(list(more.items())[-2:])
 
 
+@pytest.mark.process
 def test_importing_what_spark_looks_at_is_cheap() -> None:
     pytest.importorskip("pyspark")
     source = "import sys, pyspark_rocketwire; print([m for m in ('numpy', 'trio', 'msgspec', 'rocketwire') if m in sys.modules])"
@@ -313,6 +314,7 @@ def test_importing_what_spark_looks_at_is_cheap() -> None:
     assert made.stdout.strip() == b"[]"
 
 
+@pytest.mark.process
 def test_planning_a_query_does_not_import_the_engine() -> None:
     source = (
         "import sys, rocketwire_tools.spark.columns, rocketwire_tools.spark.planning;"

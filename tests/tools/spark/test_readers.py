@@ -159,6 +159,7 @@ def test_a_filter_that_makes_no_sense_is_refused_before_there_are_tasks(folder: 
             make_reader(schema())
 
 
+@pytest.mark.slow
 def test_many_small_files_are_few_tasks(tmp_path: Path) -> None:
     packets, _ = make(SMALL, seed=7)
     count = len(packets) // 200
