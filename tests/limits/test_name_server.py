@@ -21,11 +21,15 @@ from rocketwire.wire.grammar import RegisterParts, build_register_body
 from rocketwire_namesrv.config import Config
 from rocketwire_namesrv.limits import Holdings, LimitExceeded
 from rocketwire_namesrv.notifying import Notifier
+from rocketwire_namesrv.observer import Observer
+from rocketwire_namesrv.occurrences import GroupRemoved
 from rocketwire_namesrv.state import State
 from rocketwire_namesrv.tls import TlsContexts
 from tests.namesrv.serving import CLUSTER_INFO, request, running, settings
 from tests.namesrv.talk import Server, identity, registration_body, topic
 from tests.namesrv.talk import request as with_body
+from tests.namesrv.test_observing import connect as connect_to_operators
+from tests.namesrv.test_observing import running as observed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -315,6 +319,49 @@ async def test_all_brokers_of_a_large_cluster_are_told_of_a_new_master() -> None
         notifier.send([("nowhere", RemotingCommand(code=905))] * 1000)
 
     assert not any(isinstance(one, LimitExceeded) for one in happened)
+
+
+# ------------------------------------------------------------------ numbers that are no settings
+
+
+def test_a_broker_with_a_hundred_thousand_topics_registers_in_parts() -> None:
+    """``enableSplitRegistration`` of Java's brokers: parts of 800 topics."""
+    server, every = Server(), names(100_100)
+    for first in range(0, len(every), 800):
+        server.now += 1
+        assert not server.state.table.topics.entries
+        assert register(server, packed(every[first : first + 800]), compressed="true").code == 0
+
+    assert len(server.state.table.topics.entries) == len(every)
+
+
+async def test_thirty_programs_look_at_the_port_for_operators_at_once() -> None:
+    async with observed() as server:
+        streams = [await connect_to_operators(server) for _ in range(30)]
+        for stream in streams:
+            await stream.send_all(b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        for stream in streams:
+            assert (await stream.receive_some()).startswith(b"HTTP/1.1 200")
+            await stream.aclose()
+
+
+def test_events_of_a_cluster_that_starts_are_all_shown() -> None:
+    observer = Observer(lambda: 17.0)
+    for number in range(200):
+        observer.occurred(GroupRemoved(broker_name=f"b{number}" * 20, topics=2), None)
+
+    assert len(observer.news) == 200
+    assert all(f"b{number}" in event.text for number, event in enumerate(observer.news))
+
+
+def test_routes_of_twenty_thousand_topics_are_answered_again_and_again() -> None:
+    server, every = Server(), names(20_000)
+    register(server, packed(every), compressed="true")
+
+    for _ in range(2):
+        for name in every:
+            data = request(RequestCode.GET_ROUTEINFO_BY_TOPIC, topic=name)
+            assert b'"code":0' in server.receive(data).send
 
 
 # ------------------------------------------------------------------ what is beyond

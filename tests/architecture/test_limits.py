@@ -1,0 +1,69 @@
+"""Each limit that ``docs/limits.md`` tells of has its two tests: the largest that a real peer sends, and what is beyond."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "limits.md").read_text("utf-8")
+LISTED = "## Tests of each limit"
+
+
+def rows(text: str) -> list[list[str]]:
+    """The cells of all rows of the tables in a text but their heads."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    heads = {number for number, line in enumerate(lines[1:]) if set(line) <= set("|-: ")}
+    kept = [line for number, line in enumerate(lines) if not {number, number - 1} & heads]
+    return [[cell.strip() for cell in line.strip("|").split("|")] for line in kept]
+
+
+@cache
+def source(path: Path) -> str:
+    return path.read_text("utf-8")
+
+
+LIMITS, _, TESTS = PAGE.partition(LISTED)
+
+
+def test_every_limit_has_a_row_with_its_tests_and_no_row_is_left_over() -> None:
+    limits = [cells[0] for cells in rows(LIMITS)]
+
+    assert len(limits) > 70
+    assert [cells[0] for cells in rows(TESTS)] == limits
+
+
+def test_every_test_that_the_page_names_exists() -> None:
+    missing = []
+    for limit, *tests in rows(TESTS):
+        assert len(tests) == 2, limit
+        for test in tests:
+            file, _, name = test.strip("`").partition("::")
+            path = ROOT / "tests" / file
+            if not path.is_file() or not re.search(rf"def {name}\(", source(path)):
+                missing.append(test)
+
+    assert missing == []
+
+
+def test_every_constant_that_the_page_names_exists() -> None:
+    """Where a limit is a number of ours, the page says which module it is in."""
+    missing = []
+    for cells in rows(LIMITS):
+        for name in re.findall(
+            r"`(rocketwire(?:_namesrv|_tools)?(?:\.[a-z_0-9]+)+\.[A-Z][A-Z_0-9]+)`", cells[-1]
+        ):
+            module, _, constant = name.rpartition(".")
+            parts = module.split(".")
+            folder = {"rocketwire_namesrv": "namesrv", "rocketwire_tools": "tools"}.get(
+                parts[0], "."
+            )
+            path = ROOT / folder / Path(*parts)
+            files = [path.with_suffix(".py"), path / "__init__.py"]
+            if not any(
+                each.is_file() and re.search(rf"\b{constant}\b", source(each)) for each in files
+            ):
+                missing.append(name)
+
+    assert missing == []
