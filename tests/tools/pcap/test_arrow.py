@@ -70,6 +70,7 @@ def test_functions_come_from_where_they_are_promised_if_they_have_gone(
     assert all(hasattr(functions, name) for name in arrow._NEEDED)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("suffix", ["parquet", "jsonl"])
 def test_decoding_imports_nothing_of_pyarrow_that_takes_long(suffix: str, tmp_path: Any) -> None:
     capture = str(manifest.FIXTURES / "captures" / "java-4.9.4.pcap.gz")

@@ -44,6 +44,7 @@ print(len(os.listdir("/proc/self/task")))
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="another system")
 def test_no_threads_are_started_for_linear_algebra() -> None:
     command = [sys.executable, "-c", ONE_THREAD]

@@ -204,7 +204,7 @@ class Chunk:
         lane = group[usable] << _LANE
         spans = _spans(lane + np.maximum(ahead[usable], 0), lane + end[usable])
         size = np.bincount(group[usable], minlength=len(self.low))
-        crowded = np.bincount(group[usable], spans.count, len(self.low)) > _MOST_SHARED * size
+        crowded = np.bincount(group[usable], spans.covered, len(self.low)) > _MOST_SHARED * size
         if crowded.any():
             return self._pieces_without(crowded[group], of, expected, hold_ns)
         start, stop, owner = _earliest(spans, self.record[of[usable]])
@@ -269,12 +269,12 @@ class _Spans(NamedTuple):
     Attributes:
         points: all positions at which one begins or ends, in order.
         first: number of the point at which each begins.
-        count: spans that each has.
+        covered: how many spans between points each has.
     """
 
     points: Array
     first: Array
-    count: Array
+    covered: Array
 
 
 def _spans(start: Array, end: Array) -> _Spans:

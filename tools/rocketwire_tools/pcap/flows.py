@@ -217,7 +217,8 @@ class Flows:
         start = whole.at + PREFIX_SIZE
         if self._bodies:
             bodies = _pieces(chunk, start + whole.header, whole.after, whole.segment)
-        buffer, header = chunk.records.buffer, whole.offset + PREFIX_SIZE
+        buffer: Any = chunk.records.buffer
+        header = whole.offset + PREFIX_SIZE
         if whole.split[0]:
             parts = _pieces(chunk, start, start + whole.header, whole.segment)
             buffer = np.frombuffer(b"".join([*parts, bytes(STEP)]), np.uint8)

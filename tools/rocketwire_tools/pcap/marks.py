@@ -6,7 +6,7 @@ Rules of this file: what ``Stream`` would make of them; where that is not certai
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def _ended(chunk: Chunk, states: Slots, bare: Array, keep: Array) -> Array:
     stop[strange] = chunk.high[strange]
     states.ended[chunk.slots[stop < chunk.high]] = True
     keep &= np.arange(len(bare)) < chunk.members(stop)
-    return stop
+    return cast("Array", stop)
 
 
 def _announced(chunk: Chunk, states: Slots, stop: Array, keep: Array) -> None:
