@@ -123,6 +123,7 @@ async def test_all_brokers_of_a_large_cluster_hear_that_a_client_leaves(
         assert Code.UNREGISTER_CLIENT in codes
 
 
+@pytest.mark.slow
 async def test_a_thousand_brokers_are_connected_to() -> None:
     ask = RemotingCommand(code=Code.GET_MAX_OFFSET)
     assert MAX_CHANNELS > 1000

@@ -125,6 +125,7 @@ def test_static_topics_of_a_large_cluster_are_taken() -> None:
     assert answers_the_next_request(server)
 
 
+@pytest.mark.slow
 def test_a_thousand_groups_of_three_brokers_are_taken() -> None:
     server = Server()
     session = server.session

@@ -230,6 +230,7 @@ def test_all_queues_that_fit_a_frame_are_read_of_an_answer() -> None:
     assert len(read) == 160_000
 
 
+@pytest.mark.slow
 def test_all_offsets_that_fit_a_frame_are_read_of_an_answer() -> None:
     row = b'"a-topic-%d@a-group-%d":{0:%d,1:%d,2:%d,3:%d}'
     table = b",".join(row % (n, n, n, n * 9, n * 99, n * 999) for n in range(220_000))

@@ -241,6 +241,7 @@ def test_the_rows_do_not_depend_on_the_way(
     assert found == (expected if fields is PAIRED else without_pairs(expected))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("way", [in_two, in_three_out_of_order], ids=lambda one: one.__name__)
 def test_rows_are_the_same_bytes_from_a_file_compressed_by_pipe_and_in_two_processes(
     dialogues: Dialogues,

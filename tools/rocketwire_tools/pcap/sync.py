@@ -164,4 +164,9 @@ def protocol_of(opening: bytes) -> Protocol:
         return Protocol.UNKNOWN
     if opening.startswith(_HTTP2):
         return Protocol.HTTP2
+    length, header_type, header_length = parse_prefix(opening, 0)[0]
+    if has_prefix(length, header_type, header_length) and header_length > MOST_SCANNED_HEADER:
+        first = opening[PREFIX_SIZE : PREFIX_SIZE + 1]  # too long to wait for all of it
+        remoting = header_type == ROCKETMQ or first in {b"", b"{"}
+        return Protocol.REMOTING if remoting else Protocol.OTHER
     return Protocol.OTHER if begins_frame(opening, 0) is False else Protocol.REMOTING
