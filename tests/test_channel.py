@@ -25,7 +25,7 @@ from rocketwire.errors import (
 from rocketwire.flags import CommandFlag
 from rocketwire.outbox import MAX_UNSENT
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
-from rocketwire_namesrv.tls_stream import TlsStream
+from rocketwire_namesrv.tls.stream import TlsStream
 from tests.support.certificates import authority
 
 if TYPE_CHECKING:

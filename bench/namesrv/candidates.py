@@ -9,7 +9,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from bench.namesrv import machine, routes
-from rocketwire_namesrv.config import Config, Owner
+from rocketwire_namesrv.config.config import Config, Owner
 from tests.support import javacache, rawcall
 from tests.support.javapeers import properties
 from tests.support.processes import LOOPBACK, Child, PeerFailedError, free_ports

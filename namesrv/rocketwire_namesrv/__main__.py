@@ -26,9 +26,9 @@ from rocketwire_namesrv.command_line import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rocketwire_namesrv.config import Config
-    from rocketwire_namesrv.configuring import Configured
-    from rocketwire_namesrv.sockets import Listening
+    from rocketwire_namesrv.config.config import Config
+    from rocketwire_namesrv.runtime.configuration import Configured
+    from rocketwire_namesrv.runtime.sockets import Listening
 
 __all__ = ["main"]
 
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(__version__)
         return 0
     if SAMPLE_CONFIG in options:
-        from rocketwire_namesrv.configuring import sample
+        from rocketwire_namesrv.runtime.configuration import sample
 
         print(sample(), end="")
         return 0
@@ -73,7 +73,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _check(path: str) -> int:
     """Say what is wrong with a configuration file; returns the exit status."""
-    from rocketwire_namesrv.checking import check_config
+    from rocketwire_namesrv.config_check import check_config
 
     findings = check_config(path, os.environ)
     for kind, texts in (("error", findings.errors), ("warning", findings.warnings)):
@@ -94,9 +94,9 @@ def _counted(errors: int, warnings: int) -> str:
 
 def _start(path: str | None, *, print_items: bool) -> int:
     """Take the settings, then print them or serve; returns the exit status."""
-    from rocketwire_namesrv.configuring import configured
-    from rocketwire_namesrv.os_errors import os_error_text
-    from rocketwire_namesrv.storage import StorageError
+    from rocketwire_namesrv.runtime.configuration import configured
+    from rocketwire_namesrv.runtime.os_errors import os_error_text
+    from rocketwire_namesrv.runtime.storage import StorageError
 
     try:
         settings = configured(path, os.environ)
@@ -119,7 +119,7 @@ def _cannot_start(*reasons: str) -> int:
 
 def _print_items(settings: Configured) -> int:
     """Print Java's lines, then ours in the same form; on stderr what is strange about the file."""
-    from rocketwire_namesrv.settings import Owner
+    from rocketwire_namesrv.config.settings import Owner
 
     now = time.strftime("%Y-%m-%d %H:%M:%S")
     config = settings.config
@@ -137,21 +137,25 @@ def _run(settings: Configured, path: str | None) -> int:
     import trio
 
     from rocketwire.wire.frozen import compile_constructors
-    from rocketwire_namesrv import logs
-    from rocketwire_namesrv.config import ConfigError
-    from rocketwire_namesrv.process import allow_many_connections, calm_collector, give_memory_back
-    from rocketwire_namesrv.server import serve_until_signal
-    from rocketwire_namesrv.sockets import BindError
-    from rocketwire_namesrv.storage import StorageError
-    from rocketwire_namesrv.tls import TlsError
+    from rocketwire_namesrv.config.config import ConfigError
+    from rocketwire_namesrv.runtime import logging_setup
+    from rocketwire_namesrv.runtime.process_tuning import (
+        allow_many_connections,
+        calm_collector,
+        give_memory_back,
+    )
+    from rocketwire_namesrv.runtime.sockets import BindError
+    from rocketwire_namesrv.runtime.storage import StorageError
+    from rocketwire_namesrv.server.server import serve_until_signal
+    from rocketwire_namesrv.tls.contexts import TlsError
 
     config = settings.config
     try:
-        log = logs.set_up(os.environ.get("ROCKETWIRE_LOG", "file"), config.home)
+        log = logging_setup.set_up(os.environ.get("ROCKETWIRE_LOG", "file"), config.home)
     except ValueError as error:
         return _cannot_start(str(error))
     for remark in settings.remarks:
-        logs.LOGGER.warning("configuration: %s", remark)
+        logging_setup.LOGGER.warning("configuration: %s", remark)
     allow_many_connections()
     give_memory_back()
     compile_constructors()  # whatever is received, no code is made of anything from now on
@@ -168,7 +172,7 @@ def _on_boot(
     config: Config, log: str, path: str | None, calm_collector: Callable[[], None]
 ) -> Callable[[Listening, str], None]:
     """What is done once the server listens: Java's line, and where an operator finds the rest."""
-    from rocketwire_namesrv.logs import LOGGER
+    from rocketwire_namesrv.runtime.logging_setup import LOGGER
 
     def on_boot(listening: Listening, status_page: str) -> None:
         line = (

@@ -11,7 +11,7 @@ import os
 import sys
 from pathlib import Path
 
-from rocketwire_namesrv import storage
+from rocketwire_namesrv.runtime import storage
 from tests.chaos.failpoints import Countdown, die, failpoints
 
 TABLES = tuple(

@@ -11,8 +11,8 @@ import resource
 import sys
 import threading
 
-from rocketwire_namesrv import storage
 from rocketwire_namesrv.__main__ import main
+from rocketwire_namesrv.runtime import storage
 from tests.chaos.failpoints import Countdown, die, failpoints
 
 

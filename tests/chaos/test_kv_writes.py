@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from rocketwire_namesrv import storage
+from rocketwire_namesrv.runtime import storage
 from tests.chaos.dying import TABLES
 from tests.chaos.failpoints import Countdown, failpoints
 from tests.support import rawcall

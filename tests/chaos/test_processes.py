@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bench.namesrv import machine
-from rocketwire_namesrv import reactor
+from rocketwire_namesrv.server import reactor
 from tests.chaos.server import DELETE, GET, NAMESPACE, PUT, SECONDS, UnluckyServer
 from tests.namesrv.talk import registration_body
 from tests.support import rawcall

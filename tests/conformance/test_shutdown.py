@@ -28,7 +28,7 @@ CASES = [case for case in ALL if case.id == "goaway/2"]
 AS_BEFORE = """
 import sys
 from rocketwire_namesrv.__main__ import main
-from rocketwire_namesrv.state import State
+from rocketwire_namesrv.protocol.state import State
 ready = State.is_ready
 def is_ready(self, now):
     shutting_down, self.shutting_down = self.shutting_down, False

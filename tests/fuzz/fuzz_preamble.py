@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketwire.errors import DecodeError
-from rocketwire_namesrv.preamble import Preamble, describe, is_plain
+from rocketwire_namesrv.protocol.preamble import Preamble, describe, is_plain
 from tests.fuzz import seeds
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.handlers import Peer
-from rocketwire_namesrv.session import Session
-from rocketwire_namesrv.state import State
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.protocol.handlers import Peer
+from rocketwire_namesrv.protocol.session import Session
+from rocketwire_namesrv.protocol.state import State
 from tests.fuzz import seeds
 from tests.fuzz.chance import Chance
 from tests.fuzz.requests import Requests

@@ -18,13 +18,13 @@ from trio.testing import wait_all_tasks_blocked
 from rocketwire.codes import RequestCode
 from rocketwire.wire.command import CommandDecoder, RemotingCommand
 from rocketwire.wire.grammar import RegisterParts, build_register_body
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.limits import Holdings, LimitExceeded
-from rocketwire_namesrv.notifying import Notifier
-from rocketwire_namesrv.observer import Observer
-from rocketwire_namesrv.occurrences import GroupRemoved
-from rocketwire_namesrv.state import State
-from rocketwire_namesrv.tls import TlsContexts
+from rocketwire_namesrv.admin_http.event_history import Observer
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.limits import Holdings, LimitExceeded
+from rocketwire_namesrv.events import GroupRemoved
+from rocketwire_namesrv.protocol.state import State
+from rocketwire_namesrv.server.notifier import Notifier
+from rocketwire_namesrv.tls.contexts import TlsContexts
 from tests.namesrv.serving import CLUSTER_INFO, request, running, settings
 from tests.namesrv.talk import Server, identity, registration_body, topic
 from tests.namesrv.talk import request as with_body
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from trio.testing import MockClock
 
-    from rocketwire_namesrv.occurrences import Occurrence
+    from rocketwire_namesrv.events import Occurrence
     from tests.namesrv.talk import Reply
 
 LARGE = 60_000

@@ -14,9 +14,9 @@ from trio.testing import memory_stream_pair
 from rocketwire.codes import RequestCode
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
-from rocketwire_namesrv import reactor
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.server import NameServer, serve
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.server import reactor
+from rocketwire_namesrv.server.server import NameServer, serve
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterator

@@ -5,16 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.messages.registration import DataVersion
-from rocketwire_namesrv.brokers import (
+from rocketwire_namesrv.routes.brokers import (
     Registered,
     Registration,
 )
-from rocketwire_namesrv.shapes import QueueSettings
+from rocketwire_namesrv.routes.queue_layouts import QueueSettings
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from rocketwire_namesrv.table import RouteTable
+    from rocketwire_namesrv.routes.route_table import RouteTable
 
 A, B = "10.0.0.1:10911", "10.0.0.2:10911"
 

@@ -7,13 +7,13 @@ import re
 from struct import pack, unpack
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.handlers import Peer
-from rocketwire_namesrv.session import Outcome, Session
-from rocketwire_namesrv.state import State
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.protocol.handlers import Peer
+from rocketwire_namesrv.protocol.session import Outcome, Session
+from rocketwire_namesrv.protocol.state import State
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.occurrences import Occurrence
+    from rocketwire_namesrv.events import Occurrence
 
 BROKER = "10.0.0.1:10911"
 SLAVE = "10.0.0.2:10911"

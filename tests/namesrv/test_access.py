@@ -7,12 +7,19 @@ from typing import Any
 
 import pytest
 
-from rocketwire_namesrv.access import Access, AccessRefused, Exposed, Role, exposed, is_loopback
-from rocketwire_namesrv.config import Config, ConfigError
-from rocketwire_namesrv.handlers import Peer
-from rocketwire_namesrv.session import Session
-from rocketwire_namesrv.state import State
-from rocketwire_namesrv.tls_settings import TlsSettings
+from rocketwire_namesrv.config.access_control import (
+    Access,
+    AccessRefused,
+    Exposed,
+    Role,
+    exposed,
+    is_loopback,
+)
+from rocketwire_namesrv.config.config import Config, ConfigError
+from rocketwire_namesrv.config.tls_settings import TlsSettings
+from rocketwire_namesrv.protocol.handlers import Peer
+from rocketwire_namesrv.protocol.session import Session
+from rocketwire_namesrv.protocol.state import State
 from tests.namesrv.talk import Server, registration_body, replies, request
 
 OWN = "127.0.0.0/8"

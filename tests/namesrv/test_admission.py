@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.limits import LimitExceeded
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.limits import LimitExceeded
 from tests.namesrv.talk import (
     BROKER,
     SLAVE,

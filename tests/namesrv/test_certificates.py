@@ -10,9 +10,9 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from rocketwire_namesrv.certificates import TlsError, make_client_context, make_server_context
-from rocketwire_namesrv.self_signed import make_self_signed
-from rocketwire_namesrv.tls_settings import TlsSettings
+from rocketwire_namesrv.config.tls_settings import TlsSettings
+from rocketwire_namesrv.tls.certificates import TlsError, make_client_context, make_server_context
+from rocketwire_namesrv.tls.self_signed import make_self_signed
 from tests.support.certificates import authority, shown, with_pair
 
 OURS = authority("ours")

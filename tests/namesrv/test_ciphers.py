@@ -9,11 +9,11 @@ import pytest
 import trio
 from trio.testing import memory_stream_pair
 
-from rocketwire_namesrv import ciphers
-from rocketwire_namesrv.certificates import TlsError, make_client_context, make_server_context
-from rocketwire_namesrv.ciphers import TLS_1_3, CipherChoice, choose, openssl_name, restrict
-from rocketwire_namesrv.tls_settings import TlsSettings
-from rocketwire_namesrv.tls_stream import TlsStream
+from rocketwire_namesrv.config.tls_settings import TlsSettings
+from rocketwire_namesrv.tls import ciphers
+from rocketwire_namesrv.tls.certificates import TlsError, make_client_context, make_server_context
+from rocketwire_namesrv.tls.ciphers import TLS_1_3, CipherChoice, choose, openssl_name, restrict
+from rocketwire_namesrv.tls.stream import TlsStream
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

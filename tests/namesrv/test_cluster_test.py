@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.messages.registration import DataVersion
-from rocketwire_namesrv.brokers import Registration
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.shapes import QueueSettings
-from rocketwire_namesrv.steps import drained
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.routes.brokers import Registration
+from rocketwire_namesrv.routes.queue_layouts import QueueSettings
+from rocketwire_namesrv.routes.steps import drained
 from tests.namesrv.talk import BROKER, Server
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.codes import SerializeType
-from rocketwire_namesrv.config import Config, ConfigError, Owner, system_properties
-from rocketwire_namesrv.properties import PropertiesFile, load_entries, load_properties
+from rocketwire_namesrv.config.config import Config, ConfigError, Owner, system_properties
+from rocketwire_namesrv.config.java_properties import PropertiesFile, load_entries, load_properties
 
 HOME = "/root"
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.config_remarks import config_remarks, placed
-from rocketwire_namesrv.properties import PropertiesFile, load_entries
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.java_properties import PropertiesFile, load_entries
+from rocketwire_namesrv.config.warnings import config_remarks, placed
 
 
 def remarks(text: str, **system: str) -> list[str]:

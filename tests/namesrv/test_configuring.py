@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from rocketwire_namesrv.config import BY_KEY, PROPERTIES, Config, Owner
-from rocketwire_namesrv.configuring import configured, sample
-from rocketwire_namesrv.properties import load_entries
-from rocketwire_namesrv.tls_settings import KEYS as TLS_KEYS
+from rocketwire_namesrv.config.config import BY_KEY, PROPERTIES, Config, Owner
+from rocketwire_namesrv.config.java_properties import load_entries
+from rocketwire_namesrv.config.tls_settings import KEYS as TLS_KEYS
+from rocketwire_namesrv.runtime.configuration import configured, sample
 
 if TYPE_CHECKING:
     from pathlib import Path

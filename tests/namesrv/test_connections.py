@@ -6,12 +6,12 @@ import math
 
 from trio.testing import memory_stream_pair
 
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.connections import Connection, Deadlines
-from rocketwire_namesrv.handlers import Peer
-from rocketwire_namesrv.occurrences import Reason
-from rocketwire_namesrv.session import Session
-from rocketwire_namesrv.state import State
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.events import Reason
+from rocketwire_namesrv.protocol.handlers import Peer
+from rocketwire_namesrv.protocol.session import Session
+from rocketwire_namesrv.protocol.state import State
+from rocketwire_namesrv.server.connection import Connection, Deadlines
 
 
 def connection(idle_limit: float = 120) -> Connection:

@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire_namesrv.counters import BUCKETS_MS, ONEWAY, UNKNOWN, Counters, Histogram, Kind
+from rocketwire_namesrv.protocol.counters import (
+    BUCKETS_MS,
+    ONEWAY,
+    UNKNOWN,
+    Counters,
+    Histogram,
+    Kind,
+)
 from tests.namesrv.talk import Server, request
 
 ROUTE = int(RequestCode.GET_ROUTEINFO_BY_TOPIC)

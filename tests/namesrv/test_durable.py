@@ -10,8 +10,8 @@ import pytest
 import trio
 from trio.testing import wait_all_tasks_blocked
 
-from rocketwire_namesrv import storage
-from rocketwire_namesrv.durable import DurableFile
+from rocketwire_namesrv.runtime import storage
+from rocketwire_namesrv.runtime.durable_file import DurableFile
 
 if TYPE_CHECKING:
     from pathlib import Path

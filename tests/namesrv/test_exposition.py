@@ -11,11 +11,11 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.counters import TimedWork
-from rocketwire_namesrv.exposition import MOST_BROKERS, SECURITY_EVENTS, Exposition
-from rocketwire_namesrv.limits import LimitExceeded
-from rocketwire_namesrv.observer import Observer
-from rocketwire_namesrv.occurrences import BrokerUnregistered, Level, Occurrence
+from rocketwire_namesrv.admin_http.event_history import Observer
+from rocketwire_namesrv.admin_http.metrics import MOST_BROKERS, SECURITY_EVENTS, Exposition
+from rocketwire_namesrv.config.limits import LimitExceeded
+from rocketwire_namesrv.events import BrokerUnregistered, Level, Occurrence
+from rocketwire_namesrv.protocol.counters import TimedWork
 from tests.namesrv.talk import BROKER, Server, request
 from tests.namesrv.test_observer import LimitMet
 

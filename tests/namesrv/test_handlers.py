@@ -7,8 +7,8 @@ import zlib
 
 import pytest
 
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.occurrences import (
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.events import (
     ChecksumMismatch,
 )
 from tests.namesrv.talk import (

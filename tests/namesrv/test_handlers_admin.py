@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.occurrences import (
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.events import (
     ConfigUpdated,
     ConfigUpdateRefused,
     RequestFailed,

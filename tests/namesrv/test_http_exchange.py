@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_namesrv.http_exchange import (
+from rocketwire_namesrv.admin_http.http import (
     MAX_HEAD,
     MAX_REQUESTS,
     Document,

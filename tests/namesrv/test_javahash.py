@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire_namesrv.javahash import (
+from rocketwire_namesrv.routes.java_hashmap import (
     ORDERED_ENTRIES,
     ConcurrentHashMap,
     HashMap,

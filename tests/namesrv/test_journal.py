@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire_namesrv.journal import Journal
-from rocketwire_namesrv.occurrences import ClusterRemoved, ResponseDropped
+from rocketwire_namesrv.events import ClusterRemoved, ResponseDropped
+from rocketwire_namesrv.server.event_log import Journal
 
 if TYPE_CHECKING:
     import pytest
 
-    from rocketwire_namesrv.connections import Served
-    from rocketwire_namesrv.occurrences import Occurrence
+    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.server.connection import Served
 
 REMOVED = ClusterRemoved(cluster="c")
 DROPPED = ResponseDropped(client="1.2.3.4:5", opaque=7)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire_namesrv.kv import KVConfig
-from rocketwire_namesrv.occurrences import ConfigItemDeleted, ConfigItemPut, NamespaceCreated
+from rocketwire_namesrv.events import ConfigItemDeleted, ConfigItemPut, NamespaceCreated
+from rocketwire_namesrv.routes.kv_config import KVConfig
 
 
 def test_an_item_that_was_put_is_found() -> None:

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.limits import FrameRefused, Holdings, LimitExceeded, exceeds
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.limits import FrameRefused, Holdings, LimitExceeded, exceeds
 from tests.namesrv.talk import Server, registration_body, replies, request
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.session import Outcome, Session
+    from rocketwire_namesrv.protocol.session import Outcome, Session
 
 FIELDS = {
     "brokerAddr": "10.0.0.1:10911",

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_namesrv.logs import LOGGER, NamesrvFormatter, log_path, set_up, tear_down
+from rocketwire_namesrv.runtime.logging_setup import (
+    LOGGER,
+    NamesrvFormatter,
+    log_path,
+    set_up,
+    tear_down,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire import __version__
-from rocketwire_namesrv import server
 from rocketwire_namesrv.__main__ import main
 from rocketwire_namesrv.command_line import HELP, USAGE
-from rocketwire_namesrv.config import PROPERTIES, ConfigError, Owner
-from rocketwire_namesrv.logs import LOGGER, tear_down
-from rocketwire_namesrv.sockets import BindError, Listening
-from rocketwire_namesrv.storage import StorageError
-from rocketwire_namesrv.tls import TlsError
+from rocketwire_namesrv.config.config import PROPERTIES, ConfigError, Owner
+from rocketwire_namesrv.runtime.logging_setup import LOGGER, tear_down
+from rocketwire_namesrv.runtime.sockets import BindError, Listening
+from rocketwire_namesrv.runtime.storage import StorageError
+from rocketwire_namesrv.server import server
+from rocketwire_namesrv.tls.contexts import TlsError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rocketwire_namesrv.config import Config
+    from rocketwire_namesrv.config.config import Config
 
 ROOT = Path(__file__).parents[2]
 DEADLINE = 20

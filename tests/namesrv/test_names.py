@@ -11,15 +11,15 @@ from hypothesis import given
 from hypothesis import settings as configured
 from hypothesis import strategies as st
 
-from rocketwire_namesrv import json_bodies, packed_bodies, registrations
-from rocketwire_namesrv import names as names_module
-from rocketwire_namesrv.json_bodies import JsonImage
-from rocketwire_namesrv.json_topics import JsonTopics
-from rocketwire_namesrv.names import NamesInUse, adopt, marks_in
-from rocketwire_namesrv.packed_bodies import PackedImage
-from rocketwire_namesrv.runs import Run, TopicRuns
-from rocketwire_namesrv.shapes import QueueSettings
-from rocketwire_namesrv.steps import drained
+from rocketwire_namesrv.registration import json_reader, packed_reader, reader
+from rocketwire_namesrv.registration.json_reader import JsonImage
+from rocketwire_namesrv.registration.json_topics import JsonTopics
+from rocketwire_namesrv.registration.packed_reader import PackedImage
+from rocketwire_namesrv.routes import topic_names as names_module
+from rocketwire_namesrv.routes.queue_layouts import QueueSettings
+from rocketwire_namesrv.routes.steps import drained
+from rocketwire_namesrv.routes.topic_batches import Run, TopicRuns
+from rocketwire_namesrv.routes.topic_names import NamesInUse, adopt, marks_in
 from tests.namesrv.talk import Server
 from tests.namesrv.test_registrations import body_of, named, packed
 from tests.namesrv.test_unchanged import seen
@@ -27,7 +27,7 @@ from tests.namesrv.test_unchanged import seen
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rocketwire_namesrv.names import KnownNames
+    from rocketwire_namesrv.routes.topic_names import KnownNames
 
 SETTINGS = QueueSettings(4, 4, 6, 0)
 NAMES = ("Alpha", "B", "C,{[c", "D\u00e9", "E" * 80, "F", "%RETRY%G", "H")
@@ -36,9 +36,9 @@ NAMES = ("Alpha", "B", "C,{[c", "D\u00e9", "E" * 80, "F", "%RETRY%G", "H")
 @pytest.fixture(autouse=True, scope="module")
 def small_pieces() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registrations, "MANY_BYTES", 120)
-        patch.setattr(json_bodies, "PIECE_BYTES", 300)
-        patch.setattr(packed_bodies, "PIECE_BYTES", 60)
+        patch.setattr(reader, "MANY_BYTES", 120)
+        patch.setattr(json_reader, "PIECE_BYTES", 300)
+        patch.setattr(packed_reader, "PIECE_BYTES", 60)
         yield
 
 
@@ -149,7 +149,7 @@ def test_a_broker_whose_topics_change_keeps_its_names(
     assert pieces(server) == names
 
     searching = (
-        (JsonTopics, "take") if make is body_of else (packed_bodies.PackedTopics, "take_alike")
+        (JsonTopics, "take") if make is body_of else (packed_reader.PackedTopics, "take_alike")
     )
     monkeypatch.delattr(*searching)
     register(server, make(of(ALL, 4), counter=3))
@@ -296,7 +296,7 @@ def test_what_is_not_the_same_topics_is_not_unpacked_by_their_names(
 ) -> None:
     known = NamesInUse().shared(names, "".join(names), 0)
     plain = packed_part(part)
-    topics = packed_bodies.PackedTopics(None)
+    topics = packed_reader.PackedTopics(None)
 
     assert topics.take_known(plain, 0, count, known) is None
     assert topics.take_known(b"", 0, count, known) is None

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import trio
 
 from rocketwire.wire.command import RemotingCommand
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.limits import LimitExceeded
-from rocketwire_namesrv.notifying import Notifier
-from rocketwire_namesrv.occurrences import Occurrence
-from rocketwire_namesrv.state import State
-from rocketwire_namesrv.tls import TlsContexts
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.limits import LimitExceeded
+from rocketwire_namesrv.events import Occurrence
+from rocketwire_namesrv.protocol.state import State
+from rocketwire_namesrv.server.notifier import Notifier
+from rocketwire_namesrv.tls.contexts import TlsContexts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

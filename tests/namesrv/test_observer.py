@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from rocketwire_namesrv.handlers import Peer
-from rocketwire_namesrv.observer import (
+from rocketwire_namesrv.admin_http.event_history import (
     BROKERS,
     ENDINGS,
     EVENT_LENGTH,
@@ -17,7 +16,7 @@ from rocketwire_namesrv.observer import (
     PermissionChange,
     ending_of,
 )
-from rocketwire_namesrv.occurrences import (
+from rocketwire_namesrv.events import (
     BrokerUnregistered,
     ChecksumMismatch,
     ConfigItemPut,
@@ -26,6 +25,7 @@ from rocketwire_namesrv.occurrences import (
     Occurrence,
     WritePermChanged,
 )
+from rocketwire_namesrv.protocol.handlers import Peer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

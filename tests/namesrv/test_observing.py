@@ -14,13 +14,14 @@ import trio.testing
 from trio.testing import memory_stream_pair
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv import observing, sockets
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.observer import Observer
-from rocketwire_namesrv.pages import Pages
-from rocketwire_namesrv.server import NameServer, serve
-from rocketwire_namesrv.sockets import BindError
-from rocketwire_namesrv.warm_start import KnownBroker, WarmStart
+from rocketwire_namesrv.admin_http.event_history import Observer
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.routes.warm_start import KnownBroker, WarmStart
+from rocketwire_namesrv.runtime import sockets
+from rocketwire_namesrv.runtime.sockets import BindError
+from rocketwire_namesrv.server import admin_port
+from rocketwire_namesrv.server.admin_pages import Pages
+from rocketwire_namesrv.server.server import NameServer, serve
 from tests.namesrv.serving import (
     CLUSTER_INFO,
     LOOPBACK,
@@ -284,7 +285,7 @@ async def test_a_port_that_is_taken_ends_the_start_if_somebody_asked_for_it(
 async def test_a_missing_library_is_named_with_the_way_to_get_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(observing, "LIBRARIES", ("h11", "no_such_library"))
+    monkeypatch.setattr(admin_port, "LIBRARIES", ("h11", "no_such_library"))
 
     with pytest.raises(BindError, match=r"no_such_library not installed.*rocketwire\[observe\]"):
         await serve(settings(observe_port=0, observe_asked=True))
@@ -298,13 +299,13 @@ async def test_the_lack_of_file_descriptors_is_survived(monkeypatch: pytest.Monk
             raise OSError(failures.pop(), "too many")
         return await sockets.accept(listener)
 
-    monkeypatch.setattr(observing, "accept", exhausted)
+    monkeypatch.setattr(admin_port, "accept", exhausted)
     async with running() as server:
         assert (await get(server, "/healthz"))[0] == 200
 
 
 async def test_who_takes_too_long_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(observing, "EXCHANGE_SECONDS", 0.05)
+    monkeypatch.setattr(admin_port, "EXCHANGE_SECONDS", 0.05)
     async with running() as server, await connect(server) as stream:
         await stream.send_all(b"GET / HT")
 
@@ -314,7 +315,7 @@ async def test_who_takes_too_long_is_closed(monkeypatch: pytest.MonkeyPatch) -> 
 async def test_the_oldest_connection_makes_room_when_there_are_too_many(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(observing, "MOST_CONNECTIONS", 2)
+    monkeypatch.setattr(admin_port, "MOST_CONNECTIONS", 2)
     async with running() as server:
         oldest = await connect(server)
         others = [await connect(server) for _ in range(2)]

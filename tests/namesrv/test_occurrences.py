@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.access import AccessRefused
-from rocketwire_namesrv.occurrences import (
+from rocketwire_namesrv.config.access_control import AccessRefused
+from rocketwire_namesrv.events import (
     ClusterRemoved,
     ConfigUpdated,
     MinBrokerIdChanged,

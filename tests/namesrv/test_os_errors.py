@@ -6,8 +6,8 @@ import errno
 
 import pytest
 
-from rocketwire_namesrv.os_errors import os_error_text
-from rocketwire_namesrv.sockets import BindError
+from rocketwire_namesrv.runtime.os_errors import os_error_text
+from rocketwire_namesrv.runtime.sockets import BindError
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.limits import ExceededAgain, Limit, LimitExceeded
-from rocketwire_namesrv.outcome import Work
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.limits import ExceededAgain, Limit, LimitExceeded
+from rocketwire_namesrv.protocol.effects import Work
 from tests.namesrv.talk import Server, replies, request
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.occurrences import Occurrence
+    from rocketwire_namesrv.events import Occurrence
 
 CLUSTER_INFO = request(106)
 ROUTE = request(105, {"topic": "TA"})

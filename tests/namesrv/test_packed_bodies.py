@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from rocketwire.errors import DecodeError
 from rocketwire.wire.compression import deflate, inflate
 from rocketwire.wire.grammar import RegisterParts, build_register_body
-from rocketwire_namesrv import packed_bodies, registrations
-from rocketwire_namesrv.shapes import QueueSettings
+from rocketwire_namesrv.registration import packed_reader, reader
+from rocketwire_namesrv.routes.queue_layouts import QueueSettings
 from tests.namesrv.test_registrations import (
     BODY,
     MANY,
@@ -27,7 +27,7 @@ from tests.namesrv.test_registrations import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_namesrv.registrations import RegisteredTopics
+    from rocketwire_namesrv.registration.reader import RegisteredTopics
 
 
 def test_a_packed_body_of_an_old_broker_has_no_mappings() -> None:
@@ -36,7 +36,7 @@ def test_a_packed_body_of_an_old_broker_has_no_mappings() -> None:
     )
     for length in (1, 1 << 20):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(registrations, "MANY_BYTES", length)
+            patch.setattr(reader, "MANY_BYTES", length)
             read = understood(body, version=400)
             assert list(read.topics) == [("T", QueueSettings(8, 8, 6, 0))]
             assert not read.mappings
@@ -46,7 +46,7 @@ def test_a_packed_body_is_read_the_same_light_and_typed(monkeypatch: pytest.Monk
     names = {f"{number:05}-{hash(str(number)):x}-\u00e9": 8 for number in range(2000)}
     body = packed(names)
     light = understood(body)
-    monkeypatch.setattr(registrations, "MANY_BYTES", len(body) + 1)
+    monkeypatch.setattr(reader, "MANY_BYTES", len(body) + 1)
     typed = understood(body)
 
     assert light.image is not None
@@ -62,7 +62,7 @@ def test_of_an_unchanged_packed_body_nothing_is_inflated(monkeypatch: pytest.Mon
     body = packed({f"{number:05}-{hash(str(number)):x}": 8 for number in range(20_000)})
     assert len(inflate(body, max_size=1 << 24)) > len(body) > 2 * 131_072
     first = understood(body)
-    monkeypatch.delattr(packed_bodies, "inflating")
+    monkeypatch.delattr(packed_reader, "inflating")
     again = understood(body, former=first.image)
 
     assert (again.only_changes, list(again.topics)) == (True, [])
@@ -117,10 +117,10 @@ def test_any_packed_topics_are_read_the_same_in_pieces(
     before: dict[str, int], after: dict[str, int], size: int
 ) -> None:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registrations, "MANY_BYTES", 1 << 20)
+        patch.setattr(reader, "MANY_BYTES", 1 << 20)
         typed = understood(packed(before | after, counter=2))
-        patch.setattr(registrations, "MANY_BYTES", 1)
-        patch.setattr(packed_bodies, "PIECE_BYTES", size)
+        patch.setattr(reader, "MANY_BYTES", 1)
+        patch.setattr(packed_reader, "PIECE_BYTES", size)
         first = understood(packed(before))
         whole = understood(packed(before | after, counter=2))
         changes = understood(packed(before | after, counter=2), former=first.image)
@@ -145,10 +145,10 @@ def test_a_damaged_packed_body_is_refused_in_pieces_too(
     plain[at : at + len(damage)] = damage
     body = deflate(bytes(plain))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registrations, "MANY_BYTES", 1 << 20)
+        patch.setattr(reader, "MANY_BYTES", 1 << 20)
         typed = read(body)
-        patch.setattr(registrations, "MANY_BYTES", 1)
-        patch.setattr(packed_bodies, "PIECE_BYTES", size)
+        patch.setattr(reader, "MANY_BYTES", 1)
+        patch.setattr(packed_reader, "PIECE_BYTES", size)
         first = understood(packed(topics))
         pieces = read(body)
         try:
@@ -171,7 +171,7 @@ def test_a_table_in_too_many_pieces_is_cut_anew(
     make: Callable[..., bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = dict(MANY)
-    monkeypatch.setattr(registrations, "MANY_BYTES", 1)
+    monkeypatch.setattr(reader, "MANY_BYTES", 1)
     image = understood(make(names)).image
     for number in range(200):
         names[f"new-{number:03}-{'x' * 300}"] = 8

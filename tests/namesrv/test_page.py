@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 import pytest
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.observer import Event, PermissionChange
-from rocketwire_namesrv.page import status_page
-from rocketwire_namesrv.status import MOST_TOPICS, status_of
+from rocketwire_namesrv.admin_http.event_history import Event, PermissionChange
+from rocketwire_namesrv.admin_http.status import MOST_TOPICS, status_of
+from rocketwire_namesrv.admin_http.status_page import status_page
+from rocketwire_namesrv.config.config import Config
 from tests.namesrv.talk import Server
 
 EVIL = "<script>alert(1)</script>\"'&\r\n\x00\u2028\ud800"

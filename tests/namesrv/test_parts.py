@@ -11,8 +11,8 @@ from rocketwire.messages.registration import (
     decode_register_broker_body,
     encode_register_broker_body,
 )
-from rocketwire_namesrv import parts
-from rocketwire_namesrv.config import Config
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.registration import split
 from tests.namesrv.talk import BROKER, SLAVE, Server, registration_body, topic, version
 
 FIRST = ("T1", "T2", "T3")
@@ -169,7 +169,7 @@ def test_a_broker_that_unregisters_takes_its_parts_along(server: Server) -> None
     server.register(topics=FIRST)
 
     server.ask(104, fields)
-    server.now += parts.FIRST_PART_SECONDS
+    server.now += split.FIRST_PART_SECONDS
 
     assert server.state.complete_parts(server.now) == ()
     assert known_topics(server) == []
@@ -177,7 +177,7 @@ def test_a_broker_that_unregisters_takes_its_parts_along(server: Server) -> None
 
 # ---------------------------------------- parts that were sent before the server could hear them
 
-JAVAS = ("b1", "C", *parts.OWN_TOPICS)
+JAVAS = ("b1", "C", *split.OWN_TOPICS)
 
 
 def register_as_java(server: Server, topics: tuple[str, ...], **how: Any) -> int:
@@ -223,7 +223,7 @@ def test_who_has_none_of_them_is_seen_at_once(server: Server) -> None:
 
 def test_missing_parts_are_not_waited_for_in_vain(server: Server) -> None:
     register_as_java(server, ("T1", JAVAS[-1]))
-    server.now += parts.MISSING_PART_SECONDS - 0.1
+    server.now += split.MISSING_PART_SECONDS - 0.1
     assert server.state.complete_parts(server.now) == ()
 
     server.now += 0.1
@@ -237,7 +237,7 @@ def test_missing_parts_are_not_waited_for_in_vain(server: Server) -> None:
 
 def test_who_has_as_many_topics_as_a_part_is_seen_a_little_later(server: Server) -> None:
     server.register(topics=FIRST)
-    server.now += parts.FIRST_PART_SECONDS - 0.1
+    server.now += split.FIRST_PART_SECONDS - 0.1
     assert server.state.complete_parts(server.now) == ()
 
     server.now += 0.1
@@ -252,7 +252,7 @@ def test_who_has_as_many_topics_as_a_part_is_seen_a_little_later(server: Server)
 
 def test_who_has_as_many_topics_as_a_part_waits_once_per_connection(server: Server) -> None:
     server.register(topics=FIRST)
-    server.now += parts.FIRST_PART_SECONDS
+    server.now += split.FIRST_PART_SECONDS
     server.state.complete_parts(server.now)
 
     server.register(topics=SECOND, data_version=version(1))
@@ -266,7 +266,7 @@ def test_who_has_as_many_topics_as_a_part_waits_once_per_connection(server: Serv
 def test_a_later_part_is_waited_for_longer(server: Server) -> None:
     server.register(topics=FIRST)
     server.register(topics=SECOND)
-    server.now += parts.NEXT_PART_SECONDS - 0.1
+    server.now += split.NEXT_PART_SECONDS - 0.1
     assert server.state.complete_parts(server.now) == ()
 
     server.now += 0.1
@@ -277,7 +277,7 @@ def test_a_later_part_is_waited_for_longer(server: Server) -> None:
 
 def test_nothing_is_completed_while_a_registration_is_on_its_way(server: Server) -> None:
     server.register(topics=FIRST)
-    server.now += parts.FIRST_PART_SECONDS
+    server.now += split.FIRST_PART_SECONDS
     server.state.stepping = True
     assert server.state.complete_parts(server.now) == ()
 
@@ -290,7 +290,7 @@ def test_nothing_is_completed_while_a_registration_is_on_its_way(server: Server)
 def test_there_is_an_end_to_the_parts_of_one_broker(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(parts, "MOST_PARTS", 2)
+    monkeypatch.setattr(split, "MOST_PARTS", 2)
 
     server.register(topics=FIRST)
     server.register(topics=SECOND)

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.wire.checksum import crc32
-from rocketwire_namesrv import registrations
-from rocketwire_namesrv.pieces import (
+from rocketwire_namesrv.registration import reader
+from rocketwire_namesrv.registration.chunks import (
     ChecksumError,
     check_sum,
     choose_digest,
     digest_in_steps,
     digest_of,
 )
-from rocketwire_namesrv.registrations import read_registered_topics
-from rocketwire_namesrv.steps import drained
+from rocketwire_namesrv.registration.reader import read_registered_topics
+from rocketwire_namesrv.routes.steps import drained
 from tests.namesrv.test_registrations import body_of, named, packed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_namesrv.registered import RegisteredTopics
+    from rocketwire_namesrv.registration.parsed import RegisteredTopics
 
 LARGE = os.urandom(1000) * 1000
 BODIES = pytest.mark.parametrize("body", [body_of(named(600)), packed(named(2000)), body_of({})])
@@ -87,7 +87,7 @@ def test_a_body_without_a_checksum_may_be_followed_by_one_with_it(body: bytes) -
 @pytest.mark.parametrize("body", [body_of(named(600)), packed(named(2000))])
 def test_the_former_body_is_not_summed_again(body: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     first = understood(body, crc32(body))
-    monkeypatch.delattr(registrations, "check_sum")
+    monkeypatch.delattr(reader, "check_sum")
     again = understood(body, crc32(body), first.image)
 
     assert again.image is first.image

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError
-from rocketwire_namesrv.properties import (
+from rocketwire_namesrv.config.java_properties import (
     Entry,
     PropertiesFile,
     flat_text,

@@ -14,10 +14,11 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv import reactor, storage
-from rocketwire_namesrv import server as server_module
-from rocketwire_namesrv.server import NameServer, serve
-from rocketwire_namesrv.session import Session
+from rocketwire_namesrv.protocol.session import Session
+from rocketwire_namesrv.runtime import storage
+from rocketwire_namesrv.server import reactor
+from rocketwire_namesrv.server import server as server_module
+from rocketwire_namesrv.server.server import NameServer, serve
 from tests.namesrv.serving import (
     CLUSTER_INFO,
     LOOPBACK,
@@ -36,8 +37,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
-    from rocketwire_namesrv.config import Config
-    from rocketwire_namesrv.session import Outcome
+    from rocketwire_namesrv.config.config import Config
+    from rocketwire_namesrv.protocol.session import Outcome
     from tests.namesrv.serving import Site
 
 pytestmark = pytest.mark.skipif(not reactor.is_available(), reason="this system has no epoll")

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from rocketwire.codes import SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_namesrv import reads
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.session import Outcome, Session
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.protocol import route_fast_path
+from rocketwire_namesrv.protocol.session import Outcome, Session
 from tests.namesrv.talk import Server, registration_body, replies, request
 
 
@@ -137,7 +137,7 @@ def test_the_shortest_way_gives_no_answer_that_is_too_large(
     answer = short(server, route("TA"))
     assert answer is not None
     for spare, expected in ((0, answer), (-1, None)):
-        monkeypatch.setattr(reads, "MAX_FRAME_LENGTH", len(answer) + spare)
+        monkeypatch.setattr(route_fast_path, "MAX_FRAME_LENGTH", len(answer) + spare)
 
         assert shortest(server.session, route("TA"), server.now) == expected
 
@@ -340,7 +340,7 @@ def test_an_acting_master_is_shown_in_the_short_way_too(monkeypatch: pytest.Monk
 
 
 def test_what_is_learnt_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reads, "LEARNT_HEADERS", 2)
+    monkeypatch.setattr(route_fast_path, "LEARNT_HEADERS", 2)
     server = serving()
     learnt: dict[bytes, dict[bytes, object]] = vars(server.state.reads)["_learnt"]
     for version in range(400, 405):
@@ -353,7 +353,7 @@ def test_what_is_learnt_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_an_answer_that_fits_no_frame_is_not_short(monkeypatch: pytest.MonkeyPatch) -> None:
     server = serving()
-    monkeypatch.setattr(reads, "MAX_FRAME_LENGTH", 100)
+    monkeypatch.setattr(route_fast_path, "MAX_FRAME_LENGTH", 100)
 
     assert short(server, route()) is None
 

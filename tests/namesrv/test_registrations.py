@@ -19,13 +19,13 @@ from rocketwire.messages.registration import (
     encode_register_broker_body,
 )
 from rocketwire.wire.fastjson import DEFAULT_LIMITS
-from rocketwire_namesrv import json_bodies, registrations
-from rocketwire_namesrv.registrations import (
+from rocketwire_namesrv.registration import json_reader, reader
+from rocketwire_namesrv.registration.reader import (
     MANY_BYTES,
     RegisteredTopics,
     read_registered_topics,
 )
-from rocketwire_namesrv.steps import drained
+from rocketwire_namesrv.routes.steps import drained
 from tests.namesrv.talk import registration_body, topic, version
 
 PADDING = b" " * MANY_BYTES
@@ -184,7 +184,7 @@ def packed(topics: dict[str, int], *, counter: int = 1, timestamp: int | None = 
 
 def test_a_large_body_is_read_in_pieces_and_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     light = understood(body_of(MANY))
-    monkeypatch.setattr(json_bodies, "_TABLE_OPENS", b"nowhere")
+    monkeypatch.setattr(json_reader, "_TABLE_OPENS", b"nowhere")
     whole = understood(body_of(MANY))
 
     assert light.image is not None
@@ -202,8 +202,8 @@ def test_of_an_unchanged_body_no_topic_is_read() -> None:
     assert again.only_changes
     assert list(again.topics) == []
     assert again.data_version.counter == 2
-    assert isinstance(first.image, json_bodies.JsonImage)
-    assert isinstance(again.image, json_bodies.JsonImage)
+    assert isinstance(first.image, json_reader.JsonImage)
+    assert isinstance(again.image, json_reader.JsonImage)
     assert again.image.pieces == first.image.pieces
     assert again.count == first.count == len(MANY)
 
@@ -292,7 +292,7 @@ def test_a_body_that_is_no_ordinary_one_is_read_as_a_whole(
         building = [understood(body, former=former)]
     except DecodeError:
         assert light == "refused"
-    monkeypatch.setattr(json_bodies, "_TABLE_OPENS", b"nowhere")
+    monkeypatch.setattr(json_reader, "_TABLE_OPENS", b"nowhere")
     whole = read(body)
 
     assert isinstance(whole, RegisteredTopics) == isinstance(light, RegisteredTopics)
@@ -312,7 +312,7 @@ def test_the_limits_of_json_are_those_of_the_whole_body(monkeypatch: pytest.Monk
         (replace(limits, max_size=len(BODY)), True),
         (replace(limits, max_size=len(BODY) - 1), False),
     ):
-        monkeypatch.setattr(json_bodies, "DEFAULT_LIMITS", changed)
+        monkeypatch.setattr(json_reader, "DEFAULT_LIMITS", changed)
         assert (understood(BODY).image is not None) == in_pieces
 
 
@@ -353,10 +353,10 @@ def test_any_names_in_json_are_read_the_same_in_pieces(
             "utf-8", "replace"
         )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registrations, "MANY_BYTES", 1 << 20)
+        patch.setattr(reader, "MANY_BYTES", 1 << 20)
         typed = understood(body)
-        patch.setattr(registrations, "MANY_BYTES", 1)
-        patch.setattr(json_bodies, "PIECE_BYTES", size)
+        patch.setattr(reader, "MANY_BYTES", 1)
+        patch.setattr(json_reader, "PIECE_BYTES", size)
         light = understood(body)
 
     assert list(light.topics) == list(typed.topics)

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire_namesrv import logs
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.remembering import LOOK_SECONDS, remember_for_ever
-from rocketwire_namesrv.storage import load_brokers
-from rocketwire_namesrv.warm_start import KnownBroker, WarmStart
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.routes.warm_start import KnownBroker, WarmStart
+from rocketwire_namesrv.runtime import logging_setup
+from rocketwire_namesrv.runtime.storage import load_brokers
+from rocketwire_namesrv.server.known_brokers import LOOK_SECONDS, remember_for_ever
 from tests.namesrv.talk import SLAVE, Server
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ GONE = KnownBroker("C", "gone", 0)
 
 @pytest.fixture(autouse=True)
 def _log_reaches_caplog(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level("INFO", logs.LOGGER.name)
+    caplog.set_level("INFO", logging_setup.LOGGER.name)
 
 
 @pytest.fixture(autouse=True)

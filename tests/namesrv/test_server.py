@@ -9,9 +9,9 @@ import trio
 from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.config import ConfigError
-from rocketwire_namesrv.server import serve
-from rocketwire_namesrv.session import Outcome, Session
+from rocketwire_namesrv.config.config import ConfigError
+from rocketwire_namesrv.protocol.session import Outcome, Session
+from rocketwire_namesrv.server.server import serve
 from tests.namesrv.serving import (
     CLUSTER_INFO,
     LOOPBACK,

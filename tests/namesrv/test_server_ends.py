@@ -14,12 +14,13 @@ from trio.testing import MockClock, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_namesrv import accepting, sockets, storage
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.server import NameServer, load_state, serve, serve_until_signal
-from rocketwire_namesrv.session import NOT_SAVED
-from rocketwire_namesrv.sockets import BindError, Listening
-from rocketwire_namesrv.tls import TlsContexts
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.protocol.session import NOT_SAVED
+from rocketwire_namesrv.runtime import sockets, storage
+from rocketwire_namesrv.runtime.sockets import BindError, Listening
+from rocketwire_namesrv.server import acceptor
+from rocketwire_namesrv.server.server import NameServer, load_state, serve, serve_until_signal
+from rocketwire_namesrv.tls.contexts import TlsContexts
 from tests.namesrv.serving import (
     CLUSTER_INFO,
     LOOPBACK,
@@ -187,7 +188,7 @@ async def test_the_lack_of_file_descriptors_is_survived(
             raise OSError(failures.pop(), "too many")
         return await sockets.accept(listener)
 
-    monkeypatch.setattr(accepting, "accept", exhausted)
+    monkeypatch.setattr(acceptor, "accept", exhausted)
     with trio.fail_after(60):
         async with running() as site, await connect(site) as stream:
             assert (await Client(stream).ask(CLUSTER_INFO)).code == 0
@@ -205,7 +206,7 @@ async def test_a_connection_that_ended_before_it_was_accepted_is_passed_over(
             raise OSError(failures.pop(), "gone")
         return sockets.SocketStream(accepted, **sizes)
 
-    monkeypatch.setattr(accepting, "SocketStream", gone)
+    monkeypatch.setattr(acceptor, "SocketStream", gone)
     with trio.fail_after(60):
         async with running() as site:
             async with await connect(site) as first:

@@ -9,8 +9,8 @@ import trio
 from trio.testing import MockClock, lockstep_stream_pair, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.session import Session
-from rocketwire_namesrv.state import State
+from rocketwire_namesrv.protocol.session import Session
+from rocketwire_namesrv.protocol.state import State
 from tests.namesrv.serving import (
     CLUSTER_INFO,
     LOOPBACK,

@@ -9,14 +9,14 @@ import pytest
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
-from rocketwire_namesrv import handlers, session
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.occurrences import (
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.events import (
     BrokerUnregistered,
     RequestFailed,
     ResponseDropped,
 )
-from rocketwire_namesrv.session import NOTHING
+from rocketwire_namesrv.protocol import handlers, session
+from rocketwire_namesrv.protocol.session import NOTHING
 from tests.namesrv.talk import (
     BROKER,
     SLAVE,
@@ -30,8 +30,8 @@ from tests.namesrv.talk import (
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_namesrv.handlers import Answer, Peer
-    from rocketwire_namesrv.state import State
+    from rocketwire_namesrv.protocol.handlers import Answer, Peer
+    from rocketwire_namesrv.protocol.state import State
 
 REQUEST_106 = bytes.fromhex("0000006700000063") + (
     b'{"code":106,"flag":0,"language":"PYTHON","opaque":1,'

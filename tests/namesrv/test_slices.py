@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.wire.checksum import crc32_of
-from rocketwire_namesrv import json_bodies, json_topics, packed_bodies, pieces
+from rocketwire_namesrv.registration import chunks, json_reader, json_topics, packed_reader
 from tests.namesrv.talk import Server, replies, request
 from tests.namesrv.test_registrations import body_of, packed
 
@@ -58,9 +58,9 @@ def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
 
         return call
 
-    for module in (pieces, json_bodies, json_topics, packed_bodies):
-        monkeypatch.setattr(module, "digest_of", weighed(pieces.digest_of))
-    monkeypatch.setattr(pieces, "crc32_of", weighed(crc32_of))
+    for module in (chunks, json_reader, json_topics, packed_reader):
+        monkeypatch.setattr(module, "digest_of", weighed(chunks.digest_of))
+    monkeypatch.setattr(chunks, "crc32_of", weighed(crc32_of))
     return done
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.status import MOST_TOPICS, status_of
+from rocketwire_namesrv.admin_http.status import MOST_TOPICS, status_of
+from rocketwire_namesrv.config.config import Config
 from tests.namesrv.talk import BROKER, SLAVE, Server
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire_namesrv.steps import drained
+from rocketwire_namesrv.routes.steps import drained
 
 if TYPE_CHECKING:
     from collections.abc import Generator

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from rocketwire_namesrv import storage
-from rocketwire_namesrv.kv import KVConfig
-from rocketwire_namesrv.storage import StorageError, kv_document, load_config, load_kv, save
+from rocketwire_namesrv.routes.kv_config import KVConfig
+from rocketwire_namesrv.runtime import storage
+from rocketwire_namesrv.runtime.storage import StorageError, kv_document, load_config, load_kv, save
+from rocketwire_namesrv.tls.certificate_dates import expiry_of
 
 
 @pytest.mark.parametrize("content", [None, b"", b"null", b'""', b'"null"'])
@@ -282,8 +283,8 @@ def test_the_content_is_on_disk_before_the_name_points_to_it(
 
 
 def test_only_this_module_of_the_name_server_opens_files() -> None:
-    folder = Path(storage.__file__).parent
-    openers = {path.name for path in folder.glob("*.py") if " open(" in path.read_text("utf-8")}
+    folder = Path(storage.__file__).parents[1]
+    openers = {path.name for path in folder.rglob("*.py") if " open(" in path.read_text("utf-8")}
 
     assert openers == {"storage.py"}
 
@@ -304,5 +305,5 @@ def test_a_file_without_a_certificate_has_no_expiry(tmp_path: Path, content: byt
     path = tmp_path / "server.pem"
     path.write_bytes(content)
 
-    assert math.isnan(storage.certificate_expiry(str(path)))
-    assert math.isnan(storage.certificate_expiry(str(tmp_path / "nowhere.pem")))
+    assert math.isnan(expiry_of(storage.first_certificate(str(path))))
+    assert math.isnan(expiry_of(storage.first_certificate(str(tmp_path / "nowhere.pem"))))

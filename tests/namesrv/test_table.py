@@ -6,12 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketwire_namesrv.brokers import (
-    DEFAULT_TIMEOUT_MS,
-    MAX_TIMEOUT_MS,
-    sane_timeout,
-)
-from rocketwire_namesrv.occurrences import (
+from rocketwire_namesrv.events import (
     BrokerExpired,
     BrokerRegistered,
     BrokerUnregistered,
@@ -23,7 +18,12 @@ from rocketwire_namesrv.occurrences import (
     TopicsRegistered,
     UnregistrationIgnored,
 )
-from rocketwire_namesrv.table import RouteTable
+from rocketwire_namesrv.routes.brokers import (
+    DEFAULT_TIMEOUT_MS,
+    MAX_TIMEOUT_MS,
+    sane_timeout,
+)
+from rocketwire_namesrv.routes.route_table import RouteTable
 from tests.namesrv.tables import A, B, perms, register, registration, settings_of
 
 

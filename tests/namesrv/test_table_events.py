@@ -8,11 +8,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 
-from rocketwire_namesrv.occurrences import (
+from rocketwire_namesrv.events import (
     Reason,
     RegistrationConflict,
 )
-from rocketwire_namesrv.table import RouteTable
+from rocketwire_namesrv.routes.route_table import RouteTable
 from tests.namesrv.tables import perms, register, registration, settings_of
 
 # ---------------------------------------- invariants

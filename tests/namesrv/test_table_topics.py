@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rocketwire.messages.route import QueueData, TopicQueueMappingInfo
-from rocketwire_namesrv.occurrences import (
+from rocketwire_namesrv.events import (
     Reason,
     TopicRouteRefused,
     TopicRouteRegistered,
     TopicsRegistered,
 )
-from rocketwire_namesrv.table import RouteTable
-from rocketwire_namesrv.topics import TOPICS_PER_STEP
+from rocketwire_namesrv.routes.route_table import RouteTable
+from rocketwire_namesrv.routes.topic_table import TOPICS_PER_STEP
 from tests.namesrv.tables import A, B, drained, perms, register, registration
 
 

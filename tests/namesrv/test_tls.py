@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
-from rocketwire_namesrv import certificates, tls
-from rocketwire_namesrv.certificates import TlsError
-from rocketwire_namesrv.self_signed import make_self_signed
-from rocketwire_namesrv.tls import TlsContexts
-from rocketwire_namesrv.tls_settings import TlsSettings
+from rocketwire_namesrv.config.tls_settings import TlsSettings
+from rocketwire_namesrv.tls import certificates
+from rocketwire_namesrv.tls import contexts as tls
+from rocketwire_namesrv.tls.certificates import TlsError
+from rocketwire_namesrv.tls.contexts import TlsContexts
+from rocketwire_namesrv.tls.self_signed import make_self_signed
 from tests.support.certificates import authority, shown, with_pair
 
 if TYPE_CHECKING:

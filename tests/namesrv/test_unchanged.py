@@ -13,15 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rocketwire_namesrv import json_bodies, packed_bodies, registrations
-from rocketwire_namesrv.config import Config
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.registration import json_reader, packed_reader, reader
 from tests.namesrv.talk import Server, replies, request
 from tests.namesrv.test_registrations import body_of, packed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from rocketwire_namesrv.session import Session
+    from rocketwire_namesrv.protocol.session import Session
 
 NAMES = tuple(f"T{number}" for number in range(8))
 BROKERS = (("a:0", 0, "b1"), ("a:1", 1, "b1"), ("a:9", 0, "b1"), ("b:0", 0, "b2"))
@@ -30,9 +30,9 @@ BROKERS = (("a:0", 0, "b1"), ("a:1", 1, "b1"), ("a:9", 0, "b1"), ("b:0", 0, "b2"
 @pytest.fixture(autouse=True, scope="module")
 def small_pieces() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(registrations, "MANY_BYTES", 120)
-        patch.setattr(json_bodies, "PIECE_BYTES", 200)
-        patch.setattr(packed_bodies, "PIECE_BYTES", 40)
+        patch.setattr(reader, "MANY_BYTES", 120)
+        patch.setattr(json_reader, "PIECE_BYTES", 200)
+        patch.setattr(packed_reader, "PIECE_BYTES", 40)
         yield
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from rocketwire_namesrv.config import Config
+from rocketwire_namesrv.config.config import Config
 from tests.namesrv.talk import BROKER, SLAVE, Server, topic
 
 QUEUE = '{"brokerName":"b1","perm":6,"readQueueNums":8,"topicSysFlag":0,"writeQueueNums":8}'

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.errors import DecodeError
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.loading import load_state
-from rocketwire_namesrv.registrations import MANY_BYTES
-from rocketwire_namesrv.storage import StorageError, load_brokers
-from rocketwire_namesrv.warm_start import (
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.registration.reader import MANY_BYTES
+from rocketwire_namesrv.routes.warm_start import (
     KnownBroker,
     WarmStart,
     brokers_document,
     brokers_of,
     read_brokers,
 )
+from rocketwire_namesrv.runtime.storage import StorageError, load_brokers
+from rocketwire_namesrv.server.startup import load_state
 from tests.namesrv.talk import BROKER, SLAVE, Server, registration_body, replies, request
 
 if TYPE_CHECKING:

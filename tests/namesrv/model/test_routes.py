@@ -18,8 +18,10 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from rocketwire_namesrv import json_bodies, packed_bodies, registrations, session, topics
-from rocketwire_namesrv.config import Config
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.protocol import session
+from rocketwire_namesrv.registration import json_reader, packed_reader, reader
+from rocketwire_namesrv.routes import topic_table
 from tests.namesrv.model import speech
 from tests.namesrv.model.routes import OurRoutes, Queue, Registering, Version
 from tests.namesrv.talk import Server, replies, request
@@ -27,7 +29,7 @@ from tests.namesrv.talk import Server, replies, request
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_namesrv.session import Outcome, Session
+    from rocketwire_namesrv.protocol.session import Outcome, Session
 
 pytestmark = pytest.mark.chaos
 
@@ -279,11 +281,11 @@ def pieces(request: pytest.FixtureRequest) -> Iterator[None]:
     """Large registrations take other ways than small ones; here small ones take them too."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "in small pieces":
-            patch.setattr(registrations, "MANY_BYTES", 120)
+            patch.setattr(reader, "MANY_BYTES", 120)
             patch.setattr(session, "MANY_BYTES", 120)
-            patch.setattr(json_bodies, "PIECE_BYTES", 200)
-            patch.setattr(packed_bodies, "PIECE_BYTES", 40)
-            patch.setattr(topics, "TOPICS_PER_STEP", 2)
+            patch.setattr(json_reader, "PIECE_BYTES", 200)
+            patch.setattr(packed_reader, "PIECE_BYTES", 40)
+            patch.setattr(topic_table, "TOPICS_PER_STEP", 2)
         yield
 
 

@@ -11,7 +11,7 @@ from rocketwire.codes import RequestCode, ResponseCode
 from tests.namesrv.serving import CLUSTER_INFO, Client, registration, request, running, settings
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.config import Config
+    from rocketwire_namesrv.config.config import Config
 
 pytestmark = pytest.mark.usefixtures("driver_name")
 

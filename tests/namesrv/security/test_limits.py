@@ -12,7 +12,7 @@ import trio
 from trio.testing import MockClock, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire_namesrv.limits import ExceededAgain, Limit, LimitExceeded
+from rocketwire_namesrv.config.limits import ExceededAgain, Limit, LimitExceeded
 from tests.namesrv.serving import CLUSTER_INFO, Client, Driver, request, settings
 from tests.namesrv.serving import running as running_server
 from tests.namesrv.talk import registration_body, topic
@@ -21,9 +21,9 @@ from tests.namesrv.talk import request as frame
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from rocketwire_namesrv.config import Config
-    from rocketwire_namesrv.connections import Served
-    from rocketwire_namesrv.occurrences import Occurrence
+    from rocketwire_namesrv.config.config import Config
+    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.server.connection import Served
     from tests.namesrv.serving import Site
 
 pytestmark = pytest.mark.usefixtures("driver_name")

@@ -29,7 +29,7 @@ GENERATED = {
     "rocketwire/wire/source.py",  # functions for layouts and values, from text that is all its own
 }
 
-ALLOCATOR = "rocketwire_namesrv/process.py"
+ALLOCATOR = "rocketwire_namesrv/runtime/process_tuning.py"
 """Tells the C library's allocator to give large blocks back, which Python has no other way to say."""
 
 

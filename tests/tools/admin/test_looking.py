@@ -13,8 +13,8 @@ import trio
 from rocketwire.client import BrokerIdentity, ClientConfig, open_registration
 from rocketwire.errors import ChannelError
 from rocketwire.messages.registration import TopicConfig
-from rocketwire_namesrv.config import Config
-from rocketwire_namesrv.server import serve
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.server.server import serve
 from rocketwire_tools.admin.command import Context, Table
 from rocketwire_tools.admin.connecting import client_config
 from rocketwire_tools.admin.program import exit_status

@@ -121,7 +121,7 @@ def _check_value(name: str, key: str, value: object, argument: _Argument) -> Non
 
 def _check_setting(name: str, key: str, value: object) -> None:
     """Fail the test unless the name server has this property, and takes the value."""
-    from rocketwire_namesrv.config import PROPERTIES
+    from rocketwire_namesrv.config.config import PROPERTIES
 
     types = {str(each.key): each.kind for each in PROPERTIES}
     if key not in types:
@@ -134,7 +134,7 @@ def _check_setting(name: str, key: str, value: object) -> None:
 
 def _is_tls(key: str) -> bool:
     """Whether a name is a TLS setting that may stand in the name server's file."""
-    from rocketwire_namesrv.tls_settings import TlsSettings
+    from rocketwire_namesrv.config.tls_settings import TlsSettings
 
     changed = [TlsSettings().over({key: text}) for text in ("true", "false")]
     return any(one != TlsSettings() and not one.misplaced for one in changed)

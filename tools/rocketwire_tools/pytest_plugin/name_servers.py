@@ -16,7 +16,7 @@ import trio
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire_namesrv.server import NameServer as Server
+    from rocketwire_namesrv.server.server import NameServer as Server
     from rocketwire_tools.pytest_plugin.backstage import Backstage
 
 __all__ = ["NameServer", "ProcessNameServer", "ThreadNameServer"]
@@ -215,9 +215,9 @@ class ThreadNameServer:
         await self._ended.wait()
 
     async def _run(self, *, task_status: trio.TaskStatus[Server]) -> None:
-        from rocketwire_namesrv.config import Config
-        from rocketwire_namesrv.server import serve
-        from rocketwire_namesrv.storage import load_config
+        from rocketwire_namesrv.config.config import Config
+        from rocketwire_namesrv.runtime.storage import load_config
+        from rocketwire_namesrv.server.server import serve
 
         path = str(_written(self._folder, self._settings, self.port))
         config = Config.load(

@@ -1,0 +1,188 @@
+"""What the status page says of the server's state, as values; made anew for each request.
+
+Rules of this file: it reads the state and changes nothing, and looks at no more than it shows but
+for one pass over the topics, to count them.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.flags import Perm
+from rocketwire.versions import MQVersion
+from rocketwire_namesrv.routes.brokers import MASTER_ID
+
+if TYPE_CHECKING:
+    from rocketwire.messages.route import QueueData
+    from rocketwire_namesrv.protocol.state import State
+    from rocketwire_namesrv.routes.brokers import BrokerGroup, LiveEntry, LiveKey
+    from rocketwire_namesrv.routes.queue_layouts import Shape
+    from rocketwire_namesrv.routes.route_table import RouteTable
+
+__all__ = ["BrokerLine", "Status", "TopicLine", "status_of"]
+
+MOST_BROKERS: Final = 1_000
+MOST_TOPICS: Final = 200
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerLine:
+    """One broker name that a live broker has.
+
+    Attributes:
+        broker_id: None where the group knows the address no more.
+        role: ``master``, ``slave``, or ``slave, acting master``.
+        silent: seconds since its last registration or heartbeat.
+        timeout: seconds of silence after which it is taken for dead.
+        version: of the protocol, as its name; ``unknown`` where it has not said.
+        data_version: its counter.
+        topics: with queues there.
+        unwritable: those of them that must not be written to.
+    """
+
+    cluster: str
+    name: str
+    broker_id: int | None
+    address: str
+    role: str
+    silent: float
+    timeout: float
+    version: str
+    data_version: int | None
+    topics: int
+    unwritable: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TopicLine:
+    """One topic and its queues."""
+
+    name: str
+    queues: tuple[QueueData, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Status:
+    """What there is to say.
+
+    Attributes:
+        now: wall-clock seconds.
+        up: seconds since the start.
+        serving: whether routes are given out.
+        shutting_down: whether the server is about to stop.
+        brokers: at most ``MOST_BROKERS`` of the live ones.
+        live: number of live brokers.
+        clusters: name -> number of broker names.
+        wanted: what the names of ``topics`` begin with.
+        topics: at most ``MOST_TOPICS`` of them.
+        topic_count: of all topics.
+    """
+
+    now: float
+    up: float
+    serving: bool
+    shutting_down: bool
+    brokers: tuple[BrokerLine, ...]
+    live: int
+    clusters: dict[str, int]
+    wanted: str
+    topics: tuple[TopicLine, ...]
+    topic_count: int
+
+
+def status_of(state: State, now: float, wanted: str = "") -> Status:
+    """The status at a moment.
+
+    Args:
+        state: of the server.
+        now: monotonic seconds.
+        wanted: only topics whose names begin so are listed.
+    """
+    table = state.table
+    entries = table.topics.entries
+    topics = (
+        TopicLine(name=name, queues=shape.queues)
+        for name, shape in entries.items()
+        if name.startswith(wanted)
+    )
+    return Status(
+        now=state.wall_ms(now) / 1000,
+        up=now - state.started,
+        serving=state.is_ready(now),
+        shutting_down=state.shutting_down,
+        brokers=_brokers(table, now),
+        live=len(table.live),
+        clusters={name: len(members) for name, members in islice(table.clusters.items(), 100)},
+        wanted=wanted,
+        topics=tuple(islice(topics, MOST_TOPICS)),
+        topic_count=len(entries),
+    )
+
+
+def _brokers(table: RouteTable, now: float) -> tuple[BrokerLine, ...]:
+    held, unwritable = _topics_by_broker(Counter(table.topics.entries.values()))
+    lines: list[BrokerLine] = []
+    for key, entry in islice(sorted(table.live.items()), MOST_BROKERS):
+        lines += (
+            _line(table, key, entry, name, (held[name], unwritable[name]), now)
+            for name in sorted(entry.names)
+        )
+    return tuple(lines)
+
+
+def _topics_by_broker(shapes: Counter[Shape]) -> tuple[Counter[str | None], Counter[str | None]]:
+    """Topics by broker name: all, and those that must not be written to there."""
+    held: Counter[str | None] = Counter()
+    unwritable: Counter[str | None] = Counter()
+    for shape, count in shapes.items():
+        for queue in shape.queues:
+            held[queue.broker_name] += count
+            if not queue.perm & Perm.WRITE:
+                unwritable[queue.broker_name] += count
+    return held, unwritable
+
+
+def _line(
+    table: RouteTable,
+    key: LiveKey,
+    entry: LiveEntry,
+    name: str,
+    topics: tuple[int, int],
+    now: float,
+) -> BrokerLine:
+    cluster, address = key
+    group = table.groups.get(name)
+    number = None if group is None else _id_of(group, address)
+    return BrokerLine(
+        cluster=cluster,
+        name=name,
+        broker_id=number,
+        address=address,
+        role=_role(group, number),
+        silent=now - entry.last_update,
+        timeout=entry.timeout_ms / 1000,
+        version=_version(entry.version),
+        data_version=entry.data_version.counter,
+        topics=topics[0],
+        unwritable=topics[1],
+    )
+
+
+def _id_of(group: BrokerGroup, address: str) -> int | None:
+    return next((number for number, at in group.addresses.items() if at == address), None)
+
+
+def _role(group: BrokerGroup | None, number: int | None) -> str:
+    if group is None or number is None:
+        return "unknown"
+    if number == MASTER_ID:
+        return "master"
+    stands_in = group.enable_acting_master and number == min(group.addresses)
+    return "slave, acting master" if stands_in else "slave"
+
+
+def _version(number: int | None) -> str:
+    return "unknown" if number is None else MQVersion(number).name

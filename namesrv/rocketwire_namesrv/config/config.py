@@ -1,0 +1,511 @@
+"""The settings of a name server: Java's properties, their defaults, and how a text becomes a value.
+
+Rules of this file: pure (environment, home directory and file contents are arguments); a field's
+place in the class is its place in Java's, which ``-p`` shows; the wire name is the field's name in
+camel case unless the field says another.
+Sources: ``NamesrvConfig``, ``NettyServerConfig``, ``NettyClientConfig``, ``NettySystemConfig`` and
+``MixAll`` of 5.5.0.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from rocketwire.codes import SerializeType
+from rocketwire.errors import RocketWireError
+from rocketwire_namesrv.config.java_properties import PropertiesFile, flat_text, stored_text
+from rocketwire_namesrv.config.limits import Limit
+from rocketwire_namesrv.config.settings import JAVA_BLANKS, Owner, Property
+from rocketwire_namesrv.config.tls_settings import TlsSettings
+from rocketwire_namesrv.events import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterator, Mapping
+
+__all__ = [
+    "BY_KEY",
+    "PROPERTIES",
+    "Config",
+    "ConfigError",
+    "Owner",
+    "Property",
+    "place_of",
+    "system_properties",
+]
+
+_MEGABYTE: Final = 1024 * 1024
+
+SPLIT_REGISTRATION_SIZE: Final = 800
+"""Topics in a part of a registration; the default of ``splitRegistrationSize`` of Java's brokers."""
+
+OBSERVE_PORT: Final = 5558
+"""Where operators look; beside the 5557 of Java's exporter and of its brokers' metrics."""
+NO_PORT: Final = -1
+
+_DENIED: Final = ("configBlackList", "configStorePath", "kvConfigPath", "rocketmqHome")
+_KINDS: Final[Mapping[str, type]] = {"str": str, "str | None": str, "int": int, "bool": bool}
+_SECRET: Final = re.compile("password|passwd|secret|accesskey|credential|token", re.I)
+_WORD: Final = re.compile(r"""(?:[^\s"']|"[^"]*"?|'[^']*'?)+""")
+_QUOTED: Final = re.compile(r""""([^"]*)"?|'([^']*)'?""")
+
+
+class ConfigError(RocketWireError):
+    """Settings with which the server cannot start.
+
+    Attributes:
+        refusals: each names a setting, where it stands, and what is wrong with it; one line each.
+    """
+
+    def __init__(self, *refusals: str) -> None:
+        super().__init__("; ".join(refusals))
+        self.refusals = refusals
+
+
+def _property(
+    default: Any,
+    owner: Owner,
+    *,
+    wide: bool = False,
+    name: str = "",
+    key: str = "",
+    system: str = "",
+    started: str = "",
+) -> Any:
+    """One property.
+
+    Args:
+        default: value without configuration; its type is the property's type.
+        owner: the Java class.
+        wide: whether an integer is a Java long.
+        name: name shown, where it is not the camel case of the field's name.
+        key: name under which it is set, where that differs from the name shown.
+        system: Java system property that gives the default.
+        started: value of a server that is started without configuration, if it differs.
+    """
+    metadata = {"owner": owner, "wide": wide, "name": name, "key": key, "system": system}
+    return field(default=default, metadata={**metadata, "started": started or _text(default)})
+
+
+def _namesrv(default: Any, *, wide: bool = False) -> Any:
+    return _property(default, Owner.NAMESRV, wide=wide)
+
+
+def _server(default: Any, *, system: str = "") -> Any:
+    return _property(default, Owner.SERVER, system=system)
+
+
+def _client(
+    default: Any, *, wide: bool = False, name: str = "", key: str = "", system: str = ""
+) -> Any:
+    return _property(default, Owner.CLIENT, wide=wide, name=name, key=key, system=system)
+
+
+def _ours(default: Any, name: str, *, system: str = "", started: str = "") -> Any:
+    return _property(default, Owner.OURS, name=name, system=system, started=started)
+
+
+def _text(value: str | int | bool | None) -> str | None:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return None if value is None else str(value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Every property of a name server, and the raw pairs of its configuration file.
+
+    Properties without a comment are accepted, shown and kept, and mean what they say in Java or
+    nothing at all: most size Java's thread pools.
+    """
+
+    rocketmq_home: str | None = _namesrv(None)  # shown only: nothing of an installation is needed
+    kv_config_path: str = _namesrv("")  # empty: the KV configuration is not kept
+    config_store_path: str = _namesrv("")  # empty: updates are not kept
+    product_env_name: str = _namesrv("center")
+    cluster_test: bool = _namesrv(False)
+    order_message_enable: bool = _namesrv(False)  # orderTopicConf in route answers
+    return_order_topic_config_to_broker: bool = _namesrv(True)
+    client_request_thread_pool_nums: int = _namesrv(8)
+    default_thread_pool_nums: int = _namesrv(16)
+    client_request_thread_pool_queue_capacity: int = _namesrv(50_000)
+    default_thread_pool_queue_capacity: int = _namesrv(10_000)
+    scan_not_active_broker_interval: int = _namesrv(
+        5_000, wide=True
+    )  # milliseconds between expiry scans
+    un_register_broker_queue_capacity: int = _namesrv(3_000)
+    support_acting_master: bool = _namesrv(False)
+    enable_all_topic_list: bool = _namesrv(True)
+    enable_topic_list: bool = _namesrv(True)
+    notify_min_broker_id_changed: bool = _namesrv(False)
+    enable_controller_in_namesrv: bool = _namesrv(False)
+    need_wait_for_service: bool = _namesrv(False)
+    wait_seconds_for_service: int = _namesrv(45)
+    delete_topic_with_broker_registration: bool = _namesrv(False)
+    config_black_list: str = _namesrv("configBlackList;configStorePath;kvConfigPath")
+
+    bind_address: str = _server("0.0.0.0")  # noqa: S104 - Java's default; a name server is there for the network
+    listen_port: int = _server(9876)  # 0: any free port
+    server_worker_threads: int = _server(8)
+    server_callback_executor_threads: int = _server(0)
+    server_selector_threads: int = _server(3)
+    server_oneway_semaphore_value: int = _server(256)
+    server_async_semaphore_value: int = _server(64)
+    server_channel_max_idle_time_seconds: int = _server(
+        120
+    )  # of connections accepted from now on; 0: never
+    server_socket_snd_buf_size: int = _server(0, system="com.rocketmq.remoting.socket.sndbuf.size")
+    server_socket_rcv_buf_size: int = _server(0, system="com.rocketmq.remoting.socket.rcvbuf.size")
+    write_buffer_high_water_mark: int = _server(
+        0, system="com.rocketmq.remoting.write.buffer.high.water.mark"
+    )
+    write_buffer_low_water_mark: int = _server(
+        0, system="com.rocketmq.remoting.write.buffer.low.water.mark"
+    )
+    server_socket_backlog: int = _server(1024, system="com.rocketmq.remoting.socket.backlog")
+    server_netty_worker_group_enable: bool = _server(True)
+    server_pooled_byte_buf_allocator_enable: bool = _server(True)
+    enable_shutdown_gracefully: bool = _server(False)  # answer GO_AWAY for a while before stopping
+    shutdown_wait_time_seconds: int = _server(30)  # length of that while
+    use_epoll_native_selector: bool = _server(False)
+
+    client_worker_threads: int = _client(4, system="com.rocketmq.remoting.client.worker.size")
+    client_callback_executor_threads: int = _client(1)
+    client_oneway_semaphore_value: int = _client(
+        65_535, system="com.rocketmq.remoting.clientOnewaySemaphoreValue"
+    )
+    client_async_semaphore_value: int = _client(
+        65_535, system="com.rocketmq.remoting.clientAsyncSemaphoreValue"
+    )
+    connect_timeout_millis: int = _client(
+        3_000, system="com.rocketmq.remoting.client.connect.timeout"
+    )
+    channel_not_active_interval: int = _client(60_000, wide=True)
+    is_scan_available_name_srv: bool = _client(True, key="scanAvailableNameSrv")
+    client_channel_max_idle_time_seconds: int = _client(
+        120, system="com.rocketmq.remoting.client.channel.maxIdleTimeSeconds"
+    )
+    client_socket_snd_buf_size: int = _client(0, system="com.rocketmq.remoting.socket.sndbuf.size")
+    client_socket_rcv_buf_size: int = _client(0, system="com.rocketmq.remoting.socket.rcvbuf.size")
+    client_pooled_byte_buf_allocator_enable: bool = _client(False)
+    client_close_socket_if_timeout: bool = _client(
+        True, system="com.rocketmq.remoting.client.closeSocketIfTimeout"
+    )
+    use_tls: bool = _client(False, name="useTLS", system="tls.enable")
+    socks_proxy_config: str = _client("{}")
+    client_write_buffer_high_water_mark: int = _client(
+        0,
+        name="writeBufferHighWaterMark",
+        system="com.rocketmq.remoting.write.buffer.high.water.mark",
+    )
+    client_write_buffer_low_water_mark: int = _client(
+        0,
+        name="writeBufferLowWaterMark",
+        system="com.rocketmq.remoting.write.buffer.low.water.mark",
+    )
+    disable_callback_executor: bool = _client(False)
+    disable_netty_worker_group: bool = _client(False)
+    max_reconnect_interval_time_seconds: int = _client(60, wide=True)
+    enable_reconnect_for_go_away: bool = _client(True)
+
+    serialize_type: SerializeType = SerializeType.JSON
+    """Header form of everything the server sends."""
+    # Limits: 0 means none, but for ``max_connections`` and ``frame_max_length``.
+    # ``settings.BOUNDS`` has the numbers that make sense, ``docs/limits.md`` says why each default
+    # is what it is.
+    frame_max_length: int = _ours(
+        16 * _MEGABYTE, Limit.FRAME_LENGTH, system="com.rocketmq.remoting.frameMaxLength"
+    )  # bytes of a whole frame
+    header_max_length: int = _ours(4 * _MEGABYTE, Limit.HEADER_LENGTH)
+    body_max_length: int = _ours(4 * _MEGABYTE, Limit.BODY_LENGTH)  # but for registrations
+    inflated_max_length: int = _ours(64 * _MEGABYTE, Limit.INFLATED_LENGTH)
+    max_name_length: int = _ours(1024, Limit.NAME_LENGTH)  # characters
+    max_topics_per_registration: int = _ours(500_000, Limit.TOPICS_PER_REGISTRATION)
+    max_topics_per_broker: int = _ours(500_000, Limit.TOPICS_PER_BROKER)
+    max_topics: int = _ours(1_000_000, Limit.TOPICS)
+    max_queues_per_topic: int = _ours(65_536, Limit.QUEUES)  # for reading, for writing
+    max_mapped_queues: int = _ours(2_000_000, Limit.MAPPED_QUEUES)  # of static topics
+    max_brokers: int = _ours(10_000, Limit.BROKERS)
+    max_filter_servers: int = _ours(1_000, Limit.FILTER_SERVERS)  # of one broker
+    max_kv_namespaces: int = _ours(10_000, Limit.KV_NAMESPACES)
+    max_kv_entries: int = _ours(100_000, Limit.KV_ENTRIES)
+    max_kv_value_length: int = _ours(_MEGABYTE, Limit.KV_VALUE_LENGTH)  # characters
+    max_kv_length: int = _ours(64 * _MEGABYTE, Limit.KV_LENGTH)  # keys, values, namespaces
+    max_connections: int = _ours(65_536, Limit.CONNECTIONS)
+    max_connections_per_address: int = _ours(0, Limit.CONNECTIONS_PER_ADDRESS)
+    frame_deadline_seconds: int = _ours(60, Limit.FRAME_DEADLINE)  # first byte to last
+    first_frame_deadline_seconds: int = _ours(0, Limit.FIRST_FRAME_DEADLINE)
+    send_deadline_seconds: int = _ours(60, Limit.SEND_DEADLINE)  # for answers to be taken
+    max_requests_in_flight: int = _ours(256, Limit.REQUESTS_IN_FLIGHT)
+    max_unsent_bytes: int = _ours(_MEGABYTE, Limit.UNSENT_BYTES)
+    max_all_unsent_bytes: int = _ours(1024 * _MEGABYTE, Limit.ALL_UNSENT_BYTES)
+    max_buffered_bytes: int = _ours(1024 * _MEGABYTE, Limit.BUFFERED_BYTES)
+    max_notifications: int = _ours(1_000, Limit.NOTIFICATIONS)  # waiting to be sent
+    allow_config_update: bool = _ours(False, "rocketwire.allowConfigUpdate")  # 318; Java: always
+    read_addresses: str = _ours("", "rocketwire.readAddresses")  # who may; empty: everybody
+    broker_addresses: str = _ours("", "rocketwire.brokerAddresses")
+    admin_addresses: str = _ours("", "rocketwire.adminAddresses")
+    driver: str = _ours("auto", "rocketwire.driver")  # one of ``DRIVERS``
+    split_registration_size: int = _ours(
+        SPLIT_REGISTRATION_SIZE, "rocketwire.splitRegistrationSize"
+    )  # topics in a part; 0: each is registered as it comes, as in Java
+    warm_start_seconds: int = _ours(0, "rocketwire.warmStartSeconds")  # 0: brokers are forgotten
+    known_brokers_path: str = _ours("", "rocketwire.knownBrokersPath")  # where they are remembered
+    observe_port: int = _ours(
+        NO_PORT, "rocketwire.observePort", started=str(OBSERVE_PORT)
+    )  # 0: any free port; -1: none
+    observe_address: str = _ours("127.0.0.1", "rocketwire.observeAddress")
+    observe_asked: bool = False
+    """Whether somebody asked for the port for operators, so that the server must not run without
+    it."""
+    tls: TlsSettings = field(default_factory=TlsSettings)
+    """Certificates, and whether connections may begin with TLS; not changed by requests."""
+    home: str = ""
+    """The user's home directory, below which the log is."""
+    file_entries: Mapping[str, str] = field(default_factory=dict[str, str])
+    """All pairs of the configuration file, known or not, as written there."""
+
+    @classmethod
+    def load(
+        cls,
+        entries: Mapping[str, str] | None = None,
+        *,
+        home: str,
+        config_path: str | None = None,
+        environment: Mapping[str, str] | None = None,
+        processors: int = 1,
+        refusals: list[str] | None = None,
+    ) -> Self:
+        """Put a configuration together in Java's order: defaults, environment, file.
+
+        Args:
+            entries: pairs of the configuration file; errors name the line if it is a
+                ``PropertiesFile``.
+            home: the user's home directory, below which the default paths are.
+            config_path: that file's path as the user gave it; updates are then stored there.
+            environment: environment variables, with JVM options as ``system_properties`` reads
+                them; of the same setting the system property counts.
+            processors: number of CPUs.
+            refusals: takes what would be raised; each setting concerned then keeps its default.
+
+        Raises:
+            ConfigError: the serialize type is neither JSON nor ROCKETMQ, or a value makes no sense
+                (``Property.refusal``).
+        """
+        refused: list[str] = [] if refusals is None else refusals
+        environment = environment or {}
+        system = system_properties(environment)
+        home = system.get("user.home", home)
+        defaults = cls(
+            home=home,
+            rocketmq_home=system.get("rocketmq.home.dir", environment.get("ROCKETMQ_HOME")),
+            kv_config_path=f"{home}/namesrv/kvConfig.json",
+            config_store_path=f"{home}/namesrv/namesrv.properties",
+            known_brokers_path=f"{home}/namesrv/knownBrokers.json",
+            client_callback_executor_threads=processors,
+            use_tls=system.get("tls.server.mode") == "enforcing",
+            serialize_type=_serialize_type(system, environment, refused),
+            tls=TlsSettings.load(system, entries),
+        )
+        config = defaults._with_texts(
+            {
+                each.attribute: text
+                for each, key, text in _by_system(system)
+                if not _refused(refused, f"-D{key}={shown(text)}", each.refusal(text, system=True))
+            }
+        )
+        if entries is not None:
+            taken = {
+                key: text
+                for key, text in entries.items()
+                if not any(
+                    _refused(refused, place_of(entries, key), each.refusal(text))
+                    for each in BY_KEY.get(key, ())
+                )
+            }
+            config = replace(config._with_entries(taken, tuple(Owner)), file_entries=dict(entries))
+        config = config._with_observation({*(entries or ()), *system})
+        if config_path is not None:
+            config = replace(config, config_store_path=config_path.strip(JAVA_BLANKS))
+        if refused and refusals is None:
+            raise ConfigError(*refused)
+        return config
+
+    def check(self) -> None:
+        """Compare the values with what makes sense, for a configuration that is no file's.
+
+        Raises:
+            ConfigError: the server cannot start with at least one of them.
+        """
+        refused: list[str] = []
+        for each in PROPERTIES:
+            text = _text(getattr(self, each.attribute))
+            if text is not None:
+                _refused(refused, f"{each.attribute}={shown(text)}", each.refusal(text))
+        if refused:
+            raise ConfigError(*refused)
+
+    def _with_observation(self, keys: Container[str]) -> Self:
+        """The port for operators: as asked for, or else one that may be missing; where the server's
+        own port is any free one, this is too."""
+        asked = "rocketwire.observeAddress" in keys
+        if "rocketwire.observePort" in keys:
+            return replace(self, observe_asked=self.observe_port >= 0)
+        port = OBSERVE_PORT if self.listen_port else 0
+        return replace(self, observe_port=port, observe_asked=asked)
+
+    @property
+    def denied_keys(self) -> frozenset[str]:
+        """Keys that no update may change; one of them in a request spoils all of it."""
+        return frozenset((*_DENIED, *self.config_black_list.split(";")))
+
+    def updated(self, entries: Mapping[str, str]) -> Self:
+        """Take what an update request may change; the caller has refused ``denied_keys`` before.
+
+        Unknown keys are ignored, and so are values that do not fit (``Configuration.update``).
+        Whether a change has an effect before the next start depends on who reads the property.
+        """
+        known = {
+            key: text
+            for key, text in entries.items()
+            if key in self.file_entries and not key.startswith("tls.")
+        }
+        config = self._with_entries(entries, (Owner.NAMESRV, Owner.SERVER))
+        return replace(config, file_entries={**self.file_entries, **known})
+
+    def flat(self) -> dict[str, str]:
+        """What 319 shows and an update stores: the file's pairs and over them all properties."""
+        shown = self.items(Owner.NAMESRV, Owner.SERVER)
+        return {**self.file_entries, **{name: text for name, text in shown if text is not None}}
+
+    def text(self) -> str:
+        """Body of the answer to GET_NAMESRV_CONFIG (319), unlike Java's without what is secret by
+        its name, whoever has put it into the file."""
+        return flat_text(
+            {key: text for key, text in self.flat().items() if not _SECRET.search(key)}
+        )
+
+    def stored(self) -> bytes:
+        """Content for the file at ``config_store_path``; it reads back as this configuration."""
+        return stored_text(self.flat())
+
+    def items(self, *owners: Owner) -> list[tuple[str, str | None]]:
+        """Names and values as texts, in declaration order; None where Java has null."""
+        return [
+            (each.name, _text(getattr(self, each.attribute)))
+            for each in PROPERTIES
+            if each.owner in owners
+        ]
+
+    def _with_entries(self, entries: Mapping[str, str], owners: tuple[Owner, ...]) -> Self:
+        """The values of these owners' properties under their keys; one key may set several."""
+        texts = {
+            each.attribute: entries[each.key]
+            for each in PROPERTIES
+            if each.owner in owners and each.key in entries
+        }
+        return self._with_texts(texts)
+
+    def _with_texts(self, texts: Mapping[str, str]) -> Self:
+        values = {
+            each.attribute: each.value_of(texts[each.attribute])
+            for each in PROPERTIES
+            if each.attribute in texts
+        }
+        changes: dict[str, Any] = {name: to for name, to in values.items() if to is not None}
+        return replace(self, **changes)
+
+
+def system_properties(environment: Mapping[str, str]) -> dict[str, str]:
+    """Java system properties, out of the ``-D`` options in JAVA_OPT and JAVA_OPT_EXT.
+
+    That is where operators of the Java server keep them.  Any JVM takes those in JAVA_TOOL_OPTIONS
+    and JDK_JAVA_OPTIONS too, with quotes around what has blanks in it, and gives way to the former.
+    Other JVM options are ignored.
+    """
+    options = [
+        *_quoted_words(environment.get("JAVA_TOOL_OPTIONS", "")),
+        *_quoted_words(environment.get("JDK_JAVA_OPTIONS", "")),
+        *environment.get("JAVA_OPT", "").split(),
+        *environment.get("JAVA_OPT_EXT", "").split(),
+    ]
+    pairs = (option[2:].partition("=") for option in options if option.startswith("-D"))
+    return {name: value for name, _, value in pairs}
+
+
+def _quoted_words(text: str) -> list[str]:
+    """Words with blanks between; a quote protects blanks up to the next of its kind, or the end."""
+    words = _WORD.findall(text)
+    return [_QUOTED.sub(lambda found: found[1] or found[2] or "", word) for word in words]
+
+
+def place_of(entries: Mapping[str, str], key: str) -> str:
+    """Where a setting stands and what stands there, to begin a line about it."""
+    if isinstance(entries, PropertiesFile):
+        entry = entries.entry(key)
+        return f"{entries.path}, line {entry.line}: {shown(entry.text)}"
+    return f"{key}={shown(entries[key])}"
+
+
+def _by_system(system: Mapping[str, str]) -> Iterator[tuple[Property, str, str]]:
+    """The properties that system properties set, with the name and the text of these; what counts
+    comes last."""
+    for each in PROPERTIES:
+        if each.system in system:
+            yield each, each.system, system[each.system]
+        if each.owner is Owner.OURS and each.key in system:
+            yield each, each.key, system[each.key]
+
+
+def _refused(refused: list[str], place: str, reason: str | None) -> bool:
+    """Whether there is a reason to refuse a setting, which is then added to the list."""
+    # one key may set several properties, and is refused once
+    if reason is not None and not any(each.startswith(f"{place}: ") for each in refused):
+        refused.append(f"{place}: {reason}")
+    return reason is not None
+
+
+def _camel(name: str) -> str:
+    head, *rest = name.split("_")
+    return head + "".join(word.capitalize() for word in rest)
+
+
+def _declared() -> tuple[Property, ...]:
+    found: list[Property] = []
+    for each in fields(Config):
+        if each.metadata:
+            data = each.metadata
+            name = data["name"] or _camel(each.name)
+            found.append(
+                Property(
+                    attribute=each.name,
+                    name=name,
+                    key=data["key"] or name,
+                    owner=data["owner"],
+                    system=data["system"],
+                    kind=_KINDS[str(each.type)],
+                    bits=63 if data["wide"] else 31,
+                    default=data["started"] or "",
+                )
+            )
+    return tuple(found)
+
+
+def _serialize_type(
+    system: Mapping[str, str], environment: Mapping[str, str], refused: list[str]
+) -> SerializeType:
+    text = system.get("rocketmq.serialize.type", environment.get("ROCKETMQ_SERIALIZE_TYPE", ""))
+    if text.strip() and text not in SerializeType.__members__:
+        refused.append(f"rocketmq.serialize.type must be JSON or ROCKETMQ, not {text!r}")
+        text = ""
+    return SerializeType[text] if text.strip() else SerializeType.JSON
+
+
+PROPERTIES: Final = _declared()
+"""All that can be set, in the order of declaration."""
+BY_KEY: Final = {
+    key: tuple(each for each in PROPERTIES if each.key == key)
+    for key in (each.key for each in PROPERTIES)
+}
+"""Key -> properties that it sets."""

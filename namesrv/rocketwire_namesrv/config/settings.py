@@ -1,0 +1,258 @@
+"""``Property``: one setting, how its text becomes a value, and which values are refused.
+
+Rules of this file: pure.  A text that Java takes is converted as in Java.  A value is *refused* if
+the setting is this server's own and the value makes no sense, or if Java's name server does not
+start with it either; the server then does not start.  A value that makes no sense and that Java
+takes is *doubtful*: it stays, and the log warns.  ``docs/guide/name-server.md`` has the table.
+
+Sources: the starts of 5.5.0 with the values of ``BOUNDS``; ``MixAll.properties2Object`` of 5.5.0.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+from ipaddress import ip_network
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from rocketwire_namesrv.config.limits import Limit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from ipaddress import IPv4Network, IPv6Network
+
+    Networks = tuple[IPv4Network | IPv6Network, ...]
+
+__all__ = ["BOUNDS", "DRIVERS", "JAVA_BLANKS", "Bounds", "Owner", "Property", "networks_of"]
+
+DRIVERS: Final = ("auto", "reactor", "portable")
+"""How connections are served: all by one task and an epoll of its own (Linux only), or each by a
+task; ``auto`` takes the first where it can."""
+
+JAVA_BLANKS: Final = "".join(map(chr, range(33)))  # what String.trim removes
+
+NOBODY: Final = "none"
+"""The list of addresses with nobody in it; an empty text is no list."""
+
+_INTEGER: Final = re.compile(r"[+-]?[0-9]+")
+_MOST: Final = 2**31 - 1
+_DAY: Final = 86_400
+
+
+class Owner(Enum):
+    """The Java class that a property belongs to; ``OURS`` are those that Java does not know."""
+
+    NAMESRV = "NamesrvConfig"
+    SERVER = "NettyServerConfig"
+    CLIENT = "NettyClientConfig"
+    OURS = "rocketwire"
+
+
+class Bounds(NamedTuple):
+    """Which numbers make sense.
+
+    Attributes:
+        least: smallest number that does.
+        most: largest one.
+        unit: what is counted, in the plural; empty if the name of the setting says it.
+        zero: what 0 means if it is not one of the numbers; empty if it means nothing.
+        otherwise: what the server does with other numbers, if Java takes them; empty if they are
+            refused.
+    """
+
+    least: int
+    most: int = _MOST
+    unit: str = ""
+    zero: str = ""
+    otherwise: str = ""
+
+    def __contains__(self, number: object) -> bool:
+        within = isinstance(number, int) and self.least <= number <= self.most
+        return within or (number == 0 and bool(self.zero))
+
+    @property
+    def text(self) -> str:
+        """The rule in words, to be put behind ``must be``."""
+        unit = f" {self.unit}" if self.unit else ""
+        zero = f", or 0 ({self.zero})" if self.zero else ""
+        return f"a whole number from {self.least} to {self.most}{unit}{zero}"
+
+
+_LIMIT: Final = Bounds(1, zero="no limit")
+_BYTES: Final = Bounds(1, unit="bytes", zero="no limit")
+_CHARACTERS: Final = Bounds(1, unit="characters", zero="no limit")
+_DEADLINE: Final = Bounds(1, _DAY, "seconds", zero="no limit")
+_SIZE: Final = Bounds(
+    0, unit="bytes", otherwise="the size of the operating system is used, as with 0"
+)
+_POOL: Final = Bounds(1, otherwise="Java's name server does not start with it; this one ignores it")
+
+BOUNDS: Final[Mapping[str, Bounds]] = {
+    # a frame has a header: with less than this the server could not be asked anything
+    Limit.FRAME_LENGTH: Bounds(1024, unit="bytes"),
+    Limit.HEADER_LENGTH: Bounds(1024, unit="bytes", zero="no limit"),
+    Limit.BODY_LENGTH: _BYTES,
+    Limit.INFLATED_LENGTH: _BYTES,
+    Limit.NAME_LENGTH: _CHARACTERS,
+    Limit.TOPICS_PER_REGISTRATION: _LIMIT,
+    Limit.TOPICS_PER_BROKER: _LIMIT,
+    Limit.TOPICS: _LIMIT,
+    Limit.QUEUES: _LIMIT,
+    Limit.MAPPED_QUEUES: _LIMIT,
+    Limit.BROKERS: _LIMIT,
+    Limit.FILTER_SERVERS: _LIMIT,
+    Limit.KV_NAMESPACES: _LIMIT,
+    Limit.KV_ENTRIES: _LIMIT,
+    Limit.KV_VALUE_LENGTH: _CHARACTERS,
+    Limit.KV_LENGTH: _CHARACTERS,
+    Limit.CONNECTIONS: Bounds(1),
+    Limit.CONNECTIONS_PER_ADDRESS: _LIMIT,
+    Limit.FRAME_DEADLINE: _DEADLINE,
+    Limit.FIRST_FRAME_DEADLINE: _DEADLINE,
+    Limit.SEND_DEADLINE: _DEADLINE,
+    Limit.REQUESTS_IN_FLIGHT: _LIMIT,
+    Limit.UNSENT_BYTES: _BYTES,
+    Limit.ALL_UNSENT_BYTES: _BYTES,
+    Limit.BUFFERED_BYTES: _BYTES,
+    Limit.NOTIFICATIONS: _LIMIT,
+    "rocketwire.splitRegistrationSize": Bounds(
+        1, unit="topics", zero="each part is registered as it comes"
+    ),
+    "rocketwire.warmStartSeconds": Bounds(1, _DAY, "seconds", zero="no wait"),
+    "rocketwire.observePort": Bounds(-1, 65_535),
+    "listenPort": Bounds(0, 65_535),
+    "scanNotActiveBrokerInterval": Bounds(1, 2**63 - 1, "milliseconds"),
+    "serverChannelMaxIdleTimeSeconds": Bounds(
+        0, unit="seconds", otherwise="idle connections are never closed, as with 0"
+    ),
+    "waitSecondsForService": Bounds(
+        0, unit="seconds", otherwise="the server does not wait, as with 0"
+    ),
+    "shutdownWaitTimeSeconds": Bounds(
+        0, unit="seconds", otherwise="the server does not wait, as with 0"
+    ),
+    "connectTimeoutMillis": Bounds(
+        1, unit="milliseconds", otherwise="no broker is notified (905): the time is always up"
+    ),
+    "serverSocketSndBufSize": _SIZE,
+    "serverSocketRcvBufSize": _SIZE,
+    "clientRequestThreadPoolNums": _POOL,
+    "defaultThreadPoolNums": _POOL,
+    "serverWorkerThreads": _POOL,
+    "serverSelectorThreads": _POOL._replace(least=0),
+    "clientRequestThreadPoolQueueCapacity": _POOL,
+    "defaultThreadPoolQueueCapacity": _POOL,
+    "unRegisterBrokerQueueCapacity": _POOL,
+}
+"""Key -> numbers that make sense.  Other numbers are Java's, and this server has no use for them."""
+
+
+class Property(NamedTuple):
+    """What can be set: a field of ``Config``, and what its metadata says.
+
+    Attributes:
+        attribute: name of the field.
+        name: under which it is shown.
+        key: under which it is set.
+        owner: the Java class.
+        system: Java system property that gives its default, if any.
+        kind: ``str``, ``int`` or ``bool``.
+        bits: of an integer, without the sign.
+        default: text of the value without configuration.
+    """
+
+    attribute: str
+    name: str
+    key: str
+    owner: Owner
+    system: str
+    kind: type
+    bits: int
+    default: str
+
+    def value_of(self, text: str) -> str | int | bool | None:
+        """Java's conversion; None where the text does not fit and the old value stays."""
+        if self.kind is bool:
+            return text.lower() == "true"
+        if self.kind is str:
+            return text.strip(JAVA_BLANKS)
+        if not _INTEGER.fullmatch(text) or len(text) > 4_000:
+            return None
+        number = int(text)
+        return number if -(1 << self.bits) <= number < 1 << self.bits else None
+
+    def refusal(self, text: str, *, system: bool = False) -> str | None:
+        """Why the server does not start with this text; None if it does.
+
+        Args:
+            text: as it is written.
+            system: whether it is the text of a Java system property: Java does not start if one
+                that should be a number is none.
+        """
+        ours = self.owner is Owner.OURS
+        if self.kind is int:
+            number = self.value_of(text)
+            bounds = BOUNDS.get(self.key)
+            if number is None:
+                refused = ours or system
+            else:
+                refused = bounds is not None and not bounds.otherwise and number not in bounds
+            return f"must be {self._numbers}{self._was}" if refused else None
+        if not ours:
+            return None
+        if self.kind is bool:
+            known = text.lower() in {"true", "false"}
+            return None if known else f"must be true or false, without spaces{self._was}"
+        return self._text_refusal(str(self.value_of(text)))
+
+    def _text_refusal(self, value: str) -> str | None:
+        if self.key == "rocketwire.driver" and value not in DRIVERS:
+            return f"must be one of {', '.join(DRIVERS)}{self._was}"
+        if self.key.endswith("Addresses"):
+            try:
+                networks_of(value)
+            except ValueError as error:
+                return (
+                    f"{error}; must be a list of IP addresses and networks with commas between"
+                    f" them, or {NOBODY}"
+                )
+        return None
+
+    def doubt(self, text: str) -> str | None:
+        """What is strange about a text that is not refused, and what the server does with it."""
+        if self.refusal(text) is not None:
+            return None
+        if self.kind is bool and text.lower() not in {"true", "false"}:
+            return "read as false, because it is not the word true"
+        if self.kind is not int:
+            return None
+        number = self.value_of(text)
+        if number is None:
+            return f"ignored, because it is not {self._numbers}"
+        bounds = BOUNDS.get(self.key)
+        if bounds is None or number in bounds:
+            return None
+        return f"should be {bounds.text}; {bounds.otherwise}"
+
+    @property
+    def _numbers(self) -> str:
+        bounds = BOUNDS.get(self.key, Bounds(-(1 << self.bits), (1 << self.bits) - 1))
+        return bounds.text
+
+    @property
+    def _was(self) -> str:
+        return f"; the default is {self.default}"
+
+
+def networks_of(text: str) -> Networks | None:
+    """The networks of a list of addresses; None if there is no list, none in it for ``none``.
+
+    Raises:
+        ValueError: a word is neither an address nor a network.
+    """
+    words = text.replace(",", " ").replace(";", " ").split()
+    if not words:
+        return None
+    if words == [NOBODY]:
+        return ()
+    return tuple(ip_network(word, strict=False) for word in words)

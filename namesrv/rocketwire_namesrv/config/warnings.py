@@ -1,0 +1,137 @@
+"""What an operator may have meant otherwise than it is taken, in a configuration file.
+
+Java says nothing of any of these.  What they lead to is as in Java; the log says it at the start.
+
+Rules of this file: pure; each remark is one line and names the place of the setting; values of
+settings that the server does not know are not shown, because they may be secrets.
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final
+
+from rocketwire_namesrv.config.config import BY_KEY, place_of
+from rocketwire_namesrv.config.java_properties import PropertiesFile
+from rocketwire_namesrv.config.tls_settings import KEYS as TLS_KEYS
+from rocketwire_namesrv.config.tls_settings import SWITCHES as TLS_SWITCHES
+from rocketwire_namesrv.events import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rocketwire_namesrv.config.config import Config
+
+__all__ = ["config_remarks", "placed"]
+
+OURS: Final = "rocketwire."
+"""How the keys begin that are this server's alone."""
+_TLS: Final = "tls."
+
+_KEYS: Final = (*BY_KEY, *TLS_KEYS)
+_BY_LETTERS: Final = {key.lower(): key for key in _KEYS}
+_OUR_KEYS: Final = [key for key in BY_KEY if key.startswith(OURS)]
+
+
+def config_remarks(
+    config: Config, entries: Mapping[str, str], system: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The remarks on what a configuration was made of, and on what it asks for in vain.
+
+    Args:
+        config: as it is in effect.
+        entries: pairs of the configuration file; remarks name the line if it is a
+            ``PropertiesFile``.
+        system: Java system properties (``config.system_properties``).
+    """
+    return (
+        *_on_entries(config, entries),
+        *_on_system(config, system),
+        *_on_features(config, entries),
+    )
+
+
+def placed(remark: str, entries: Mapping[str, str]) -> str:
+    """A remark that begins with a key, behind the place of that key in the file, if it is there."""
+    key = next((key for key in entries if remark.startswith((f"{key} ", f"{key}="))), None)
+    return remark if key is None else f"{_line_of(entries, key)}{remark}"
+
+
+def _on_entries(config: Config, entries: Mapping[str, str]) -> Iterator[str]:
+    for key, text in entries.items():
+        for doubt in _doubts(config, key, text):
+            yield f"{place_of(entries, key)}: {doubt}"
+            break  # one key may set several properties
+        if (remark := _on_key(key)) is not None:
+            yield f"{_line_of(entries, key)}{remark}"
+    if isinstance(entries, PropertiesFile):
+        for earlier in entries.repeated:
+            line = entries.entry(earlier.key).line
+            yield (
+                f"{entries.path}, line {earlier.line}: {shown(earlier.key)} is set again in line"
+                f" {line}, and only that counts"
+            )
+
+
+def _on_system(config: Config, system: Mapping[str, str]) -> Iterator[str]:
+    for key, text in system.items():
+        if key.startswith((OURS, _TLS)):
+            for doubt in _doubts(config, key, text):
+                yield f"-D{key}={shown(text)}: {doubt}"
+            if (remark := _on_key(key)) is not None:
+                yield f"-D{remark}"
+
+
+def _doubts(config: Config, key: str, text: str) -> Iterator[str]:
+    """What is strange about the value of a known setting."""
+    for each in BY_KEY.get(key, ()):
+        doubt = each.doubt(text)
+        if doubt is not None:
+            kept = each.kind is int and each.value_of(text) is None
+            stays = f"; the server uses {getattr(config, each.attribute)}" if kept else ""
+            yield f"{doubt}{stays}"
+    if key in TLS_SWITCHES and text.lower() not in {"true", "false"}:
+        yield "read as false, because it is not the word true"
+
+
+def _on_key(key: str) -> str | None:
+    """Why a key means nothing although it looks like a setting."""
+    if key in BY_KEY or key in TLS_KEYS:
+        return None
+    meant = _BY_LETTERS.get(key.lower())
+    if meant is None and key.startswith(OURS):
+        meant = next(iter(get_close_matches(key, _OUR_KEYS, 1, 0.8)), "")
+    if meant is None:
+        return None
+    hint = f"; did you mean {meant}?" if meant else ""
+    return f"{shown(key)} is not a setting of this name server{hint}"
+
+
+def _line_of(entries: Mapping[str, str], key: str) -> str:
+    """Where a key stands, without its value, to be put in front of it."""
+    if not isinstance(entries, PropertiesFile):
+        return ""
+    return f"{entries.path}, line {entries.entry(key).line}: "
+
+
+def _on_features(config: Config, entries: Mapping[str, str]) -> Iterator[str]:
+    if entries.get("configStorePath", config.config_store_path) != config.config_store_path:
+        line = _line_of(entries, "configStorePath")
+        yield f"{line}configStorePath has no effect: updates are stored in the file given with -c"
+    if config.warm_start_seconds > 0 and not config.known_brokers_path:
+        yield placed(
+            "rocketwire.warmStartSeconds has no effect, because rocketwire.knownBrokersPath is empty",
+            entries,
+        )
+    if config.enable_controller_in_namesrv:
+        yield placed(
+            "enableControllerInNamesrv=true has no effect: this name server has no controller; run"
+            " Java's beside it",
+            entries,
+        )
+    if config.cluster_test:
+        yield placed(
+            "clusterTest=true: the server takes every request for a route request, and brokers"
+            f" cannot register; it does not ask the name server of {config.product_env_name}",
+            entries,
+        )

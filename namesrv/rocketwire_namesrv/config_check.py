@@ -1,0 +1,117 @@
+"""``--check-config``: what would end a start, and what would be warned of, without starting.
+
+Files are read and nothing is written; the certificate of the TLS test mode is made and thrown away
+if every connection would need it.  No port is opened: whether it is free shows at the start.
+"""
+
+from __future__ import annotations
+
+import socket
+from typing import TYPE_CHECKING, NamedTuple
+
+from rocketwire_namesrv.config.access_control import exposed
+from rocketwire_namesrv.config.warnings import placed
+from rocketwire_namesrv.runtime.configuration import Configured, configured
+from rocketwire_namesrv.runtime.os_errors import os_error_text
+from rocketwire_namesrv.runtime.storage import StorageError, load_brokers, load_kv
+from rocketwire_namesrv.server.admin_port import missing_libraries
+from rocketwire_namesrv.tls.contexts import TlsError, check_files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from rocketwire_namesrv.config.config import Config
+
+__all__ = ["Findings", "check_config"]
+
+
+class Findings(NamedTuple):
+    """What is wrong with a configuration; one line each.
+
+    Attributes:
+        errors: the server would not start.
+        warnings: it would, and this may have been meant otherwise.
+    """
+
+    errors: tuple[str, ...]
+    warnings: tuple[str, ...] = ()
+
+
+def check_config(path: str, environment: Mapping[str, str]) -> Findings:
+    """Look at a configuration file, and at the files that it names; blocks.
+
+    Args:
+        path: of the configuration file.
+        environment: environment variables that the server would have.
+    """
+    try:
+        settings = configured(path, environment)
+    except (OSError, StorageError) as error:
+        return Findings((os_error_text(error),))
+    errors, warnings = [*settings.refusals], [*settings.remarks]
+    for found in (_on_addresses, _on_files, _on_tls):
+        findings = found(settings)
+        errors += findings.errors
+        warnings += findings.warnings
+    return Findings(tuple(errors), tuple(warnings))
+
+
+def _on_addresses(settings: Configured) -> Findings:
+    """Whether the addresses are those of hosts, and who reaches the server."""
+    config, entries = settings.config, settings.entries
+    errors: list[str] = []
+    warnings: list[str] = []
+    try:
+        warnings += (each.text for each in exposed(config, _resolved(config.bind_address)))
+    except (OSError, UnicodeError) as error:
+        remark = f"bindAddress={config.bind_address}: {os_error_text(error)}"
+        errors.append(placed(remark, entries))
+    if config.observe_port >= 0:
+        found = errors if config.observe_asked else warnings
+        found += (placed(remark, entries) for remark in _on_observation(config))
+    return Findings(tuple(errors), tuple(warnings))
+
+
+def _on_observation(config: Config) -> Iterator[str]:
+    if missing := missing_libraries():
+        yield f"no port for operators (rocketwire.observePort): {missing}"
+    try:
+        _resolved(config.observe_address)
+    except (OSError, UnicodeError) as error:
+        yield f"rocketwire.observeAddress={config.observe_address}: {os_error_text(error)}"
+
+
+def _resolved(host: str) -> str:
+    """The IP address that a server with this ``bindAddress`` listens on."""
+    found = socket.getaddrinfo(
+        host or "localhost", 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+    )
+    return str(found[0][4][0])
+
+
+def _on_files(settings: Configured) -> Findings:
+    """Whether the files of the server can be used."""
+    config = settings.config
+    errors: list[str] = []
+    warnings: list[str] = []
+    try:
+        if config.kv_config_path:
+            load_kv(config.kv_config_path)
+    except StorageError as error:
+        errors.append(str(error))
+    except OSError as error:
+        warnings.append(f"the KV configuration starts empty: {os_error_text(error)}")
+    try:
+        if config.warm_start_seconds > 0 and config.known_brokers_path:
+            load_brokers(config.known_brokers_path)
+    except (OSError, StorageError) as error:
+        warnings.append(f"no broker is known from before: {os_error_text(error)}")
+    return Findings(tuple(errors), tuple(warnings))
+
+
+def _on_tls(settings: Configured) -> Findings:
+    try:
+        remarks = check_files(settings.config.tls)
+    except TlsError as error:
+        return Findings((placed(str(error), settings.entries),))
+    return Findings((), tuple(placed(remark, settings.entries) for remark in remarks))

@@ -1,0 +1,43 @@
+"""``clusterTest``: a name server that gives routes and nothing else.
+
+It stands before the name server of a production environment: what it does not know itself it asks
+there.  Every request is taken for one for a route, whatever its code; brokers cannot register.
+
+Rules of this file: those of ``handlers``.
+
+Java: ``ClusterTestRequestProcessor``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire.codes import RequestCode
+from rocketwire_namesrv.protocol.response import Answer, no_route
+from rocketwire_namesrv.protocol.route_fast_path import zone_of
+from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_namesrv.protocol.response import Peer
+    from rocketwire_namesrv.protocol.state import State
+
+__all__ = ["get_route_in_cluster_test"]
+
+
+def get_route_in_cluster_test(
+    state: State, request: RemotingCommand, peer: Peer, now: float
+) -> Answer:
+    """Any code: the route of the topic that the request names, always in fastjson's dialect and
+    with what is known of its order; other than 105 there is no wait for brokers."""
+    fields = request.ext_fields or {}
+    topic = fields.get("topic")
+    if topic is None:
+        return no_route(None)
+    order = state.kv.get(ORDER_TOPIC_CONFIG, topic)
+    zone = zone_of(fields) if request.code == RequestCode.GET_ROUTEINFO_BY_TOPIC else None
+    if zone is None:
+        body = state.views.route(topic, standard=False, order_topic_conf=order)
+    else:
+        body = state.views.route_in_zone(topic, zone, order, standard=False)
+    return no_route(topic) if body is None else Answer(body=body)

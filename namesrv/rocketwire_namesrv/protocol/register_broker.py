@@ -1,0 +1,201 @@
+"""Request 103, by which a broker registers: the handler that takes several steps.
+
+Rules of this file: those of ``handlers``; between two steps anything may have changed.
+
+Java: ``DefaultRequestProcessor.registerBroker``.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import DecodeError, LimitExceededError
+from rocketwire.messages import decode_header, encode_header
+from rocketwire.messages.registration import (
+    RegisterBrokerRequestHeader,
+    RegisterBrokerResponseHeader,
+)
+from rocketwire_namesrv.config.limits import Limit, LimitReachedError
+from rocketwire_namesrv.events import ChecksumMismatch, RegistrationRefused
+from rocketwire_namesrv.protocol.admission import admit_body, admit_registration
+from rocketwire_namesrv.protocol.counters import TimedWork
+from rocketwire_namesrv.protocol.response import Answer, Peer, kv_table, required
+from rocketwire_namesrv.protocol.route_fast_path import ZONE_NAME
+from rocketwire_namesrv.registration.chunks import ChecksumError, check_sum
+from rocketwire_namesrv.registration.reader import MANY_BYTES, read_registered_topics
+from rocketwire_namesrv.routes.brokers import Registration
+from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
+from rocketwire_namesrv.routes.steps import drained
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
+
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.protocol.state import State
+    from rocketwire_namesrv.registration.reader import RegisteredTopics
+
+
+def register_broker(
+    state: State, request: RemotingCommand, peer: Peer, now: float
+) -> Generator[None, None, Answer]:
+    """103, in steps.  Refused where Java would keep a broker without a name, an address or a
+    cluster."""
+    header = decode_header(RegisterBrokerRequestHeader, request.ext_fields)
+    refused: Mapping[str, str] = encode_header(RegisterBrokerResponseHeader())
+    config = state.config
+    began = state.counters.begin()
+    try:
+        part = yield from _registration(state, request, header, peer, now)
+        state.counters.took(TimedWork.REGISTRATION_DECODE, began)
+    except ChecksumError as error:
+        happened = (ChecksumMismatch(client=peer.address),)
+        return Answer(ResponseCode.SYSTEM_ERROR, str(error), refused, None, happened)
+    absent = config.delete_topic_with_broker_registration
+    admit_registration(config, state.table, part, state.parts, replaces=absent)
+    registration = state.parts.gathered(
+        part,
+        now,
+        size=config.split_registration_size,
+        version=request.version,
+        is_new=_is_java_broker(header) and state.table.data_version(*part.key) is None,
+    )
+    if registration is None:
+        return _accepted(state, *state.table.part_received(part, now))
+    steps = state.table.register(
+        registration,
+        now,
+        delete_absent_topics=absent,
+        notify=config.notify_min_broker_id_changed,
+    )
+    if registration is part or state.table.data_version(*part.key) == registration.data_version:
+        registered = yield from steps
+    else:  # all parts become visible at once: no reader may come between
+        registered = drained(steps)
+    occurrences = tuple(registered.occurrences)
+    if not registered.accepted:
+        reason = "one topic of a broker that has not registered"
+        refusal = RegistrationRefused(
+            broker_name=header.broker_name, address=header.broker_addr, reason=reason
+        )
+        occurrences = (*occurrences, refusal)
+        return Answer(
+            ResponseCode.SYSTEM_ERROR, "register broker failed", refused, None, occurrences
+        )
+    return _accepted(state, registered.ha_address, registered.master_address, occurrences)
+
+
+def _is_java_broker(header: RegisterBrokerRequestHeader) -> bool:
+    """Whether the sender has filled in what every broker of 5.x does."""
+    return bool(header.body_crc32) and header.enable_acting_master is not None
+
+
+def _accepted(
+    state: State,
+    ha_address: str | None,
+    master_address: str | None,
+    occurrences: tuple[Occurrence, ...] = (),
+) -> Answer:
+    body = None
+    if state.config.return_order_topic_config_to_broker:
+        body = kv_table(state, ORDER_TOPIC_CONFIG)
+    response = RegisterBrokerResponseHeader(ha_server_addr=ha_address, master_addr=master_address)
+    return Answer(ext_fields=encode_header(response), body=body, occurrences=occurrences)
+
+
+def _registration(
+    state: State,
+    request: RemotingCommand,
+    header: RegisterBrokerRequestHeader,
+    peer: Peer,
+    now: float,
+) -> Generator[None, None, Registration]:
+    """What a request registers; of topics that were registered before, and are as they were, it
+    says nothing if it can be told cheaply which these are."""
+    crc = header.body_crc32 or 0
+    if request.version < 0:
+        yield from check_sum(request.body, crc)
+        raise DecodeError(f"version {request.version} is below all that MQVersion lists")
+    former: object = None
+    if not state.config.delete_topic_with_broker_registration:  # that needs the names of all
+        former = state.table.image(header.cluster_name, header.broker_addr)
+    content = yield from _content(state, request, header, now, former, crc)
+    if content.size >= MANY_BYTES:
+        yield  # from here to the first change of the table there is no pause
+    registration = _as_registration(content, request, header, peer)
+    if content.only_changes and not state.table.builds_on(registration, former):
+        content = yield from _content(state, request, header, now, None, 0)
+        registration = _as_registration(content, request, header, peer)
+    return registration
+
+
+def _content(
+    state: State,
+    request: RemotingCommand,
+    header: RegisterBrokerRequestHeader,
+    now: float,
+    former: object,
+    crc: int,
+) -> Generator[None, None, RegisteredTopics]:
+    inflated = state.config.inflated_max_length
+    try:
+        content = yield from read_registered_topics(
+            request.body,
+            compressed=header.compressed,
+            version=request.version,
+            wall_ms=state.wall_ms(now),
+            former=former,
+            crc=crc,
+            max_inflated=inflated if inflated > 0 else sys.maxsize,
+            in_use=state.table.topics.names,
+        )
+    except ChecksumError:
+        raise
+    except LimitExceededError as error:
+        if error.limit != inflated:
+            raise RegistrationBodyError(str(error)) from error
+        what = f"a registration of more than {inflated} bytes"
+        raise LimitReachedError(Limit.INFLATED_LENGTH, inflated, what) from error
+    except DecodeError as error:
+        raise RegistrationBodyError(str(error)) from error
+    admit_body(state.config, content)
+    return content
+
+
+def _as_registration(
+    content: RegisteredTopics,
+    request: RemotingCommand,
+    header: RegisterBrokerRequestHeader,
+    peer: Peer,
+) -> Registration:
+    return Registration(
+        cluster=required(header.cluster_name, "clusterName"),
+        address=required(header.broker_addr, "brokerAddr"),
+        broker_name=required(header.broker_name, "brokerName"),
+        broker_id=required(header.broker_id, "brokerId"),
+        data_version=content.data_version,
+        connection_id=peer.connection_id,
+        ha_address=header.ha_server_addr,
+        zone_name=(request.ext_fields or {}).get(ZONE_NAME),
+        timeout_ms=header.heartbeat_timeout_millis,
+        enable_acting_master=header.enable_acting_master,
+        topics=content.topics,
+        topic_keys=content.keys,
+        mappings=content.mappings,
+        filter_servers=content.filter_servers,
+        image=content.image,
+        only_changes=content.only_changes,
+        version=int(request.version),
+    )
+
+
+class RegistrationBodyError(DecodeError):
+    """The body of a registration cannot be read; the remark begins as Java's does."""
+
+    def __str__(self) -> str:
+        return (
+            "org.apache.rocketmq.remoting.exception.RemotingCommandException:"
+            f" Failed to decode RegisterBrokerBody, {super().__str__()}"
+        )

@@ -1,0 +1,330 @@
+"""Views: the answers that are read from the tables, encoded.
+
+Rules of this file: nothing here changes a table.  A route answer is encoded once per shape and
+dialect and kept on the shape; lists are kept until the table's revision changes.  What differs per
+request or per topic (zones, ordered topics, static mappings) is encoded each time.
+
+Java: ``RouteInfoManager``'s reading half, ``ClientRequestProcessor``, ``ZoneRouteRPCHook``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from rocketwire.flags import Perm, TopicSysFlag
+from rocketwire.messages import encode_body
+from rocketwire.messages.route import (
+    BrokerData,
+    BrokerMemberGroup,
+    ClusterInfo,
+    GetBrokerMemberGroupResponseBody,
+    TopicList,
+    TopicRouteData,
+)
+from rocketwire_namesrv.routes.brokers import MASTER_ID
+from rocketwire_namesrv.routes.java_hashmap import (
+    HashMap,
+    concurrent_order,
+    hash_order,
+    set_copy_capacity,
+)
+from rocketwire_namesrv.routes.queue_layouts import EncodedRoute
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from rocketwire_namesrv.routes.brokers import BrokerGroup
+    from rocketwire_namesrv.routes.queue_layouts import Shape
+    from rocketwire_namesrv.routes.route_table import RouteTable
+
+SYNC_BROKER_MEMBER_TOPIC_PREFIX = "rmq_sys_SYNC_BROKER_MEMBER_"
+"""Brokers look for their own group under topics of this prefix; they want to see it as it is."""
+
+K = TypeVar("K", bound="str | int")
+V = TypeVar("V")
+
+
+class Views:
+    """Encoded answers about a route table.
+
+    Attributes:
+        support_acting_master: show the smallest slave of a group without a master as its master
+            (supportActingMaster). Whoever changes it calls ``table.topics.shapes.forget_all``.
+    """
+
+    def __init__(self, table: RouteTable, *, support_acting_master: bool = False) -> None:
+        self._table = table
+        self.support_acting_master = support_acting_master
+        self._kept: dict[str, tuple[int, bytes]] = {}
+
+    # ---------------------------------------- the route of one topic
+
+    def route(
+        self, topic: str, *, standard: bool, order_topic_conf: str | None = None
+    ) -> bytes | None:
+        """The route of a topic as ``TopicRouteData``; None where the topic is unknown.
+
+        Args:
+            topic: its name.
+            standard: in standard JSON, not in fastjson's dialect.
+            order_topic_conf: what to say of its order, if anything.
+        """
+        shape = self._table.topics.entries.get(topic)
+        if shape is None:
+            return None
+        if order_topic_conf is not None or self._has_own_answer(topic):
+            route = self._own_route(topic, shape, order_topic_conf)
+            return encode_body(route, standard=standard)
+        kept = shape.standard if standard else shape.dialect
+        if kept is None:
+            route = self._route(shape, self.support_acting_master)
+            kept = EncodedRoute(encode_body(route, standard=standard))
+            if standard:
+                shape.standard = kept
+            else:
+                shape.dialect = kept
+        return kept.body
+
+    def route_in_zone(
+        self, topic: str, zone: str, order_topic_conf: str | None = None, *, standard: bool
+    ) -> bytes | None:
+        """The part of a route that a zone is to see: groups of the zone or without a master.
+
+        It is always in the dialect.  ``standard`` says how the whole would be: Java writes that,
+        reads it again and cuts it down, which shows in the order of the maps.
+        """
+        shape = self._table.topics.entries.get(topic)
+        if shape is None:
+            return None
+        route = self._own_route(topic, shape, order_topic_conf)
+        dropped = {
+            data.broker_name: data for data in route.broker_datas or () if not _in_zone(data, zone)
+        }
+        addresses = {
+            address for data in dropped.values() for address in (data.broker_addrs or {}).values()
+        }
+        filtered = replace(
+            route,
+            broker_datas=tuple(
+                replace(data, broker_addrs=_read_again(data.broker_addrs or {}, standard))
+                for data in route.broker_datas or ()
+                if data.broker_name not in dropped
+            ),
+            queue_datas=tuple(
+                queue for queue in route.queue_datas or () if queue.broker_name not in dropped
+            ),
+            filter_server_table={
+                address: servers
+                for address, servers in _read_again(
+                    route.filter_server_table or {}, standard
+                ).items()
+                if address not in addresses
+            },
+            topic_queue_mapping_by_broker=(
+                None
+                if route.topic_queue_mapping_by_broker is None
+                else _read_again(route.topic_queue_mapping_by_broker, standard)
+            ),
+        )
+        return encode_body(filtered)
+
+    def _has_own_answer(self, topic: str) -> bool:
+        return topic in self._table.topics.mappings or (
+            self.support_acting_master and topic.startswith(SYNC_BROKER_MEMBER_TOPIC_PREFIX)
+        )
+
+    def _own_route(self, topic: str, shape: Shape, order_topic_conf: str | None) -> TopicRouteData:
+        acting = self.support_acting_master and not topic.startswith(
+            SYNC_BROKER_MEMBER_TOPIC_PREFIX
+        )
+        mapping = self._table.topics.mappings.get(topic)
+        return replace(
+            self._route(shape, acting),
+            order_topic_conf=order_topic_conf,
+            topic_queue_mapping_by_broker=(
+                None if mapping is None else {name: mapping[name] for name in mapping.ordered()}
+            ),
+        )
+
+    def _route(self, shape: Shape, acting: bool) -> TopicRouteData:
+        names = [queue.broker_name or "" for queue in shape.queues]
+        groups = [
+            self._table.groups[name] for name in hash_order(names, set_copy_capacity(len(names)))
+        ]
+        return TopicRouteData(
+            queue_datas=shape.queues,
+            broker_datas=tuple(
+                _broker_data(
+                    group, _acting_addresses(group, shape) if acting else group.addresses.copied()
+                )
+                for group in groups
+            ),
+            filter_server_table=self._filter_servers(groups),
+        )
+
+    def _filter_servers(self, groups: Iterable[BrokerGroup]) -> dict[str, tuple[str, ...]]:
+        found: HashMap[str, tuple[str, ...] | None] = HashMap()
+        if self._table.filter_servers:
+            for group in groups:
+                addresses = group.addresses.copied()
+                for number in addresses.ordered():
+                    address = addresses[number]
+                    found[address] = self._table.filter_servers.get((group.cluster, address))
+        return {
+            address: servers
+            for address in found.ordered()
+            if (servers := found[address]) is not None
+        }
+
+    # ---------------------------------------- brokers
+
+    def cluster_info(self) -> bytes:
+        """Every broker and cluster, as ``ClusterInfo``."""
+        return self._keep("cluster info", self._table.revision, self._cluster_info)
+
+    def _cluster_info(self) -> bytes:
+        groups, clusters = self._table.groups, self._table.clusters
+        return encode_body(
+            ClusterInfo(
+                broker_addr_table={
+                    name: _broker_data(groups[name], groups[name].addresses)
+                    for name in groups.ordered()
+                },
+                cluster_addr_table={
+                    cluster: tuple(clusters[cluster].ordered()) for cluster in clusters.ordered()
+                },
+            )
+        )
+
+    def member_group(self, cluster: str | None, broker_name: str | None) -> bytes:
+        """The members of a group, whatever cluster is asked for, as
+        ``GetBrokerMemberGroupResponseBody``."""
+        group = None if broker_name is None else self._table.groups.get(broker_name)
+        addresses = {} if group is None else _ordered_map(group.addresses.copied())
+        return encode_body(
+            GetBrokerMemberGroupResponseBody(
+                broker_member_group=BrokerMemberGroup(
+                    cluster=cluster, broker_name=broker_name, broker_addrs=addresses
+                )
+            )
+        )
+
+    # ---------------------------------------- lists of topics
+
+    def all_topics(self) -> bytes:
+        """Every topic, as ``TopicList``."""
+        topics = self._table.topics
+        return self._keep(
+            "all topics", topics.revision, lambda: _topic_list(topics.entries.ordered())
+        )
+
+    def topics_of_cluster(self, cluster: str | None) -> bytes:
+        """The topics with queues at any broker of a cluster, as ``TopicList``."""
+        names = None if cluster is None else self._table.clusters.get(cluster)
+        if names is None:
+            return _topic_list(())
+        topics = self._table.topics.entries
+        ordered = topics.ordered()
+        return _topic_list(
+            topic
+            for name in names.ordered()
+            for topic in ordered
+            if topics[topic].queue_of(name) is not None
+        )
+
+    def system_topics(self) -> bytes:
+        """The names of clusters and brokers, which every broker has topics of, as ``TopicList``."""
+        clusters, groups = self._table.clusters, self._table.groups
+        names = [
+            name
+            for cluster in clusters.ordered()
+            for name in (cluster, *clusters[cluster].ordered())
+        ]
+        addresses = (
+            groups[name].addresses[number]
+            for name in groups.ordered()
+            for number in groups[name].addresses.ordered()
+        )
+        return _topic_list(names, next(addresses, None))
+
+    def unit_topics(self) -> bytes:
+        """Topics of a unit (311), as ``TopicList``."""
+        return self._flagged(lambda flag: bool(flag & TopicSysFlag.UNIT))
+
+    def unit_sub_topics(self) -> bytes:
+        """Topics with subscriptions of a unit (312), as ``TopicList``."""
+        return self._flagged(lambda flag: bool(flag & TopicSysFlag.UNIT_SUB))
+
+    def unit_sub_ununit_topics(self) -> bytes:
+        """Topics with subscriptions of a unit that are of no unit themselves (313), as
+        ``TopicList``."""
+        return self._flagged(
+            lambda flag: bool(flag & TopicSysFlag.UNIT_SUB) and not flag & TopicSysFlag.UNIT
+        )
+
+    def _flagged(self, wanted: Callable[[int], bool]) -> bytes:
+        """The topics whose first queues have such flags; what the other brokers say is not looked
+        at."""
+        topics = self._table.topics.entries
+        return _topic_list(
+            topic for topic in topics.ordered() if wanted(topics[topic].queues[0].topic_sys_flag)
+        )
+
+    def _keep(self, name: str, revision: int, encode: Callable[[], bytes]) -> bytes:
+        kept, body = self._kept.get(name, (-1, b""))
+        if kept != revision:
+            body = encode()
+            self._kept[name] = (revision, body)
+        return body
+
+
+def _broker_data(group: BrokerGroup, addresses: HashMap[int, str]) -> BrokerData:
+    return BrokerData(
+        cluster=group.cluster,
+        broker_name=group.name,
+        broker_addrs=_ordered_map(addresses),
+        zone_name=group.zone_name,
+        enable_acting_master=group.enable_acting_master,
+    )
+
+
+def _acting_addresses(group: BrokerGroup, shape: Shape) -> HashMap[int, str]:
+    """The addresses of a group, its smallest slave standing in for a master that is not there."""
+    addresses = group.addresses.copied()
+    if not addresses or MASTER_ID in addresses or not group.enable_acting_master:
+        return addresses
+    queue = shape.queue_of(group.name)
+    if queue is None or not queue.perm & Perm.WRITE:
+        addresses[MASTER_ID] = addresses.pop(min(addresses))
+    return addresses
+
+
+def _in_zone(data: BrokerData, zone: str) -> bool:
+    if MASTER_ID not in (data.broker_addrs or {}):
+        return True
+    return data.zone_name is not None and data.zone_name.lower() == zone.lower()
+
+
+def _ordered_map(entries: HashMap[K, V]) -> dict[K, V]:
+    return {key: entries[key] for key in entries.ordered()}
+
+
+def _read_again(entries: Mapping[K, V], standard: bool) -> dict[K, V]:
+    """The entries in the order that they have after Java has written them, as standard JSON with
+    its keys sorted or in the dialect, and read them from there."""
+    keys = sorted(entries, key=_natural) if standard else list(entries)
+    result: HashMap[K, V] = HashMap()
+    for key in keys:
+        result[key] = entries[key]
+    return _ordered_map(result)
+
+
+def _natural(key: str | int) -> bytes | int:
+    """What Java compares of two keys: the number, or UTF-16 units."""
+    return key if isinstance(key, int) else key.encode("utf-16-be", "surrogatepass")
+
+
+def _topic_list(topics: Iterable[str], broker_addr: str | None = None) -> bytes:
+    ordered = concurrent_order(dict.fromkeys(topics))
+    return encode_body(TopicList(topic_list=tuple(ordered), broker_addr=broker_addr))

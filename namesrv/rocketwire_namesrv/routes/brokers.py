@@ -1,0 +1,193 @@
+"""What the route table knows of brokers: a registration, a group of members, a live entry.
+
+Rules of this file: values and what can be said of one of them; who is where is ``route_table``'s
+knowledge.
+
+Java: ``BrokerData``, ``BrokerLiveInfo``, ``RegisterBrokerResult``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+from rocketwire.flags import Perm
+from rocketwire_namesrv.events import MinBrokerIdChanged, Occurrence
+from rocketwire_namesrv.routes.java_hashmap import HashMap
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from rocketwire.messages.registration import DataVersion
+    from rocketwire.messages.route import TopicQueueMappingInfo
+    from rocketwire_namesrv.routes.queue_layouts import QueueSettings
+
+ALL_PERMS = -1
+MASTER_ID = 0
+DEFAULT_TIMEOUT_MS = 120_000
+MAX_TIMEOUT_MS = 3_600_000
+"""Longer silence than this no broker may ask for: it would stay in the routes long after its
+death."""
+
+LiveKey = tuple[str, str]
+"""Cluster name and broker address."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Registration:
+    """What a broker registers, whichever form it came in.
+
+    Attributes:
+        timeout_ms: silence after which the broker is taken for dead; None for the default.
+        enable_acting_master: None where the broker is too old to say.
+        topics: name and settings of each topic.
+        topic_keys: the keys under which they came; other than the names only in crafted input.
+        filter_servers: None leaves those known alone.
+        connection_id: the connection it came over.
+        image: what tells its body from another; the table keeps it (``RouteTable.image``).
+        only_changes: ``topics`` are only those in which the body differs from the image kept
+            (``RouteTable.builds_on``).
+        version: of the protocol, as the request named it.
+    """
+
+    cluster: str
+    address: str
+    broker_name: str
+    broker_id: int
+    data_version: DataVersion
+    connection_id: int
+    ha_address: str | None = None
+    zone_name: str | None = None
+    timeout_ms: int | None = None
+    enable_acting_master: bool | None = None
+    topics: Collection[tuple[str, QueueSettings]] = ()
+    topic_keys: Collection[str] = ()
+    mappings: Mapping[str, TopicQueueMappingInfo]
+    filter_servers: Sequence[str] | None = ()
+    image: object = None
+    only_changes: bool = False
+    version: int | None = None
+
+    @property
+    def key(self) -> LiveKey:
+        """Under what the live entry is found."""
+        return self.cluster, self.address
+
+
+class Registered(NamedTuple):
+    """What a registration led to; ``accepted`` is False for one topic of a broker that is not
+    registered yet."""
+
+    accepted: bool
+    ha_address: str | None
+    master_address: str | None
+    occurrences: list[Occurrence]
+
+
+class Known(NamedTuple):
+    """What the table has taken over of a broker's latest body, and until when that holds.
+
+    Attributes:
+        image: of that body.
+        broker_name: under which it came.
+        keep: mask of the permissions; None where the broker does not speak for its group.
+        settings: value of ``TopicTable.touched`` with which every topic is set as the body says; None
+            if not every topic is.
+        presence: value of ``TopicTable.lost`` with which the broker has every topic of the body.
+    """
+
+    image: object
+    broker_name: str
+    keep: int | None
+    settings: int | None
+    presence: int
+
+
+class BrokerGroup:
+    """The members that share a broker name (Java: ``BrokerData``)."""
+
+    __slots__ = ("addresses", "cluster", "enable_acting_master", "name", "zone_name")
+
+    def __init__(self, cluster: str, name: str) -> None:
+        self.cluster = cluster
+        self.name = name
+        self.addresses: HashMap[int, str] = HashMap()
+        self.zone_name: str | None = None
+        self.enable_acting_master = False
+
+    def is_prime_slave(self, registration: Registration) -> bool:
+        """Whether the registrant, a member by now, is the slave that speaks for the group."""
+        return (
+            registration.enable_acting_master is not None
+            and registration.broker_id != MASTER_ID
+            and registration.broker_id == min(self.addresses)
+        )
+
+    def perms_of(self, registration: Registration) -> int | None:
+        """Mask of the permissions that the registrant, a member by now, gives to topics: all as a
+        master, all but writing where it stands in for one; None where it has no say."""
+        if registration.broker_id == MASTER_ID:
+            return ALL_PERMS
+        if not self.is_prime_slave(registration):
+            return None
+        return ~int(Perm.WRITE) if registration.enable_acting_master else ALL_PERMS
+
+    def joined_as_least(self, ha_address: str | None) -> MinBrokerIdChanged:
+        """The news that who joined has the smallest id: for all others, or for itself if there is
+        nobody else."""
+        least = min(self.addresses)
+        others = tuple(
+            self.addresses[number] for number in self.addresses.ordered() if number != least
+        )
+        address = self.addresses[least]
+        return MinBrokerIdChanged(
+            broker_id=least, address=address, targets=others or (address,), ha_address=ha_address
+        )
+
+    def left_by_least(self, offline_address: str) -> MinBrokerIdChanged:
+        """The news that who had the smallest id has left, for all who remain."""
+        least = min(self.addresses)
+        return MinBrokerIdChanged(
+            broker_id=least,
+            address=self.addresses[least],
+            targets=tuple(self.addresses[number] for number in self.addresses.ordered()),
+            offline_address=offline_address,
+        )
+
+
+class LiveEntry:
+    """A broker that is there (Java: ``BrokerLiveInfo``), with the broker names it registered
+    under."""
+
+    __slots__ = (
+        "connection_id",
+        "data_version",
+        "ha_address",
+        "known",
+        "last_update",
+        "names",
+        "timeout_ms",
+        "version",
+    )
+
+    def __init__(self, registration: Registration, names: set[str], now: float) -> None:
+        self.connection_id = registration.connection_id
+        self.data_version = registration.data_version
+        self.ha_address = registration.ha_address
+        self.timeout_ms = sane_timeout(registration.timeout_ms)
+        self.last_update = now
+        self.names = names
+        self.known: Known | None = None
+        self.version = registration.version
+
+    def expired(self, now: float) -> bool:
+        """Whether it has been silent for too long."""
+        return self.last_update + self.timeout_ms / 1000 < now
+
+
+def sane_timeout(timeout_ms: int | None) -> int:
+    """A timeout that can be worked with: not positive counts as none given, and there is an upper
+    bound."""
+    if timeout_ms is None or timeout_ms <= 0:
+        return DEFAULT_TIMEOUT_MS
+    return min(timeout_ms, MAX_TIMEOUT_MS)

@@ -1,0 +1,115 @@
+"""``KVConfig``: namespace -> key -> value, what operators store in a name server.
+
+Rules of this file: pure; what is acknowledged has to be on disk, and putting it there is the
+driver's part (``storage``), which is why ``document`` gives the whole table.
+
+Java: ``KVConfigManager`` of 5.5.0.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire_namesrv.events import (
+    ConfigItemDeleted,
+    ConfigItemPut,
+    NamespaceCreated,
+    Occurrence,
+)
+from rocketwire_namesrv.routes.java_hashmap import HashMap
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ORDER_TOPIC_CONFIG = "ORDER_TOPIC_CONFIG"
+"""The namespace that holds the queue layout of ordered topics; brokers and clients are told of
+it."""
+
+
+class KVConfig:
+    """The key/value configuration.
+
+    A null value is kept, as in Java: its namespace exists, the item is not found, nothing writes
+    it.
+
+    Attributes:
+        entries: items in all namespaces.
+        length: characters of all namespaces' names, keys and values.
+    """
+
+    def __init__(self, table: Mapping[str, Mapping[str, str | None]] | None = None) -> None:
+        self._table: HashMap[str, HashMap[str, str | None]] = HashMap()
+        self.entries = 0
+        self.length = 0
+        for namespace, items in (table or {}).items():
+            self._namespace(namespace)
+            for key, value in items.items():
+                self._set(namespace, key, value)
+        if table:
+            self._table = self._table.copied()  # Java copies the namespaces out of what it has read
+
+    @property
+    def namespaces(self) -> int:
+        """How many namespaces there are."""
+        return len(self._table)
+
+    def growth(self, namespace: str, key: str, value: str | None) -> tuple[int, int, int]:
+        """By how many namespaces, items and characters the table would grow with an item."""
+        items = self._table.get(namespace)
+        length = len(value or "")
+        if items is None:
+            return 1, 1, len(namespace) + len(key) + length
+        if key not in items:
+            return 0, 1, len(key) + length
+        return 0, 0, length - len(items[key] or "")
+
+    def put(self, namespace: str, key: str, value: str | None) -> list[Occurrence]:
+        """Stores an item, and creates its namespace where needed."""
+        happened: list[Occurrence] = []
+        items = self._table.get(namespace)
+        if items is None:
+            items = self._namespace(namespace)
+            happened.append(NamespaceCreated(namespace=namespace))
+        action = "create new" if items.get(key) is None else "update"
+        self._set(namespace, key, value)
+        happened.append(ConfigItemPut(action=action, namespace=namespace, key=key, value=value))
+        return happened
+
+    def get(self, namespace: str | None, key: str | None) -> str | None:
+        """The value, or None where there is none."""
+        items = None if namespace is None else self._table.get(namespace)
+        return None if items is None or key is None else items.get(key)
+
+    def delete(self, namespace: str | None, key: str | None) -> list[Occurrence]:
+        """Deletes an item; its namespace stays, even when empty."""
+        items = None if namespace is None else self._table.get(namespace)
+        if namespace is None or key is None or items is None or key not in items:
+            return []
+        value = items.pop(key)
+        self.entries -= 1
+        self.length -= len(key) + len(value or "")
+        return [ConfigItemDeleted(namespace=namespace, key=key, value=value)]
+
+    def namespace(self, namespace: str | None) -> dict[str, str] | None:
+        """The items of a namespace in Java's order; None where it does not exist."""
+        items = None if namespace is None else self._table.get(namespace)
+        return None if items is None else _written(items)
+
+    def document(self) -> dict[str, dict[str, str]]:
+        """The whole table in Java's order, as the member ``configTable`` of the file has it."""
+        return {namespace: _written(self._table[namespace]) for namespace in self._table.ordered()}
+
+    def _namespace(self, namespace: str) -> HashMap[str, str | None]:
+        items = self._table[namespace] = HashMap[str, str | None]()
+        self.length += len(namespace)
+        return items
+
+    def _set(self, namespace: str, key: str, value: str | None) -> None:
+        _, entries, length = self.growth(namespace, key, value)
+        self.entries += entries
+        self.length += length
+        self._table[namespace][key] = value
+
+
+def _written(items: HashMap[str, str | None]) -> dict[str, str]:
+    return {key: value for key in items.ordered() if (value := items[key]) is not None}

@@ -1,0 +1,142 @@
+"""Shapes: the queues that topics have at brokers, kept once for all topics that have the same.
+
+A large cluster has many topics and few ways of laying them out.  A topic of the route table
+therefore points to a shared, immutable ``Shape``, and what a route answer says beside the topic's
+name can be encoded once per shape.
+
+Rules of this file: a shape's queues never change; an encoded answer is dropped (``Shapes.forget``)
+when anything changes that it says about a broker: addresses, zone, acting flag, filter servers.
+``topic -> Shape`` is the only strong reference.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+from weakref import WeakSet, WeakValueDictionary
+
+from rocketwire_namesrv.routes.java_hashmap import DEFAULT_CAPACITY, spread
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rocketwire.messages.route import QueueData
+
+
+class QueueSettings(NamedTuple):
+    """What a broker says of one topic, without the name of either."""
+
+    read_queue_nums: int
+    write_queue_nums: int
+    perm: int
+    topic_sys_flag: int
+
+
+class EncodedRoute:
+    """A route answer, encoded.
+
+    Attributes:
+        body: of the answer.
+        heads: length of frames with this body, and what stands before the opaque in them, by bytes
+            of the opaque; filled by who sends them.
+    """
+
+    __slots__ = ("body", "heads")
+
+    def __init__(self, body: bytes) -> None:
+        self.body = body
+        self.heads: dict[int, tuple[int, bytes]] = {}
+
+
+class Shape:
+    """The queues of a topic, one ``QueueData`` per broker name.
+
+    Attributes:
+        queues: in the order of Java's ``HashMap`` by broker name.
+        capacity: buckets that Java's map has.
+        standard: route answer in standard JSON, or None when it has to be made.
+        dialect: the same in fastjson's dialect.
+    """
+
+    __slots__ = ("__weakref__", "capacity", "dialect", "queues", "standard")
+
+    def __init__(self, queues: tuple[QueueData, ...], capacity: int) -> None:
+        self.queues = queues
+        self.capacity = capacity
+        self.standard: EncodedRoute | None = None
+        self.dialect: EncodedRoute | None = None
+
+    def queue_of(self, broker_name: str) -> QueueData | None:
+        """The queues at that broker, if the topic has any there."""
+        return next((queue for queue in self.queues if queue.broker_name == broker_name), None)
+
+
+class Shapes:
+    """Every shape in use, and the way from one to the next."""
+
+    def __init__(self) -> None:
+        self._shapes: WeakValueDictionary[tuple[tuple[QueueData, ...], int], Shape] = (
+            WeakValueDictionary()
+        )
+        self._by_broker: dict[str | None, WeakSet[Shape]] = {}
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    def joined(self, old: Shape | None, queue: QueueData) -> Shape:
+        """The shape ``old`` (None: of a new topic) with ``queue`` added, or in place of the
+        broker's former one."""
+        if old is None:
+            return self._shared((queue,), DEFAULT_CAPACITY)
+        queues = tuple(
+            queue if other.broker_name == queue.broker_name else other for other in old.queues
+        )
+        if queues == old.queues and queue not in queues:
+            return self._grown(queues, queue, old.capacity)
+        return self._shared(queues, old.capacity)
+
+    def left(self, old: Shape, broker_name: str) -> Shape | None:
+        """The shape without that broker; None when nothing is left."""
+        queues = tuple(queue for queue in old.queues if queue.broker_name != broker_name)
+        return self._shared(queues, old.capacity) if queues else None
+
+    def permitted(self, old: Shape, broker_name: str, perm: Callable[[int], int]) -> Shape:
+        """The shape with another permission at that broker, computed from the former one."""
+        queues = tuple(
+            replace(queue, perm=perm(queue.perm)) if queue.broker_name == broker_name else queue
+            for queue in old.queues
+        )
+        return self._shared(queues, old.capacity)
+
+    def of_broker(self, broker_name: str) -> list[Shape]:
+        """All shapes that have queues at that broker."""
+        return list(self._by_broker.get(broker_name, ()))
+
+    def forget(self, broker_name: str) -> None:
+        """Drops the encoded answers that name that broker."""
+        for shape in self._by_broker.get(broker_name, ()):
+            shape.standard = shape.dialect = None
+
+    def forget_all(self) -> None:
+        """Drops all encoded answers."""
+        for shape in self._shapes.values():
+            shape.standard = shape.dialect = None
+
+    def drop(self, broker_name: str) -> None:
+        """Forgets a broker that no topic has queues at any more."""
+        self._by_broker.pop(broker_name, None)
+
+    def _grown(self, queues: tuple[QueueData, ...], queue: QueueData, capacity: int) -> Shape:
+        if len(queues) + 1 > capacity * 3 // 4:
+            capacity *= 2
+        mask = capacity - 1
+        ordered = sorted((*queues, queue), key=lambda each: spread(each.broker_name or "") & mask)
+        return self._shared(tuple(ordered), capacity)
+
+    def _shared(self, queues: tuple[QueueData, ...], capacity: int) -> Shape:
+        shape = self._shapes.get((queues, capacity))
+        if shape is None:
+            shape = self._shapes[queues, capacity] = Shape(queues, capacity)
+            for queue in queues:
+                self._by_broker.setdefault(queue.broker_name, WeakSet()).add(shape)
+        return shape

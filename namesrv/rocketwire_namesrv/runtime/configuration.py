@@ -1,0 +1,62 @@
+"""The configuration that a start goes by: file and environment together, and what is wrong with them."""
+
+from __future__ import annotations
+
+import os
+from importlib.resources import files
+from typing import TYPE_CHECKING, NamedTuple
+
+from rocketwire_namesrv.config.config import Config, system_properties
+from rocketwire_namesrv.config.warnings import config_remarks
+from rocketwire_namesrv.runtime.storage import load_config
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+__all__ = ["Configured", "configured", "sample"]
+
+
+class Configured(NamedTuple):
+    """A configuration.
+
+    Attributes:
+        config: the values in effect.
+        entries: pairs of the file; empty without one.
+        refusals: what the server cannot start with; one line each.
+        remarks: what may have been meant otherwise; one line each.
+    """
+
+    config: Config
+    entries: Mapping[str, str]
+    refusals: tuple[str, ...]
+    remarks: tuple[str, ...]
+
+
+def configured(path: str | None, environment: Mapping[str, str]) -> Configured:
+    """Put the configuration of a process together.
+
+    Args:
+        path: of the configuration file; None for none.
+        environment: environment variables.
+
+    Raises:
+        OSError: the file cannot be read.
+        StorageError: it is no properties text.
+    """
+    entries: Mapping[str, str] = {} if path is None else load_config(path)
+    refusals: list[str] = []
+    config = Config.load(
+        entries,
+        home=os.path.expanduser("~"),
+        config_path=path,
+        environment=environment,
+        processors=os.cpu_count() or 1,
+        refusals=refusals,
+    )
+    remarks = config_remarks(config, entries, system_properties(environment))
+    return Configured(config, entries, tuple(refusals), remarks)
+
+
+def sample() -> str:
+    """A configuration file that explains every setting of this server's own, with its default."""
+    return files("rocketwire_namesrv").joinpath("sample.properties").read_text("ascii")

@@ -1,0 +1,74 @@
+"""Bringing what is in memory to disk without holding the server up: one writer, one file at a time.
+
+``DurableFile.save`` returns when the content of that moment, or a later one, is on disk or the
+attempt has failed, and says which.  Callers that come while a save runs share the next one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import trio
+
+from rocketwire_namesrv.runtime import storage
+from rocketwire_namesrv.runtime.logging_setup import LOGGER
+from rocketwire_namesrv.runtime.os_errors import os_error_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["DurableFile"]
+
+
+class DurableFile:
+    """A file that follows a value.
+
+    Args:
+        name: what it is, for the log.
+        path: gives its path, empty where nothing is to be kept.
+        content: gives the bytes of this moment.
+    """
+
+    def __init__(self, name: str, path: Callable[[], str], content: Callable[[], bytes]) -> None:
+        self._name = name
+        self._path = path
+        self._content = content
+        self._wanted = 0
+        self._done = 0
+        self._kept = 0
+        self._lock = trio.Lock()
+        self._one_writer = trio.CapacityLimiter(1)
+
+    async def save(self) -> bool:
+        """Bring the present content to disk.
+
+        A failure is logged.  Memory holds the new value all the same, and the next save that
+        succeeds brings it to disk.
+
+        Returns:
+            Whether it is on disk.
+
+        Cancellation: waits for the disk first; a save once promised is not given up.
+        """
+        self._wanted += 1
+        mine = self._wanted
+        with trio.CancelScope(shield=True):
+            async with self._lock:
+                if self._done < mine:
+                    reached = self._wanted
+                    if await self._write():
+                        self._kept = reached
+                    self._done = reached
+        return self._kept >= mine
+
+    async def _write(self) -> bool:
+        path = self._path()
+        if not path:
+            return True  # nothing is to be kept
+        try:
+            content = self._content()
+            await trio.to_thread.run_sync(storage.save, path, content, limiter=self._one_writer)
+        except OSError as error:
+            LOGGER.error("%s is not saved: %s", self._name, os_error_text(error))
+            return False
+        return True

@@ -1,0 +1,161 @@
+"""The listening socket and accepted sockets as streams: everything of the driver that knows TCP.
+
+``SocketStream`` does what ``trio.SocketStream`` does with half its cost per request: one wait and
+one ``recv`` per batch, one ``send`` and no wait as long as the kernel takes everything.
+"""
+
+from __future__ import annotations
+
+import errno
+import socket
+from typing import Final, NamedTuple
+
+import trio
+
+from rocketwire_namesrv.runtime.os_errors import os_error_text
+
+__all__ = ["BindError", "Listening", "SocketStream", "accept", "address_text", "listen"]
+
+BACKLOG: Final = 1024
+"""Connections that the kernel keeps ready; Java's number, whatever ``serverSocketBacklog`` says."""
+
+# What accept(2) may report of a connection that is gone already, or of the network behind it.
+_PASSING: Final = frozenset(
+    {
+        errno.EAGAIN,
+        errno.ECONNABORTED,
+        errno.EHOSTDOWN,
+        errno.EHOSTUNREACH,
+        errno.EINTR,
+        errno.ENETDOWN,
+        errno.ENETUNREACH,
+        errno.ENOPROTOOPT,
+        errno.EOPNOTSUPP,
+        errno.EPERM,
+        errno.EPROTO,
+    }
+)
+
+
+class BindError(OSError):
+    """The listening socket could not be opened."""
+
+
+class Listening(NamedTuple):
+    """Where a server listens: the address as configured, the port as it came to be."""
+
+    address: str
+    port: int
+
+
+async def listen(address: str, port: int) -> socket.socket:
+    """Open the listening socket; like Java, on the first address that a host name stands for.
+
+    Raises:
+        BindError: the address is not ours, or the port is taken.
+    """
+    if not 0 <= port <= 65_535:
+        raise BindError(f"Failed to bind to {address}:{port}: no such port")
+    try:
+        found = await trio.socket.getaddrinfo(
+            address or "localhost", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )
+        family, kind, protocol, _, where = found[0]
+        listener = socket.socket(family, kind, protocol)
+        try:
+            listener.setblocking(False)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if family == socket.AF_INET6:
+                listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
+            listener.bind(where)
+            listener.listen(BACKLOG)
+        except BaseException:
+            listener.close()
+            raise
+    except (OSError, UnicodeError) as error:  # UnicodeError: nothing that can be a name
+        raise BindError(f"Failed to bind to {address}:{port}: {os_error_text(error)}") from error
+    return listener
+
+
+async def accept(listener: socket.socket) -> socket.socket:
+    """Wait for the next connection.
+
+    Raises:
+        OSError: there is one, but it cannot be taken now (EMFILE, ENFILE, ENOBUFS, ENOMEM).
+    """
+    while True:
+        await trio.lowlevel.wait_readable(listener)
+        try:
+            accepted, _ = listener.accept()
+        except OSError as error:
+            if error.errno not in _PASSING:
+                raise
+        else:
+            return accepted
+
+
+def address_text(accepted: socket.socket) -> str:
+    """``host:port`` of the peer as Java writes it; ``unknown`` if it has gone already."""
+    try:
+        where = accepted.getpeername()
+    except OSError:
+        return "unknown"
+    if accepted.family == socket.AF_INET:
+        return f"{where[0]}:{where[1]}"
+    host = where[0].removeprefix("::ffff:")
+    return f"{host}:{where[1]}" if "." in host else f"[{host}]:{where[1]}"
+
+
+class SocketStream(trio.abc.Stream):
+    """An accepted socket.
+
+    Args:
+        accepted: a connected TCP socket; the stream owns it from now on.
+        send_buffer: size of the kernel's buffer in bytes, 0 for its default.
+        receive_buffer: likewise.
+    """
+
+    __slots__ = ("socket",)
+
+    def __init__(
+        self, accepted: socket.socket, *, send_buffer: int = 0, receive_buffer: int = 0
+    ) -> None:
+        self.socket = accepted
+        accepted.setblocking(False)
+        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if send_buffer > 0:
+            accepted.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, send_buffer)
+        if receive_buffer > 0:
+            accepted.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes:
+        """Wait for bytes; none of them means that the peer sends no more."""
+        while True:
+            await trio.lowlevel.wait_readable(self.socket)
+            try:
+                return self.socket.recv(max_bytes or 65_536)
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise trio.BrokenResourceError from error
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        """Send everything; unlike trio's own streams, without a checkpoint when nothing blocks."""
+        rest = memoryview(data)
+        while rest:
+            try:
+                rest = rest[self.socket.send(rest) :]
+            except BlockingIOError:
+                await trio.lowlevel.wait_writable(self.socket)
+            except OSError as error:
+                raise trio.BrokenResourceError from error
+
+    async def wait_send_all_might_not_block(self) -> None:
+        """Wait until the kernel takes bytes again."""
+        await trio.lowlevel.wait_writable(self.socket)
+
+    async def aclose(self) -> None:
+        """Close at once; what the kernel holds already is still sent."""
+        trio.lowlevel.notify_closing(self.socket)
+        self.socket.close()
+        await trio.lowlevel.checkpoint()

@@ -1,0 +1,187 @@
+"""The only file access of the name server: the KV configuration and the configuration file.
+
+Rules of this file: a save is atomic and durable (a second file, fsync, rename, fsync of the
+folder), and the text before it stays as ``<path>.bak``; a file that could not be understood is
+never overwritten, because the server does not start with it.  What is written, Java reads back.
+Functions block: the driver calls the saving ones in a thread.
+
+Java: ``KVConfigManager.load``/``persist`` and ``MixAll.string2File``, which overwrite in place.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import errno
+import os
+import re
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.errors import DecodeError, RocketWireError
+from rocketwire.messages import decode_body, from_json
+from rocketwire.messages.kvconfig import KVConfigSerializeWrapper
+from rocketwire.wire import fastjson
+from rocketwire.wire.utf8 import decode_utf8
+from rocketwire_namesrv.config.java_properties import PropertiesFile, load_entries
+from rocketwire_namesrv.routes.warm_start import read_brokers
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rocketwire_namesrv.routes.warm_start import KnownBroker
+
+__all__ = ["StorageError", "kv_document", "load_brokers", "load_config", "load_kv", "save"]
+
+_CERTIFICATE: Final = re.compile(rb"-----BEGIN CERTIFICATE-----([^-]*)-----END")
+_PRIVATE: Final = 0o600  # of a new file; an existing one keeps its mode
+_NO_RENAME_HERE: Final = frozenset({errno.EACCES, errno.EBUSY, errno.EPERM, errno.EXDEV})
+_LIMITS: Final = fastjson.JsonLimits(max_size=1 << 30, max_count=10_000_000)  # our own file
+
+
+class StorageError(RocketWireError):
+    """A file says something with which the server must not start."""
+
+
+def load_config(path: str) -> PropertiesFile:
+    """Read a configuration file, which knows the line of each setting.
+
+    Raises:
+        OSError: it cannot be read.
+        StorageError: it is no properties text.
+    """
+    with open(path, "rb") as file:
+        data = file.read()
+    try:
+        return PropertiesFile(path, load_entries(data))
+    except DecodeError as error:
+        raise StorageError(f"{path}, {error}") from error
+
+
+def load_kv(path: str) -> dict[str, dict[str, str | None]]:
+    """Read the KV configuration: namespace -> key -> value; empty where there is no file yet.
+
+    Raises:
+        OSError: the file is there and cannot be read.
+        StorageError: it is not the document that a name server writes.
+    """
+    try:
+        with open(path, "rb") as file:
+            data = file.read()
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    if not data:
+        return {}
+    try:
+        wrapper = _read_kv(decode_utf8(data))
+    except DecodeError as error:
+        raise StorageError(f"{path}: {error}") from error
+    if wrapper is None:
+        return {}
+    if wrapper.config_table is None:
+        raise StorageError(f"{path}: there is no object named configTable in it")
+    return {
+        str(namespace): {str(key): value for key, value in items.items()}  # no key without quotes
+        for namespace, items in wrapper.config_table.items()
+    }
+
+
+def _read_kv(text: str) -> KVConfigSerializeWrapper | None:
+    """The document, in which a reference is the text that it is; NULs may stand before it."""
+    data = text.removeprefix("\ufeff").lstrip("\0 \t\n\r\f\b").encode("utf-8")
+    if not data:
+        raise DecodeError("there is no document in it")
+    if b"$ref" not in data:
+        return decode_body(KVConfigSerializeWrapper, data, limits=_LIMITS)
+    document = fastjson.loads_as_written(data, limits=_LIMITS, dialect=None)
+    return from_json(KVConfigSerializeWrapper, document)
+
+
+def load_brokers(path: str) -> list[KnownBroker]:
+    """Read the brokers that are known from before; none where there is no file yet.
+
+    Raises:
+        OSError: the file is there and cannot be read.
+        StorageError: it is no list of brokers.
+    """
+    try:
+        with open(path, "rb") as file:
+            return read_brokers(file.read())
+    except FileNotFoundError:
+        return []
+    except DecodeError as error:
+        raise StorageError(f"{path}: {error}") from error
+
+
+def first_certificate(path: str) -> bytes | None:
+    """The first certificate of a PEM file in DER form; None if the file holds none.
+
+    OpenSSL has read the file already, so an error is not reported a second time.
+    """
+    try:
+        with open(path, "rb") as file:
+            found = _CERTIFICATE.search(file.read())
+        return None if found is None else base64.b64decode(found[1])
+    except (OSError, ValueError):
+        return None
+
+
+def kv_document(table: Mapping[str, Mapping[str, str]]) -> bytes:
+    """The content of ``kvConfig.json``, byte for byte what Java writes for such a table."""
+    return fastjson.dumps({"configTable": table})
+
+
+def save(path: str, content: bytes) -> None:
+    """Replace a file's content for good, and keep the content before in ``<path>.bak``.
+
+    A symbolic link stays one: its target is replaced.  Where the folder cannot be written or the
+    file is a mount point of its own, the file is overwritten in place, as Java does.
+
+    Raises:
+        OSError: the file is not saved; its old content is still there, in it or in ``.bak``.
+    """
+    os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+    try:
+        with open(path, "rb") as file:
+            before = file.read()
+            mode = os.fstat(file.fileno()).st_mode & 0o777
+    except FileNotFoundError:
+        mode = _PRIVATE
+    else:
+        _put(f"{path}.bak", before, mode)
+    _put(os.path.realpath(path), content, mode)
+
+
+def _put(path: str, content: bytes, mode: int) -> None:
+    try:
+        _replace(path, content, mode)
+    except OSError as error:
+        if error.errno not in _NO_RENAME_HERE:
+            raise
+        _write(path, content, os.O_TRUNC, mode)
+
+
+def _replace(path: str, content: bytes, mode: int) -> None:
+    """Let a second file take the place of ``path``."""
+    beside = f"{path}.tmp"
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(beside)  # of a save that was cut short
+    try:
+        _write(beside, content, os.O_EXCL | os.O_NOFOLLOW, mode)
+        os.rename(beside, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(beside)
+        raise
+    folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+
+
+def _write(path: str, content: bytes, flags: int, mode: int) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flags, mode)
+    with open(descriptor, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(descriptor)

@@ -1,0 +1,140 @@
+"""Accepting connections: not more than there are places, in all and for each address, and through a
+lack of file descriptors.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire_namesrv.config.limits import ExceededAgain, Limit, LimitExceeded, exceeds
+from rocketwire_namesrv.runtime.logging_setup import LOGGER
+from rocketwire_namesrv.runtime.os_errors import os_error_text
+from rocketwire_namesrv.runtime.sockets import SocketStream, accept, address_text
+
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Callable, Iterable
+
+    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.protocol.state import State
+
+__all__ = ["Door"]
+
+PAUSE_SECONDS: Final = 0.1
+"""Before the next attempt, when the process has no file descriptor left."""
+REPEAT_SECONDS: Final = 60.0
+"""Between two warnings that no more connections are accepted, in all or of one address."""
+MOST_WARNED: Final = 1024
+"""Addresses of which it is known when they were warned of."""
+
+
+class Door:
+    """Lets peers in.
+
+    Args:
+        state: has the settings.
+        welcome: serves an accepted connection, given its stream and its peer's ``host:port``; a
+            place is taken for it, which ``leave`` gives back.
+        happened: takes note of what happened, and because of whom.
+
+    Attributes:
+        admitted: how many have been let in.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        welcome: Callable[[SocketStream, str], None],
+        happened: Callable[[Iterable[Occurrence], str | None], None],
+    ) -> None:
+        self.admitted = 0
+        self._state = state
+        self._welcome = welcome
+        self._happened = happened
+        self._next_warning: dict[str, float] = {}
+        self._places = trio.Semaphore(max(1, state.config.max_connections))
+        self._hosts: dict[str, int] = {}
+
+    def leave(self, address: str) -> None:
+        """Give the place of a connection, accepted from ``address``, to another one."""
+        self._places.release()
+        host = _host(address)
+        count = self._hosts.pop(host, 0) - 1
+        if count > 0:
+            self._hosts[host] = count
+
+    async def accept_for_ever(self, listener: socket.socket) -> None:
+        """Accept connections until cancelled."""
+        exhausted = False
+        while True:
+            await self._free_place()
+            try:
+                accepted = await accept(listener)
+            except OSError as error:
+                self._places.release()
+                if not exhausted:
+                    text = os_error_text(error)
+                    LOGGER.warning("no connection can be accepted at the moment: %s", text)
+                exhausted = True
+                await trio.sleep(PAUSE_SECONDS)
+            else:
+                exhausted = False
+                self.admit(accepted, address_text(accepted))
+
+    async def _free_place(self) -> None:
+        try:
+            self._places.acquire_nowait()
+        except trio.WouldBlock:
+            limit = self._state.config.max_connections
+            what = f"{limit} connections, others have to wait"
+            self._exceeded(Limit.CONNECTIONS, limit, what, "")
+            await self._places.acquire()
+
+    def admit(self, accepted: socket.socket, address: str) -> None:
+        """Have an accepted socket served, for which there is a place.
+
+        Args:
+            accepted: the server owns it from now on.
+            address: of the peer, ``host:port``, for the log.
+        """
+        config = self._state.config
+        try:
+            stream = SocketStream(
+                accepted,
+                send_buffer=config.server_socket_snd_buf_size,
+                receive_buffer=config.server_socket_rcv_buf_size,
+            )
+        except OSError:
+            accepted.close()  # the peer has gone already
+            self._places.release()
+            return
+        host = _host(address)
+        count = self._hosts.get(host, 0) + 1
+        limit = config.max_connections_per_address
+        if exceeds(count, limit):
+            accepted.close()
+            self._places.release()
+            what = f"another connection of {host}"
+            self._exceeded(Limit.CONNECTIONS_PER_ADDRESS, limit, what, host)
+            return
+        self._hosts[host] = count
+        self.admitted += 1
+        self._welcome(stream, address)
+
+    def _exceeded(self, limit: Limit, allowed: int, what: str, host: str) -> None:
+        """Take note, in the log once in a while."""
+        now = trio.current_time()
+        kind: type[LimitExceeded] = ExceededAgain
+        if now >= self._next_warning.get(host, -math.inf):
+            kind = LimitExceeded
+            if len(self._next_warning) >= MOST_WARNED:
+                self._next_warning.clear()
+            self._next_warning[host] = now + REPEAT_SECONDS
+        self._happened((kind(limit=limit, allowed=allowed, what=what),), None)
+
+
+def _host(address: str) -> str:
+    return address.rpartition(":")[0]

@@ -1,0 +1,130 @@
+"""What operators find under which path of their port."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+import trio
+
+from rocketwire import __version__
+from rocketwire_namesrv.admin_http.http import Document, Exchange, plain
+from rocketwire_namesrv.admin_http.metrics import CONTENT_TYPE, Exposition
+from rocketwire_namesrv.admin_http.status import status_of
+from rocketwire_namesrv.admin_http.status_page import status_page
+from rocketwire_namesrv.config.access_control import is_loopback
+from rocketwire_namesrv.events import ForeignHostRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sized
+
+    from rocketwire_namesrv.admin_http.event_history import Observer
+    from rocketwire_namesrv.protocol.state import State
+    from rocketwire_namesrv.server.acceptor import Door
+    from rocketwire_namesrv.server.event_log import Journal
+    from rocketwire_namesrv.tls.contexts import TlsContexts
+
+__all__ = ["Observed", "Pages"]
+
+MOST_AWAITED: Final = 16
+"""Brokers that the server waits for, and that are named."""
+MOST_WANTED: Final = 255
+"""Characters of the beginning of topic names that somebody looks for."""
+
+
+class Observed(Protocol):
+    """What is looked at: a server."""
+
+    @property
+    def state(self) -> State:
+        """What it knows."""
+        ...
+
+    @property
+    def connections(self) -> Sized:
+        """Those open now."""
+        ...
+
+    @property
+    def door(self) -> Door:
+        """What lets them in."""
+        ...
+
+    @property
+    def tls(self) -> TlsContexts:
+        """Its certificates."""
+        ...
+
+    @property
+    def journal(self) -> Journal:
+        """Where everything that happens is written down."""
+        ...
+
+    @property
+    def driver_name(self) -> str:
+        """How connections are served."""
+        ...
+
+
+class Pages:
+    """The documents of one server.
+
+    Args:
+        server: what they tell of.
+        observer: what it has heard.
+        address: the IP address that the port listens on.
+    """
+
+    def __init__(self, server: Observed, observer: Observer, address: str) -> None:
+        self._server = server
+        self._observer = observer
+        self._local_only = is_loopback(address)
+        self._exposition = Exposition(
+            server.state,
+            observer,
+            now=trio.current_time,
+            connections=lambda: len(server.connections),
+            opened=lambda: server.door.admitted,
+            expiry=lambda: server.tls.expiry,
+            driver=server.driver_name,
+        )
+
+    def exchange(self) -> Exchange:
+        """What one connection needs."""
+        return Exchange(self.respond, local_only=self._local_only, refused=self._refused)
+
+    def _refused(self, host: str) -> None:
+        self._server.journal.record((ForeignHostRefused(host=host),), None)
+
+    def respond(self, path: str, query: Mapping[str, str]) -> Document | None:
+        """The document under a path, None if there is none."""
+        if path == "/metrics":
+            return Document(200, CONTENT_TYPE, self._exposition.text())
+        if path == "/healthz":
+            return plain(200, "ok")
+        if path == "/readyz":
+            return self._ready()
+        if path == "/":
+            return Document(200, "text/html; charset=utf-8", self._page(query.get("topic", "")))
+        return None
+
+    def _ready(self) -> Document:
+        state = self._server.state
+        if state.is_ready(trio.current_time()):
+            return plain(200, "ready")
+        why = "the server stops" if state.shutting_down else "no routes are given out yet"
+        return plain(503, f"not ready: {why}")
+
+    def _page(self, wanted: str) -> bytes:
+        state, observer = self._server.state, self._observer
+        config = state.config
+        facts = {
+            "rocketwire": __version__,
+            "listening on": f"{config.bind_address}:{config.listen_port}",
+            "driver": self._server.driver_name,
+            "connections": str(len(self._server.connections)),
+            "requests": str(sum(state.counters.all_requests().values())),
+        }
+        if awaited := sorted(map(str, state.warm_start.awaited)):
+            facts["waiting for"] = ", ".join(awaited[:MOST_AWAITED])
+        status = status_of(state, trio.current_time(), wanted[:MOST_WANTED])
+        return status_page(status, facts, observer.permissions, observer.news, observer.troubles)

@@ -1,0 +1,98 @@
+"""Telling brokers of a new smallest broker id (905): one attempt each, over a connection of its own.
+
+Java: ``RouteInfoManager.notifyMinBrokerIdChanged``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire.wire.command import encode
+from rocketwire_namesrv.config.limits import Limit, LimitExceeded, exceeds
+from rocketwire_namesrv.runtime.logging_setup import LOGGER
+from rocketwire_namesrv.runtime.os_errors import os_error_text
+from rocketwire_namesrv.tls.contexts import TlsError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.protocol.state import Notification, State
+    from rocketwire_namesrv.tls.contexts import TlsContexts
+
+__all__ = ["Notifier"]
+
+AT_ONCE: Final = 64
+"""Brokers that are being told at a time."""
+
+
+class Notifier:
+    """Sends what the state wants brokers to know.
+
+    Args:
+        state: the server's.
+        tls: secures connections where ``tls.enable`` says so.
+        happened: takes note of what is not sent.
+
+    Attributes:
+        tasks: runs the attempts; without it, before and after a server's life, there are none.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        tls: TlsContexts,
+        happened: Callable[[Iterable[Occurrence], str | None], None],
+    ) -> None:
+        self.tasks: trio.Nursery | None = None
+        self._state = state
+        self._tls = tls
+        self._happened = happened
+        self._waiting = 0
+        self._places = trio.CapacityLimiter(AT_ONCE)
+
+    def send(self, notifications: Iterable[Notification]) -> None:
+        """Begin to tell; nobody waits for it."""
+        if self.tasks is None:
+            return
+        for address, command in notifications:
+            limit = self._state.config.max_notifications
+            if exceeds(self._waiting + 1, limit):
+                what = f"broker {address} is not told of the smallest broker id"
+                happened = LimitExceeded(limit=Limit.NOTIFICATIONS, allowed=limit, what=what)
+                self._happened((happened,), None)
+            else:
+                self._waiting += 1
+                self.tasks.start_soon(self._tell, address, encode(command))
+
+    async def _tell(self, address: str, frame: bytes) -> None:
+        try:
+            await self.tell(address, frame)
+        finally:
+            self._waiting -= 1
+
+    async def tell(self, address: str, frame: bytes) -> None:
+        """Send a frame to a broker; a failure is a warning in the log."""
+        host, _, port = address.rpartition(":")
+        seconds = self._state.config.connect_timeout_millis / 1000
+        try:
+            async with self._places:
+                with trio.fail_after(seconds):
+                    stream: trio.abc.Stream = await trio.open_tcp_stream(
+                        host.strip("[]"), int(port)
+                    )
+                    if self._state.config.use_tls:
+                        stream = await self._tls.secured(stream)
+                    async with stream:
+                        await stream.send_all(frame)
+        except (
+            OSError,
+            ValueError,
+            trio.TooSlowError,
+            trio.BrokenResourceError,
+            TlsError,
+        ) as error:
+            text = os_error_text(error)
+            LOGGER.warning("broker %s is not told of the smallest broker id: %s", address, text)

@@ -1,0 +1,470 @@
+"""The portable driver: sockets, time, files and the log around the sans-IO core, with trio.
+
+Rules of this file: one task per connection, which reads, lets the session work, and writes, in that
+order, so that a peer that does not read its answers is not read from either.  All state changes
+happen inside ``Session`` and ``State`` calls without an await between, which is all the locking
+there is.  ``except Exception`` stands around a connection: whatever a peer sends, the others are
+served.
+
+Java: ``NamesrvController``, ``NettyRemotingServer``.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+import trio
+
+from rocketwire_namesrv.config.access_control import exposed
+from rocketwire_namesrv.config.limits import Limit, LimitExceeded
+from rocketwire_namesrv.config.tls_settings import TlsMode
+from rocketwire_namesrv.protocol.counters import TimedWork
+from rocketwire_namesrv.protocol.handlers import Peer
+from rocketwire_namesrv.protocol.preamble import describe, is_plain
+from rocketwire_namesrv.protocol.session import NOTHING, Session
+from rocketwire_namesrv.runtime.durable_file import DurableFile
+from rocketwire_namesrv.runtime.logging_setup import LOGGER
+from rocketwire_namesrv.runtime.sockets import Listening, listen
+from rocketwire_namesrv.server import reactor
+from rocketwire_namesrv.server.acceptor import Door
+from rocketwire_namesrv.server.admin_port import Observation
+from rocketwire_namesrv.server.connection import Connection, Served
+from rocketwire_namesrv.server.event_log import Journal
+from rocketwire_namesrv.server.handshake import RefusedError, open_connection
+from rocketwire_namesrv.server.known_brokers import remember_for_ever
+from rocketwire_namesrv.server.notifier import Notifier
+from rocketwire_namesrv.server.reactor import Reactor
+from rocketwire_namesrv.server.signals import run_until_signal
+from rocketwire_namesrv.server.startup import kv_content, load_state
+from rocketwire_namesrv.server.timers import expire_for_ever, sweep_for_ever
+from rocketwire_namesrv.tls.contexts import TlsContexts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from rocketwire.errors import DecodeError
+    from rocketwire_namesrv.config.config import Config
+    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.protocol.session import Outcome
+    from rocketwire_namesrv.protocol.state import State
+    from rocketwire_namesrv.runtime.sockets import SocketStream
+    from rocketwire_namesrv.server.reactor import Link
+
+__all__ = ["NameServer", "load_state", "serve", "serve_until_signal"]
+
+READ_SIZE: Final = 65_536
+FAREWELL_SECONDS: Final = 3.0
+"""For answers that are under way when the server stops."""
+TIMED_BATCHES: Final = 64
+"""Of so many batches of bytes received one is timed."""
+LARGE: Final = 16_384
+"""Bytes of answers that are worth an account as long as they are not sent."""
+STEPS_SECONDS: Final = 0.0003
+"""For which a large registration goes on before others have their turn."""
+BEGINNING_SECONDS: Final = 0.00015
+"""For which it goes on at once when it has been received."""
+SERVED_STEPS_SECONDS: Final = 0.001
+"""For which it goes on before other tasks have their turn, where readers are served meanwhile."""
+
+
+async def serve(
+    config: Config,
+    *,
+    state: State | None = None,
+    task_status: trio.TaskStatus[NameServer] = trio.TASK_STATUS_IGNORED,
+) -> None:
+    """Run a name server until it is stopped (``NameServer.stop``) or cancelled.
+
+    Args:
+        config: settings; ``listen_port`` 0 takes any free port.
+        state: what it knows at the start; by default what is on disk.
+        task_status: told the server once it listens; ``NameServer.listening`` has the real port.
+
+    Raises:
+        BindError: an address is not ours, or a port is taken.
+        ConfigError: a value makes no sense.
+        StorageError: the KV file is there and makes no sense.
+        TlsError: there is no certificate though there must be one.
+    """
+    config.check()
+    server = NameServer(load_state(config) if state is None else state)
+    await server.run(task_status=task_status)
+
+
+async def serve_until_signal(config: Config, on_boot: Callable[[Listening, str], None]) -> int:
+    """Run a name server until SIGTERM or SIGINT, and stop it gracefully; main thread only.
+
+    Args:
+        config: settings.
+        on_boot: called when it listens, with where it does and the address of its status page,
+            which is empty if there is none.
+
+    Returns:
+        The number of the signal.
+    """
+    return await run_until_signal(partial(serve, config), on_boot)
+
+
+class NameServer:
+    """A running name server.
+
+    Attributes:
+        state: what it knows.
+        connections: those open now, by id.
+        listening: address and port, once it listens.
+        tls: its certificates.
+        journal: where everything that happens is written down.
+        notifier: tells brokers what they have to know.
+        door: lets connections in.
+        observation: the port for operators.
+        reactor: the driver of its sockets; None where each has a task.
+        stopped: set when ``run`` has come to its end.
+    """
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.connections: dict[int, Served] = {}
+        self.listening = Listening(state.config.bind_address, state.config.listen_port)
+        self.reactor: Reactor | None = None
+        self.tls = TlsContexts(state.config.tls)
+        self.journal = Journal()
+        self.notifier = Notifier(state, self.tls, self.happened)
+        self.door = Door(state, self.welcome, self.happened)
+        self.observation = Observation(self)
+        self.stopped = trio.Event()
+        self._next_id = 1
+        self._batches = 0
+        self._stopping = trio.Event()
+        self._turn = trio.Semaphore(1, max_value=1)
+        self._kv_file = DurableFile(
+            "the KV configuration",
+            lambda: state.config.kv_config_path,
+            lambda: kv_content(state),
+        )
+        self._config_file = DurableFile(
+            "the configuration",
+            lambda: state.config.config_store_path,
+            lambda: state.config.stored(),
+        )
+
+    async def run(
+        self, *, task_status: trio.TaskStatus[NameServer] = trio.TASK_STATUS_IGNORED
+    ) -> None:
+        """Listen and serve; see ``serve``."""
+        config = self.state.config
+        await self.tls.start()
+        listener = await listen(config.bind_address, config.listen_port)
+        with listener:
+            self.listening = Listening(config.bind_address, listener.getsockname()[1])
+            self.state.config = replace(config, listen_port=self.listening.port)
+            self.state.epoch_ms = int((time.time() - trio.current_time()) * 1000)
+            self.state.started = trio.current_time()
+            await self.observation.start()
+            async with trio.open_nursery() as connections:
+                if config.driver != "portable" and reactor.is_available():
+                    self.reactor = Reactor(self, connections, self.state.counters)
+                    connections.start_soon(self.reactor.run)
+                self._connections = connections
+                async with trio.open_nursery() as services:
+                    self.notifier.tasks = services
+                    services.start_soon(self.door.accept_for_ever, listener)
+                    services.start_soon(sweep_for_ever, self)
+                    services.start_soon(expire_for_ever, self)
+                    services.start_soon(self.tls.watch)
+                    services.start_soon(remember_for_ever, self)
+                    services.start_soon(self.observation.serve)
+                    self.happened(exposed(self.state.config, listener.getsockname()[0]), None)
+                    task_status.started(self)
+                    await self._stopping.wait()
+                    self.notifier.tasks = None
+                    services.cancel_scope.cancel()
+                listener.close()
+                connections.cancel_scope.deadline = trio.current_time() + FAREWELL_SECONDS
+                for connection in list(self.connections.values()):
+                    connection.finish("the server stops")
+                if self.reactor is not None:
+                    self.reactor.stop()
+        self.stopped.set()
+
+    async def stop(self) -> None:
+        """Let ``run`` come to its end; with enableShutdownGracefully after the GO_AWAY phase.
+
+        From now on no routes are given out, as in Java from 5.5.1 on.  In that phase clients that
+        understand it are sent away, and the other requests of all others are served (Java:
+        ``NamesrvController.shutdown``, ``NettyRemotingServer.shutdown``).
+        """
+        config = self.state.config
+        self.state.shutting_down = True
+        if config.enable_shutdown_gracefully:
+            self.state.sends_away = True
+            await trio.sleep(max(0, config.shutdown_wait_time_seconds))
+        self._stopping.set()
+
+    # ---- connections
+
+    def welcome(self, stream: SocketStream, address: str) -> None:
+        """Serve an accepted connection, for which there is a place.
+
+        Args:
+            stream: the server owns it from now on.
+            address: of the peer, ``host:port``, for the log.
+        """
+        if self.reactor is None:
+            self._connections.start_soon(self._serve_accepted, stream, address, b"")
+            return
+        peer = self._new_peer(address)
+        session = Session(self.state, peer)
+        link = self.reactor.add(stream, session, peer, self._idle_limit())
+        self.connections[peer.connection_id] = link
+
+    def begins_plainly(self, data: bytes) -> bool:
+        """Whether a connection that begins so speaks frames, and may."""
+        return is_plain(data) and self.tls.mode is not TlsMode.ENFORCING
+
+    def pass_on(self, connection: Link, received: bytes) -> None:
+        """Serve a connection of the reactor with a task of its own."""
+        del self.connections[connection.peer.connection_id]
+        self._connections.start_soon(
+            self._serve_accepted, connection.stream, connection.peer.address, received
+        )
+
+    async def _serve_accepted(self, stream: SocketStream, address: str, received: bytes) -> None:
+        try:
+            await self.serve_stream(stream, address, received)
+        finally:
+            self.door.leave(address)
+
+    def _new_peer(self, address: str) -> Peer:
+        peer = Peer(self._next_id, address)
+        self._next_id += 1
+        return peer
+
+    @property
+    def status_page(self) -> str:
+        """Address of the page for operators; empty if there is none."""
+        return self.observation.url
+
+    @property
+    def driver_name(self) -> str:
+        """How connections are served: ``reactor`` or ``portable``."""
+        return "portable" if self.reactor is None else "reactor"
+
+    def _idle_limit(self) -> float:
+        idle = self.state.config.server_channel_max_idle_time_seconds
+        return idle if idle > 0 else math.inf
+
+    async def serve_stream(
+        self, stream: trio.abc.Stream, address: str, received: bytes = b""
+    ) -> None:
+        """Serve one connection until it ends, and close it.
+
+        Args:
+            stream: any stream of bytes; the server owns it from now on.
+            address: of the peer, ``host:port``, for the log.
+            received: what has been read from it already.
+        """
+        peer = self._new_peer(address)
+        connection = Connection(stream, Session(self.state, peer), peer, self._idle_limit())
+        self.connections[peer.connection_id] = connection
+        try:
+            try:
+                with connection.scope:
+                    await self._converse(connection, await self._open(connection, received))
+            except (trio.BrokenResourceError, trio.ClosedResourceError) as error:
+                connection.finish(f"broken: {error.__cause__ or error}")
+            finally:
+                self.lost(connection)
+        except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
+            LOGGER.exception("connection of %s failed, it is closed", address)
+        finally:
+            del self.connections[peer.connection_id]
+            await trio.aclose_forcefully(connection.stream)
+
+    async def _open(self, connection: Connection, received: bytes) -> bytes:
+        """Come to the first frame; returns bytes of it, if there are any yet."""
+        try:
+            return await open_connection(connection, self.tls, self.state, received)
+        except RefusedError as refused:
+            address = connection.peer.address
+            self.happened((refused.kind(client=address, reason=str(refused)),), address)
+            connection.finish(f"refused before its first frame: {refused}")
+            return b""
+
+    async def _converse(self, connection: Connection, data: bytes) -> None:
+        session = connection.session
+        receive, work = connection.stream.receive_some, session.receive
+        while connection.closing is None:
+            if not data:
+                connection.reading = True
+                data = bytes(await receive(READ_SIZE))
+                connection.reading = False
+                if not data:
+                    connection.finish("closed by the peer")
+                    return
+            now = trio.current_time()
+            self._batches += 1
+            if self._batches % TIMED_BATCHES:
+                if answers := session.reads(data, now):
+                    data = b""
+                    await self._send(connection, answers)
+                    continue
+                outcome = work(data, now)
+            else:
+                outcome = self.state.counters.timed(work, data, now)
+            connection.note_progress(data, outcome, now)
+            data = b""
+            await self.carry_out(connection, outcome)
+
+    async def carry_out(self, connection: Served, outcome: Outcome) -> None:
+        """Do what a session wants done, and let it go on until it waits for bytes."""
+        while True:
+            self.report(connection, outcome)
+            send = outcome.send if await self._saved(outcome) else outcome.send_unsaved
+            if send:
+                await self._send(connection, send)
+            if outcome.close is not None:
+                self.refuse(connection, outcome.close)
+            if not connection.session.busy:
+                return
+            outcome = await self._proceed(connection)
+
+    def note_unsent(self, connection: Served, size: int) -> None:
+        """Keep the account of answers that wait for their peer to take them; end who has most, when
+        it is too much."""
+        unsent, limit = self.state.unsent, self.state.config.max_all_unsent_bytes
+        unsent.note(connection.peer.connection_id, size if size >= LARGE else 0)
+        for number, most in unsent.relieved(limit):
+            what = f"answers that are not taken; connection {number} with {most} bytes is closed"
+            happened = LimitExceeded(limit=Limit.ALL_UNSENT_BYTES, allowed=limit, what=what)
+            self.happened((happened,), None)
+            if (other := self.connections.get(number)) is not None:
+                other.close("answers were not taken, and too many wait for all peers")
+
+    async def _send(self, connection: Served, answers: bytes) -> None:
+        connection.sending = True
+        if len(answers) >= LARGE:
+            self.note_unsent(connection, len(answers))
+        await connection.stream.send_all(answers)
+        if len(answers) >= LARGE:
+            self.note_unsent(connection, 0)
+        connection.sending = False
+        connection.heard = trio.current_time()
+
+    async def _saved(self, outcome: Outcome) -> bool:
+        """Bring to disk what is acknowledged; False where something of it cannot be written."""
+        kv = not outcome.persist_kv or await self._saved_kv()
+        config = not outcome.persist_config or await self._config_file.save()
+        return kv and config
+
+    async def _saved_kv(self) -> bool:
+        counters = self.state.counters
+        began = counters.begin()
+        saved = await self._kv_file.save()
+        if saved:
+            counters.took(TimedWork.KV_PERSIST, began)
+        return saved
+
+    async def _proceed(self, connection: Served) -> Outcome:
+        """Let a session go on; in small steps and by turns, if it says so."""
+        session = connection.session
+        if session.stepping:
+            if not connection.has_turn:
+                await self._turn.acquire()
+                connection.has_turn = True
+            try:
+                outcome = self._steps(session)
+                while outcome is NOTHING and session.stepping:
+                    await trio.lowlevel.checkpoint()
+                    outcome = self._steps(session)
+            finally:
+                self._leave_turn(connection)
+        else:
+            await trio.lowlevel.checkpoint()
+            outcome = session.proceed(trio.current_time())
+        connection.note_progress(b"", outcome, trio.current_time())
+        return outcome
+
+    def begin_steps(self, connection: Served) -> Outcome | None:
+        """Take the first steps of a request at once, if nobody else is in the midst of one; None
+        where it has to be carried out."""
+        try:
+            self._turn.acquire_nowait()
+        except trio.WouldBlock:
+            return None
+        connection.has_turn = True
+        outcome = _take_steps(connection.session, BEGINNING_SECONDS)
+        if outcome is NOTHING and connection.session.stepping:
+            return None
+        self._leave_turn(connection)
+        connection.note_progress(b"", outcome, trio.current_time())
+        return outcome
+
+    def _steps(self, session: Session) -> Outcome:
+        """Take steps of a request, between two turns of the event loop."""
+        if self.reactor is None:
+            return _take_steps(session, STEPS_SECONDS)
+        return _take_steps(session, SERVED_STEPS_SECONDS, self.reactor.serve_ready)
+
+    def _leave_turn(self, connection: Served) -> None:
+        if connection.has_turn:
+            connection.has_turn = False
+            self._turn.release()
+
+    def report(self, connection: Served, outcome: Outcome) -> None:
+        """Log what happened, tell brokers, and end the connections that are to be ended."""
+        if outcome.occurrences:
+            self.journal.record(outcome.occurrences, connection.peer.address)
+            self.notifier.send(outcome.notify)
+        for number in outcome.close_connections:
+            if (other := self.connections.get(number)) is not None:
+                other.close("closed at the request of another connection")
+
+    def refuse(self, connection: Served, error: DecodeError) -> None:
+        """End a connection whose bytes are no command."""
+        opening = connection.opening or error.excerpt
+        looks = f"; it looks like {describe(opening)}" if opening else ""
+        LOGGER.warning("connection of %s closed: %s%s", connection.peer.address, error, looks)
+        connection.finish(f"bytes that are no command: {error}{looks}")
+
+    def forget(self, connection: Served) -> None:
+        """Drop a connection that has ended, and give its place to another one."""
+        del self.connections[connection.peer.connection_id]
+        self.door.leave(connection.peer.address)
+
+    def lost(self, connection: Served) -> None:
+        """Take note of a connection's end; not at the server's own, which brokers outlive."""
+        if not self._stopping.is_set():
+            occurrences = connection.session.lost(trio.current_time(), connection.reason)
+            self.happened(occurrences, connection.peer.address)
+        else:
+            connection.session.abandon()
+        self._leave_turn(connection)
+        self.state.unsent.note(connection.peer.connection_id, 0)
+        self.journal.record_end(connection)
+
+    # ---- what happened
+
+    def happened(self, occurrences: Iterable[Occurrence], address: str | None) -> None:
+        """Take note of what happened, and tell the brokers that it concerns."""
+        self.journal.record(occurrences, address)
+        self.notifier.send(self.state.notifications(occurrences))
+
+
+def _take_steps(
+    session: Session, seconds: float, between: Callable[[], None] | None = None
+) -> Outcome:
+    """Take steps of a request for a while, or to its end; before and after each of them others are
+    served."""
+    until = time.monotonic() + seconds
+    if between is not None:
+        between()
+    while True:
+        outcome = session.proceed(trio.current_time())
+        if between is not None:
+            between()
+        if outcome is not NOTHING or not session.stepping or time.monotonic() >= until:
+            return outcome

@@ -1,0 +1,76 @@
+"""Serving until a signal: SIGTERM and SIGINT stop a server, SIGHUP makes it read its certificate again."""
+
+from __future__ import annotations
+
+import signal
+from typing import TYPE_CHECKING, Protocol
+
+import trio
+
+from rocketwire_namesrv.runtime.logging_setup import LOGGER
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Awaitable, Callable
+
+    from rocketwire_namesrv.runtime.sockets import Listening
+    from rocketwire_namesrv.tls.contexts import TlsContexts
+
+__all__ = ["Stoppable", "run_until_signal"]
+
+
+class Stoppable(Protocol):
+    """What signals act upon: a server."""
+
+    listening: Listening
+    tls: TlsContexts
+    stopped: trio.Event
+
+    @property
+    def status_page(self) -> str:
+        """Address of the page for operators; empty if there is none."""
+        ...
+
+    async def stop(self) -> None:
+        """Let the server come to its end."""
+
+
+async def run_until_signal(
+    serve: Callable[..., Awaitable[None]], on_boot: Callable[[Listening, str], None]
+) -> int:
+    """Run a server until SIGTERM or SIGINT, and stop it gracefully; main thread only.
+
+    A second signal cuts the graceful phase short.
+
+    Args:
+        serve: runs the server, and tells ``task_status`` of it once it listens.
+        on_boot: called then, with where the server listens and the address of its status page.
+
+    Returns:
+        The number of the signal.
+    """
+    with trio.open_signal_receiver(signal.SIGTERM, signal.SIGINT, signal.SIGHUP) as signals:
+        async with trio.open_nursery() as nursery:
+            server: Stoppable = await nursery.start(serve)
+            on_boot(server.listening, server.status_page)
+            number = await _told_to_stop(server, signals)
+            LOGGER.info("stopping on signal %d", number)
+            nursery.start_soon(server.stop)
+            nursery.start_soon(_stop_at_once, server, signals, nursery.cancel_scope)
+            await server.stopped.wait()
+            nursery.cancel_scope.cancel()
+    return number
+
+
+async def _told_to_stop(server: Stoppable, signals: AsyncIterator[int]) -> int:
+    """Wait for a signal that ends the server, and see to others."""
+    while (number := await anext(signals)) == signal.SIGHUP:
+        await server.tls.reload()
+    return number
+
+
+async def _stop_at_once(
+    server: Stoppable, signals: AsyncIterator[int], scope: trio.CancelScope
+) -> None:
+    """Let the next signal end everything."""
+    await _told_to_stop(server, signals)
+    scope.cancel()

@@ -1,0 +1,66 @@
+"""What a server knows when it starts: its settings, and what is on disk; and what it brings there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire_namesrv.protocol.state import State
+from rocketwire_namesrv.routes.kv_config import KVConfig
+from rocketwire_namesrv.routes.warm_start import WarmStart
+from rocketwire_namesrv.runtime import storage
+from rocketwire_namesrv.runtime.logging_setup import LOGGER
+from rocketwire_namesrv.runtime.os_errors import os_error_text
+
+if TYPE_CHECKING:
+    from rocketwire_namesrv.config.config import Config
+
+__all__ = ["kv_content", "load_state"]
+
+
+def load_state(config: Config) -> State:
+    """Make the state of a server that starts now, with what is on disk; blocks.
+
+    Raises:
+        StorageError: the KV file is there and makes no sense.
+    """
+    table = {}
+    unread = False
+    if config.kv_config_path:
+        try:
+            table = storage.load_kv(config.kv_config_path)
+        except OSError as error:
+            LOGGER.warning(
+                "load KV config table exception, it starts empty: %s", os_error_text(error)
+            )
+            unread = True
+    state = State(
+        config,
+        kv=KVConfig(table),
+        allow_config_update=config.allow_config_update,
+        warm_start=_warm_start(config),
+    )
+    state.kv_unread = unread
+    return state
+
+
+def kv_content(state: State) -> bytes:
+    """The bytes of the KV file at this moment.
+
+    Raises:
+        OSError: what is in the file could not be read, and must not be lost.
+    """
+    if state.kv_unread:
+        raise OSError("the file could not be read at the start, it is not overwritten")
+    return storage.kv_document(state.kv.document())
+
+
+def _warm_start(config: Config) -> WarmStart:
+    """The wait for the brokers in the file of known ones; none where there is no such file."""
+    if config.warm_start_seconds <= 0 or not config.known_brokers_path:
+        return WarmStart()
+    try:
+        known = storage.load_brokers(config.known_brokers_path)
+    except (OSError, storage.StorageError) as error:
+        LOGGER.warning("no broker is known from before: %s", os_error_text(error))
+        return WarmStart()
+    return WarmStart(known, config.warm_start_seconds)

@@ -1,0 +1,103 @@
+"""What time brings: connections whose time is up, brokers that have been silent for too long, parts
+of registrations that do not come.
+
+Rules of this file: no cancel scope and no timer per connection or request: all connections are
+looked at once in a while.
+
+Java: ``NamesrvController.startScheduleService``, ``IdleStateHandler``.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+import trio
+
+from rocketwire_namesrv.events import Reason
+from rocketwire_namesrv.protocol.counters import TimedWork
+from rocketwire_namesrv.runtime.logging_setup import LOGGER
+from rocketwire_namesrv.server.connection import Deadlines
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.protocol.state import State
+    from rocketwire_namesrv.server.connection import Served
+
+__all__ = ["expire_for_ever", "sweep_for_ever"]
+
+FIRST_SCAN_SECONDS: Final = 5.0
+"""From the start to the first look for silent brokers, as in Java."""
+SWEEP_SECONDS: Final = 1.0
+"""Between two looks for idle connections; less where a limit is short."""
+
+
+class Timed(Protocol):
+    """What time acts upon: a server."""
+
+    @property
+    def state(self) -> State:
+        """What it knows."""
+        ...
+
+    @property
+    def connections(self) -> Mapping[int, Served]:
+        """Those open now, by id."""
+        ...
+
+    def happened(self, occurrences: Iterable[Occurrence], address: str | None) -> None:
+        """Take note of what happened."""
+
+
+async def sweep_for_ever(server: Timed) -> None:
+    """End connections whose time is up, and complete registrations without their last part, until
+    cancelled."""
+    pause = 0.0
+    while True:
+        await trio.sleep(pause)
+        pause = _sweep(server)
+
+
+def _sweep(server: Timed) -> float:
+    """End the connections whose time is up; returns seconds until the next look."""
+    now = trio.current_time()
+    _complete_parts(server, now)
+    deadlines = Deadlines.of(server.state.config)
+    shortest = min(deadlines)
+    for connection in list(server.connections.values()):
+        shortest = min(shortest, connection.idle_limit)
+        if (why := connection.overdue(now, deadlines)) is not None:
+            server.happened((why,), None)
+            connection.close(why.what, Reason.IDLE)
+    return min(SWEEP_SECONDS, shortest / 8)
+
+
+def _complete_parts(server: Timed, now: float) -> None:
+    try:
+        server.happened(server.state.complete_parts(now), None)
+    except Exception:  # noqa: BLE001 - connections have to be looked at all the same
+        LOGGER.exception("a registration without its last part failed")
+
+
+async def expire_for_ever(server: Timed) -> None:
+    """Remove silent brokers, until cancelled."""
+    await trio.sleep(FIRST_SCAN_SECONDS)
+    pause = max(1, server.state.config.scan_not_active_broker_interval) / 1000
+    while True:
+        try:
+            _expire(server)
+        except Exception:  # noqa: BLE001 - without scans silent brokers would stay
+            LOGGER.exception("the scan for silent brokers failed, the next one comes")
+        await trio.sleep(pause)
+
+
+def _expire(server: Timed) -> None:
+    counters = server.state.counters
+    began = counters.begin()
+    occurrences, numbers = server.state.expire(trio.current_time())
+    counters.took(TimedWork.EXPIRY_SCAN, began)
+    server.happened(occurrences, None)
+    for number in numbers:
+        if (connection := server.connections.get(number)) is not None:
+            connection.close("its broker has been silent for too long", Reason.EXPIRED)

@@ -1,0 +1,253 @@
+"""Certificates in use: loaded, made for the test mode, and taken anew when their files change.
+
+Rules of this file: a new certificate is used only after its key, its trust and itself have been
+loaded together; until then the old one stays.  Connections keep what they began with.  Files are
+read, and keys are made, in a thread.
+
+Java: ``NettyRemotingServer.loadSslContext``, ``FileWatchService``.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar
+
+import trio
+
+from rocketwire_namesrv.config.tls_settings import ClientAuth, TlsMode, TlsSettings
+from rocketwire_namesrv.runtime.logging_setup import LOGGER
+from rocketwire_namesrv.runtime.os_errors import os_error_text
+from rocketwire_namesrv.runtime.storage import StorageError, first_certificate, load_config
+from rocketwire_namesrv.tls.certificate_dates import expiry_of
+from rocketwire_namesrv.tls.certificates import TlsError, make_client_context, make_server_context
+from rocketwire_namesrv.tls.ciphers import choose
+from rocketwire_namesrv.tls.stream import TlsStream
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Callable
+
+__all__ = ["TlsContexts", "TlsError", "check_files"]
+
+T = TypeVar("T")
+
+UNUSABLE: Final = "the TLS certificate cannot be used, TLS connections are refused"
+WATCH_SECONDS: Final = 0.5
+"""Between two looks at the files; Java's number."""
+
+_Signature = tuple[tuple[int, int, int] | None, ...]
+
+
+class _Loaded(NamedTuple):
+    """What was read from files, and what these looked like before."""
+
+    settings: TlsSettings
+    signature: _Signature
+    context: ssl.SSLContext
+    expiry: float
+
+
+class TlsContexts:
+    """The TLS of one name server.
+
+    Attributes:
+        mode: whether connections may, must or must not begin with TLS; never changes.
+        expiry: until when the certificate from a file is valid, in seconds since 1970; NaN without
+            one.
+    """
+
+    def __init__(self, settings: TlsSettings) -> None:
+        self.mode = settings.mode
+        self.expiry = math.nan
+        self._given = settings
+        self._settings = settings  # with what tls.config.file says
+        self._signature: _Signature = ()
+        self._server: ssl.SSLContext | None = None
+        self._client: ssl.SSLContext | None = None
+        self._missing = ""  # why there is no context, once that was found out
+        self._one_at_a_time = trio.Lock()
+
+    async def start(self) -> None:
+        """Load the certificate; in test mode only where every connection will need it.
+
+        Files that cannot be used are an error in the log, and TLS connections are refused until
+        they can, as in Java.
+
+        Raises:
+            TlsError: no certificate is named outside the test mode, or none can be made in it
+                though the mode is enforcing.
+        """
+        if self.mode is TlsMode.DISABLED:
+            return
+        self._settings = await _in_thread(lambda: _with_file(self._given))
+        for remark in _remarks(self._settings):
+            LOGGER.warning("TLS: %s", remark)
+        if self._settings.test_mode:
+            if self.mode is TlsMode.ENFORCING:
+                await self.server_context()
+        else:
+            _require_paths(self._settings)
+            await self._load(UNUSABLE)
+
+    async def server_context(self) -> ssl.SSLContext:
+        """What a connection begins TLS with; in test mode the first one waits for the certificate.
+
+        Raises:
+            TlsError: there is none.
+        """
+        if self._server is None and self._settings.test_mode:
+            async with self._one_at_a_time:
+                if self._server is None and not self._missing:
+                    await self._make_self_signed()
+        if self._server is None:
+            raise TlsError(self._missing)
+        return self._server
+
+    async def _make_self_signed(self) -> None:
+        try:
+            self._server = await _in_thread(lambda: make_server_context(self._settings))
+        except TlsError as error:
+            self._missing = str(error)
+        else:
+            LOGGER.info("TLS test mode: connections get a self-signed certificate")
+
+    async def client_context(self) -> ssl.SSLContext:
+        """What a connection to a broker begins TLS with.
+
+        Raises:
+            TlsError: its files cannot be used.
+        """
+        if self._client is None:
+            self._client = await _in_thread(lambda: make_client_context(self._settings))
+        return self._client
+
+    async def secured(self, stream: trio.abc.Stream) -> TlsStream:
+        """Begin TLS over a connection to a broker, which is closed where that fails.
+
+        Raises:
+            TlsError: it fails, or its files cannot be used.
+        """
+        try:
+            secured = TlsStream(stream, await self.client_context(), server_side=False)
+            await secured.do_handshake()
+        except BaseException as error:
+            await trio.aclose_forcefully(stream)
+            if isinstance(error, trio.BrokenResourceError):
+                raise TlsError(f"the TLS handshake failed: {error.__cause__}") from error
+            raise
+        return secured
+
+    async def reload(self) -> None:
+        """Take the files as they are now; where they cannot be used all stays as it is."""
+        if self.mode is TlsMode.DISABLED or self._settings.test_mode:
+            LOGGER.info("TLS: there are no files to reload")
+            return
+        if await self._load("the TLS files are not taken, what was loaded before stays"):
+            LOGGER.info("TLS: certificate and keys are loaded")
+
+    async def watch(self) -> None:
+        """Reload whenever one of the files has changed; without files nothing is done."""
+        while self.mode is not TlsMode.DISABLED and not self._settings.test_mode:
+            await trio.sleep(WATCH_SECONDS)
+            paths = _paths(self._settings)
+            if await trio.to_thread.run_sync(_signature_of, paths) != self._signature:
+                await self.reload()
+
+    async def _load(self, failure: str) -> bool:
+        """Load all files and use them, or say why not; whether it could be done."""
+        async with self._one_at_a_time:
+            paths = _paths(self._settings)
+            self._signature = await trio.to_thread.run_sync(_signature_of, paths)
+            try:
+                loaded = await _in_thread(lambda: _loaded(self._given))
+            except TlsError as error:
+                self._missing = str(error)
+                LOGGER.error("%s: %s", failure, error)
+                return False
+            self._settings, self._signature, self._server, self.expiry = loaded
+            self._client = None
+            return True
+
+
+def check_files(given: TlsSettings) -> list[str]:
+    """Load what a start with these settings would load, and throw it away; blocks.
+
+    Returns:
+        What the start would warn of.
+
+    Raises:
+        TlsError: the server would not start.
+    """
+    if given.mode is TlsMode.DISABLED:
+        return []
+    settings = _with_file(given)
+    remarks = [*_remarks(settings)]
+    if not settings.test_mode:
+        _require_paths(settings)
+        try:
+            _loaded(given)
+        except TlsError as error:
+            remarks.append(f"{UNUSABLE}: {error}")
+    elif given.mode is TlsMode.ENFORCING:
+        make_server_context(settings)
+    return remarks
+
+
+def _remarks(settings: TlsSettings) -> tuple[str, ...]:
+    return (*settings.remarks, *choose(settings.ciphers).remarks)
+
+
+def _require_paths(settings: TlsSettings) -> None:
+    if not (settings.cert_path and settings.key_path):
+        raise TlsError(
+            "tls.test.mode.enable is false, and tls.server.certPath or tls.server.keyPath is not"
+            " set"
+        )
+
+
+async def _in_thread(work: Callable[[], T]) -> T:
+    return await trio.to_thread.run_sync(work)
+
+
+def _loaded(given: TlsSettings) -> _Loaded:
+    settings = _with_file(given)
+    signature = _signature_of(_paths(settings))
+    context = make_server_context(settings)
+    return _Loaded(settings, signature, context, expiry_of(first_certificate(settings.cert_path)))
+
+
+def _with_file(settings: TlsSettings) -> TlsSettings:
+    """The settings with what ``tls.config.file`` says, if it is there.
+
+    Raises:
+        TlsError: it is there and cannot be used.
+    """
+    if not settings.config_file or not os.path.isfile(settings.config_file):
+        return settings
+    try:
+        return settings.over(load_config(settings.config_file))
+    except (OSError, StorageError) as error:
+        raise TlsError(f"tls.config.file: {os_error_text(error)}") from error
+
+
+def _paths(settings: TlsSettings) -> tuple[str, ...]:
+    return (
+        settings.config_file,
+        settings.cert_path,
+        settings.key_path,
+        settings.trust_cert_path if settings.client_auth is not ClientAuth.NONE else "",
+    )
+
+
+def _signature_of(paths: tuple[str, ...]) -> _Signature:
+    """What changes when a file does; None for one that is not there."""
+    found: list[tuple[int, int, int] | None] = []
+    for path in paths:
+        try:
+            status = os.stat(path)
+        except OSError:
+            found.append(None)
+        else:
+            found.append((status.st_mtime_ns, status.st_size, status.st_ino))
+    return tuple(found)
