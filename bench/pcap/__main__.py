@@ -30,7 +30,7 @@ from bench.namesrv import machine
 from bench.pcap.captures import LARGE, PROFILES, Capture, Folder
 from bench.pcap.figures import Figure, lines
 from bench.pcap.spending import Spent, run
-from rocketwire_tools.pcap.dissector import dissector
+from rocketwire_tools.pcap.dissector.dissector import dissector
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Final
 
 import zstandard
 
-from rocketwire_tools.pcap.splits import find_record, read_head
+from rocketwire_tools.pcap.files.splits import find_record, read_head
 from tests.support import captures
 from tests.support.captures.made import make, save
 from tests.support.captures.network import Trouble

@@ -6,8 +6,8 @@ import json
 import sys
 import time
 
-from rocketwire_tools.pcap.collecting import spare_collections
-from rocketwire_tools.pcap.engine import Decoder
+from rocketwire_tools.pcap.decode.decoder import Decoder
+from rocketwire_tools.pcap.decode.memory import spare_collections
 
 
 def main() -> None:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench.spark import captures
 from bench.spark.spent import Spent, measure
-from rocketwire_tools.pcap.engine import Decoder
+from rocketwire_tools.pcap.decode.decoder import Decoder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

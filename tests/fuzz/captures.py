@@ -7,14 +7,15 @@ from functools import cache
 
 import numpy as np
 
-from rocketwire_tools.pcap.batches import BatchBuilder
-from rocketwire_tools.pcap.capture import CaptureReader
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.flows import Flows, Found
-from rocketwire_tools.pcap.inputs import RawSource
-from rocketwire_tools.pcap.packets import Addresses, Skipped, segments
-from rocketwire_tools.pcap.pairing import Pairing
-from rocketwire_tools.pcap.rows import COLUMNS, rows_of
+from rocketwire_tools.pcap.files.inputs import RawSource
+from rocketwire_tools.pcap.files.reader import CaptureReader
+from rocketwire_tools.pcap.packets.packets import Addresses, segments
+from rocketwire_tools.pcap.packets.skipped import Skipped
+from rocketwire_tools.pcap.rows.batches import BatchBuilder
+from rocketwire_tools.pcap.rows.pairing import Pairing
+from rocketwire_tools.pcap.rows.rows import COLUMNS, rows_of
+from rocketwire_tools.pcap.streams.flows import Flows, Found
 from tests.support.captures.files import NULL, RAW, SLL2, FileKind, write
 from tests.support.captures.made import make
 from tests.support.captures.network import LOSSY, Packet

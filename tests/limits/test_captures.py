@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.pcap import names
-from rocketwire_tools.pcap.capture import MAX_RECORD, MOST_RECORDS
-from rocketwire_tools.pcap.engine import Decoder, Options
+from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.packets import MOST_ADDRESSES
-from rocketwire_tools.pcap.reports import Summary
+from rocketwire_tools.pcap.files.records import MAX_RECORD, MOST_RECORDS
+from rocketwire_tools.pcap.packets.packets import MOST_ADDRESSES
+from rocketwire_tools.pcap.reports.reports import Summary
+from rocketwire_tools.pcap.rows import endpoints
 from tests.support.captures.made import save
 from tests.support.captures.network import ACK, SYN, Packet
 from tests.tools.pcap.decoded import rows
@@ -199,7 +199,7 @@ def test_all_requests_that_one_connection_has_open_find_their_answers(tmp_path: 
 
 
 def test_texts_of_twenty_thousand_clients_and_topics_are_right(tmp_path: Path) -> None:
-    assert names.MOST > 20_000
+    assert endpoints.MOST > 20_000
     streams = (
         stream(ask(1, topic=f"topic-{number}"), number=number, at=START + number)
         for number in range(20_000)

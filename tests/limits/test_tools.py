@@ -20,7 +20,7 @@ from rocketwire_tools.admin.command import RefusedError
 from rocketwire_tools.admin.producing import BATCH_BYTES, batches
 from rocketwire_tools.admin.snapshots import AT_ONCE, take_snapshot
 from rocketwire_tools.admin.streams import MAX_LINE, read_lines
-from rocketwire_tools.pcap.reports import Summary
+from rocketwire_tools.pcap.reports.reports import Summary
 from tests.tools.pcap.test_reports import made
 
 if TYPE_CHECKING:

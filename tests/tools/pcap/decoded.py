@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from rocketwire_tools.pcap.engine import Decoder, Options
+from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

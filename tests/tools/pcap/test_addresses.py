@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rocketwire_tools.pcap import packets
-from rocketwire_tools.pcap.engine import Decoder, Options
-from rocketwire_tools.pcap.packets import Addresses
+from rocketwire_tools.pcap.decode.decoder import Decoder, Options
+from rocketwire_tools.pcap.packets import packets
+from rocketwire_tools.pcap.packets.packets import Addresses
 from tests.tools.pcap.decoded import expected, frames, rows
 
 if TYPE_CHECKING:

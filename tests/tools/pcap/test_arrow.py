@@ -12,7 +12,7 @@ import pytest
 
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import pa
-from rocketwire_tools.pcap.rows import schema
+from rocketwire_tools.pcap.rows.rows import schema
 from tests.support import manifest
 
 if TYPE_CHECKING:

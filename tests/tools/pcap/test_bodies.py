@@ -8,7 +8,7 @@ import pytest
 
 from rocketwire.codes import RequestCode
 from rocketwire.messages.registry import OPERATIONS, Raw
-from rocketwire_tools.pcap.bodies import body_text
+from rocketwire_tools.pcap.rows.bodies import body_text
 
 SENDING = [code for code, one in OPERATIONS.items() if one.request_body is Raw.MESSAGE_BODY]
 

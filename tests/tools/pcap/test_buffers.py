@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pytest
 
-from rocketwire_tools.pcap.buffers import blocks_of, buffer_of
+from rocketwire_tools.pcap.files.buffers import blocks_of, buffer_of
 
 if TYPE_CHECKING:
-    from rocketwire_tools.pcap.buffers import Buffer
+    from rocketwire_tools.pcap.files.buffers import Buffer
 
 
 def _is_as_asked(buffer: Buffer) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from rocketwire_tools.pcap import chunk
-from rocketwire_tools.pcap.packets import Segments
+from rocketwire_tools.pcap.packets.packets import Segments
+from rocketwire_tools.pcap.streams import chunk
 
 
 def mixed_alike(source: Any, target: Any) -> Any:

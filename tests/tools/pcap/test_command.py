@@ -17,8 +17,8 @@ import pytest
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.arrow import pa
-from rocketwire_tools.pcap.output import JsonLines
-from rocketwire_tools.pcap.rows import COLUMNS, schema
+from rocketwire_tools.pcap.rows.output import JsonLines
+from rocketwire_tools.pcap.rows.rows import COLUMNS, schema
 from tests.support.captures.made import save
 from tests.tools.pcap.decoded import rows
 

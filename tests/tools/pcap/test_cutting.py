@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from rocketwire_tools.pcap.__main__ import main
-from rocketwire_tools.pcap.engine import Decoder, Options
-from rocketwire_tools.pcap.split_decoding import SplitDecoder
-from rocketwire_tools.pcap.splits import plan
+from rocketwire_tools.pcap.decode.decoder import Decoder, Options
+from rocketwire_tools.pcap.decode.split_decoder import SplitDecoder
+from rocketwire_tools.pcap.files.splits import plan
 from tests.support import manifest
 from tests.support.captures.made import save
 from tests.support.captures.recut import Said, Segments, Sent, cut, exchanges, recorded, resend
@@ -217,7 +217,7 @@ def test_the_rows_do_not_depend_on_the_way(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     if path_of_code == "in small chunks":
-        monkeypatch.setattr("rocketwire_tools.pcap.capture.MOST_RECORDS", 9)
+        monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", 9)
     packets, expected = packets_of(
         dialogues,
         few_bytes(dialogues),

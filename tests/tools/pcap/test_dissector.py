@@ -12,7 +12,7 @@ from rocketwire.codes import RequestCode
 from rocketwire.messages.registry import OPERATIONS
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.__main__ import main
-from rocketwire_tools.pcap.dissector import dissector, tables
+from rocketwire_tools.pcap.dissector.dissector import dissector, tables
 from tests.support.captures.made import make, save
 from tests.support.captures.network import ACK, CLEAN, Packet
 from tests.support.tshark import needs_tshark

@@ -18,9 +18,9 @@ import pytest
 import zstandard
 
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.pcap.capture import MAX_RECORD
-from rocketwire_tools.pcap.engine import Decoder, Options
+from rocketwire_tools.pcap.decode.decoder import Decoder, Options
 from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.files.records import MAX_RECORD
 from tests.support.captures.files import NULL, RAW, SLL, SLL2, FileKind
 from tests.support.captures.made import make, save
 from tests.support.captures.network import ACK, CLEAN, LOSSY, Packet, Trouble
@@ -293,7 +293,7 @@ def test_memory_does_not_grow_with_the_number_of_streams(usual: Made) -> None:
 
 @pytest.mark.process
 def test_the_decoder_does_not_import_the_name_server_or_trio() -> None:
-    source = "import sys, rocketwire_tools.pcap.engine; print([m for m in ('trio', 'pandas', 'rocketwire_namesrv') if m in sys.modules])"
+    source = "import sys, rocketwire_tools.pcap.decode.decoder; print([m for m in ('trio', 'pandas', 'rocketwire_namesrv') if m in sys.modules])"
     made = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
     assert b"[]" == made.stdout.strip()
 

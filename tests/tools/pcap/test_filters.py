@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rocketwire_tools.pcap import arrow
-from rocketwire_tools.pcap.filters import Filter, FilterError
-from rocketwire_tools.pcap.rows import COLUMNS, schema
+from rocketwire_tools.pcap.rows.filters import Filter, FilterError
+from rocketwire_tools.pcap.rows.rows import COLUMNS, schema
 
 NAMES = ("code", "topic", "latency_ns", "gap")
 ROWS = [(310, "a", None, False), (11, "b", 5, True), (310, None, 9, False), (105, "ab", 7, False)]

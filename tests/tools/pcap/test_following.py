@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_tools.pcap.__main__ import main
-from rocketwire_tools.pcap.ends import NoConnectionError, ends_of
+from rocketwire_tools.pcap.reports.connection_filter import NoConnectionError, ends_of
 from tests.tools.pcap.decoded import Row, rows
 
 if TYPE_CHECKING:

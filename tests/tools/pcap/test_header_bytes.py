@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from rocketwire_tools.pcap import header_bytes
+from rocketwire_tools.pcap.streams import header_bytes
 
 if TYPE_CHECKING:
     import pytest

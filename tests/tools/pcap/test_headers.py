@@ -16,14 +16,14 @@ from rocketwire.messages.registry import OPERATIONS
 from rocketwire.messages.send import SendMessageRequestHeaderV2
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.pcap.header_bytes import header_bytes
-from rocketwire_tools.pcap.headers import (
+from rocketwire_tools.pcap.headers.headers import (
     EVERYTHING,
     SHORT_NAMED,
     Columns,
     HeaderReader,
     ext_fields_text,
 )
+from rocketwire_tools.pcap.streams.header_bytes import header_bytes
 
 Array = np.ndarray[Any, Any]
 

@@ -23,7 +23,7 @@ MOST_MB = 256
 DECODE = """
 import re, sys
 from pathlib import Path
-from rocketwire_tools.pcap.engine import Decoder
+from rocketwire_tools.pcap.decode.decoder import Decoder
 decoder = Decoder(sys.argv[1])
 rows = sum(batch.num_rows for batch in decoder)
 status = Path("/proc/self/status").read_text()

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import zstandard
 
-from rocketwire_tools.pcap.inflating import KINDS, GzipReader, Members, gzip_reader
+from rocketwire_tools.pcap.files.decompress import KINDS, GzipReader, Members, gzip_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_tools.pcap.inflating import Inflating
+    from rocketwire_tools.pcap.files.decompress import Inflating
 
 PLAIN = random.Random(7).randbytes(300_000) + bytes(2_000_000)
 READERS: dict[str, Callable[[io.RawIOBase], Inflating]] = {

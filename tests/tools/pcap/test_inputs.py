@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.pcap import inputs
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.inputs import AHEAD, BLOCK, InflatedSource
+from rocketwire_tools.pcap.files import inputs
+from rocketwire_tools.pcap.files.inputs import AHEAD, BLOCK, InflatedSource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

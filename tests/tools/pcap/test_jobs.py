@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_tools.pcap import engine
 from rocketwire_tools.pcap.__main__ import main
-from rocketwire_tools.pcap.engine import Decoder, Options, Totals
+from rocketwire_tools.pcap.decode import decoder
+from rocketwire_tools.pcap.decode.decoder import Decoder, Options, Totals
+from rocketwire_tools.pcap.decode.jobs import Jobs
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.jobs import Jobs
-from rocketwire_tools.pcap.rows import COLUMNS, PLACES
-from rocketwire_tools.pcap.selection import Selection
-from rocketwire_tools.pcap.splits import find_record, read_head
+from rocketwire_tools.pcap.files.splits import find_record, read_head
+from rocketwire_tools.pcap.rows.rows import COLUMNS, PLACES
+from rocketwire_tools.pcap.rows.selection import Selection
 from tests.tools.pcap.decoded import rows
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def test_the_rows_and_their_order_are_those_of_one_process(
 def test_shares_with_pairs_across_cells_are_the_whole(
     lossy: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "CELL", 50_000)
+    monkeypatch.setattr(decoder, "CELL", 50_000)
     fields = [*COLUMNS, *PLACES]
     whole = rows(lossy.path, Options(fields=fields))
     parts = [

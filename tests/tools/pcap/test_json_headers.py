@@ -10,15 +10,15 @@ import pytest
 
 from rocketwire.codes import LanguageCode, RequestCode, SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.pcap import json_headers
-from rocketwire_tools.pcap.header_bytes import header_bytes, joined
-from rocketwire_tools.pcap.headers import Columns, HeaderReader
-from rocketwire_tools.pcap.json_headers import JsonHeaders
+from rocketwire_tools.pcap.headers import json as json_headers
+from rocketwire_tools.pcap.headers.headers import Columns, HeaderReader
+from rocketwire_tools.pcap.headers.json import JsonHeaders
+from rocketwire_tools.pcap.streams.header_bytes import header_bytes, joined
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.pcap.header_bytes import HeaderBytes
+    from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
 
 SENT = (
     b'{"code":310,"extFields":{"a":"group_12","b":"topic-7","c":"TBW102","e":"3","g":"1700000012345",'

@@ -9,10 +9,10 @@ import msgspec
 import pytest
 
 from rocketwire_tools.jsonlines import unbroken
-from rocketwire_tools.pcap import json_rows
 from rocketwire_tools.pcap.arrow import pa
-from rocketwire_tools.pcap.json_rows import JsonRows
-from rocketwire_tools.pcap.rows import COLUMNS, EVERY, RAW_BODY, schema
+from rocketwire_tools.pcap.rows import json_rows
+from rocketwire_tools.pcap.rows.json_rows import JsonRows
+from rocketwire_tools.pcap.rows.rows import COLUMNS, EVERY, RAW_BODY, schema
 
 if TYPE_CHECKING:
     from rocketwire_tools.pcap.arrow import Batch

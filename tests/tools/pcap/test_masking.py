@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_tools.pcap.__main__ import main
-from rocketwire_tools.pcap.redaction import Redaction
+from rocketwire_tools.pcap.rows.redaction import Redaction
 from tests.support import manifest
 
 if TYPE_CHECKING:

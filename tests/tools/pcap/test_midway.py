@@ -8,8 +8,8 @@ import pytest
 
 from rocketwire.codes import SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.pcap.engine import Options
-from rocketwire_tools.pcap.slots import Slots
+from rocketwire_tools.pcap.decode.decoder import Options
+from rocketwire_tools.pcap.streams.stream_table import Slots
 from tests.support.captures.made import save
 from tests.support.captures.network import ACK, SYN, Packet
 from tests.tools.pcap.decoded import rows
@@ -54,7 +54,7 @@ def packets(*parts: bytes) -> list[Packet]:
 
 @pytest.fixture
 def few_records(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("rocketwire_tools.pcap.capture.MOST_RECORDS", CONNECTIONS)
+    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", CONNECTIONS)
 
 
 @pytest.mark.usefixtures("few_records")

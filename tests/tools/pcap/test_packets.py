@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.pcap.engine import Decoder
-from rocketwire_tools.pcap.packets import UNREAD
+from rocketwire_tools.pcap.decode.decoder import Decoder
+from rocketwire_tools.pcap.packets.packets import UNREAD
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pytest
 
-from rocketwire_tools.pcap import engine
-from rocketwire_tools.pcap.pairing import EARLY_NS, Paired, Pairing
+from rocketwire_tools.pcap.decode import decoder
+from rocketwire_tools.pcap.rows.pairing import EARLY_NS, Paired, Pairing
 from rocketwire_tools.spark import correlation
 from tests.tools.pcap.decoded import Row, rows
 
@@ -103,11 +103,11 @@ def test_of_two_requests_with_one_number_the_second_is_answered(parts: int) -> N
     assert (1, 0) == (pairing.unanswered, pairing.waiting)
 
 
-@pytest.mark.parametrize("cell", [1 << 16, 1 << 18, engine.CELL])
+@pytest.mark.parametrize("cell", [1 << 16, 1 << 18, decoder.CELL])
 def test_where_batches_end_does_not_matter_to_pairs(
     cell: int, lossy: Made, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engine, "CELL", cell)
+    monkeypatch.setattr(decoder, "CELL", cell)
     found = rows(lossy.path)
     assert pairs_of(found) == [(row["request_code"], row["latency_ns"]) for row in found]
 

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.pcap.capture import CaptureReader
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.inputs import open_input
+from rocketwire_tools.pcap.files.inputs import open_input
+from rocketwire_tools.pcap.files.reader import CaptureReader
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -123,7 +123,7 @@ def test_packets_in_front_of_damage_are_given(
 def test_more_interfaces_than_a_section_may_have_are_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("rocketwire_tools.pcap.blocks.MAX_INTERFACES", 3)
+    monkeypatch.setattr("rocketwire_tools.pcap.files.pcapng_blocks.MAX_INTERFACES", 3)
     path = tmp_path / "interfaces.pcapng"
     path.write_bytes(section() + interface() * 3 + packet(number=2) + interface() + packet())
     packets, error = found(path)

@@ -10,9 +10,9 @@ import pytest
 
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.__main__ import main
-from rocketwire_tools.pcap.plotting import PlotError, Plotted, percentile
-from rocketwire_tools.pcap.reports import By
-from rocketwire_tools.pcap.rows import EVERY, schema
+from rocketwire_tools.pcap.reports.plotting import PlotError, Plotted, percentile
+from rocketwire_tools.pcap.reports.reports import By
+from rocketwire_tools.pcap.rows.rows import EVERY, schema
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,7 +10,7 @@ import pytest
 
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.pcap.engine import Options
+from rocketwire_tools.pcap.decode.decoder import Options
 from tests.support.captures.files import ETHERNET, NULL, RAW, SLL, SLL2, FileKind
 from tests.support.captures.made import make, save
 from tests.support.captures.network import ACK, CLEAN, LOSSY, SYN, Packet, Trouble

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.pcap.__main__ import main
-from rocketwire_tools.pcap.dissector import dissector
+from rocketwire_tools.pcap.dissector.dissector import dissector
 from tests.support import manifest
 from tests.support.captures.counted import Counted, count
 from tests.support.captures.record import GIVES_AWAY

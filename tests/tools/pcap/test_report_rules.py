@@ -10,11 +10,12 @@ import pytest
 
 from rocketwire import __version__
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire_tools.pcap import arrow, hints
+from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.__main__ import main
-from rocketwire_tools.pcap.plotting import Plotted
-from rocketwire_tools.pcap.reports import REPORTS, By, Seconds, Slow, Summary, as_text
-from rocketwire_tools.pcap.rows import EVERY, schema
+from rocketwire_tools.pcap.reports import hints
+from rocketwire_tools.pcap.reports.plotting import Plotted
+from rocketwire_tools.pcap.reports.reports import REPORTS, By, Seconds, Slow, Summary, as_text
+from rocketwire_tools.pcap.rows.rows import EVERY, schema
 from tests.support import manifest
 from tests.tools.pcap.decoded import rows
 

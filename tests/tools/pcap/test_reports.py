@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.pcap import arrow, reports
+from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column
-from rocketwire_tools.pcap.reports import Sample, Slow, Summary
-from rocketwire_tools.pcap.rows import EVERY, schema
+from rocketwire_tools.pcap.reports import reports
+from rocketwire_tools.pcap.reports.reports import Sample, Slow, Summary
+from rocketwire_tools.pcap.rows.rows import EVERY, schema
 
 if TYPE_CHECKING:
     from rocketwire_tools.pcap.arrow import Batch

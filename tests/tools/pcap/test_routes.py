@@ -16,7 +16,7 @@ from rocketwire.messages.registration import (
 )
 from rocketwire.messages.topic_config import TopicConfig, TopicConfigAndMappingSerializeWrapper
 from rocketwire_tools.pcap.__main__ import main
-from rocketwire_tools.pcap.routes import Event, Watch
+from rocketwire_tools.pcap.reports.routes import Event, Watch
 from tests.support import manifest
 
 if TYPE_CHECKING:

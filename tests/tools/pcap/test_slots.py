@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.pcap.engine import Decoder, Options
-from rocketwire_tools.pcap.slots import Slots
+from rocketwire_tools.pcap.decode.decoder import Decoder, Options
+from rocketwire_tools.pcap.streams.stream_table import Slots
 from tests.support.captures.made import save
 from tests.support.captures.network import ACK, FIN, SYN
 from tests.tools.pcap.decoded import expected, frames, rows
@@ -31,8 +31,8 @@ def asleep(monkeypatch: pytest.MonkeyPatch) -> list[int]:
             super().let_sleep()
             counts.append(len(self) - len(list(self.awake)))
 
-    monkeypatch.setattr("rocketwire_tools.pcap.flows.Slots", Sleepers)
-    monkeypatch.setattr("rocketwire_tools.pcap.capture.MOST_RECORDS", FEW_RECORDS)
+    monkeypatch.setattr("rocketwire_tools.pcap.streams.flows.Slots", Sleepers)
+    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", FEW_RECORDS)
     return counts
 
 

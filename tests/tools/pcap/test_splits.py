@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire_tools.pcap.engine import Options
+from rocketwire_tools.pcap.decode.decoder import Options
+from rocketwire_tools.pcap.decode.split_decoder import Reach, SplitDecoder
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.rows import COLUMNS
-from rocketwire_tools.pcap.split_decoding import Reach, SplitDecoder
-from rocketwire_tools.pcap.splits import Split, find_record, plan, read_head
+from rocketwire_tools.pcap.files.splits import Split, find_record, plan, read_head
+from rocketwire_tools.pcap.rows.rows import COLUMNS
 from tests.support.captures.files import FileKind
 from tests.support.captures.made import make, save
 from tests.support.captures.network import LOSSY, Trouble

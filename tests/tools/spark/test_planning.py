@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from rocketwire_tools.pcap.capture import CHUNK_SIZE
+from rocketwire_tools.pcap.decode.split_decoder import Reach
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.rows import COLUMNS
-from rocketwire_tools.pcap.split_decoding import Reach
-from rocketwire_tools.pcap.splits import Split
+from rocketwire_tools.pcap.files.records import CHUNK_SIZE
+from rocketwire_tools.pcap.files.splits import Split
+from rocketwire_tools.pcap.rows.rows import COLUMNS
 from rocketwire_tools.spark.columns import columns
 from rocketwire_tools.spark.options import OptionError, Settings, read_options
 from rocketwire_tools.spark.planning import (
@@ -318,7 +318,7 @@ def test_importing_what_spark_looks_at_is_cheap() -> None:
 def test_planning_a_query_does_not_import_the_engine() -> None:
     source = (
         "import sys, rocketwire_tools.spark.columns, rocketwire_tools.spark.planning;"
-        "print([m for m in sys.modules if m in ('rocketwire_tools.pcap.engine', 'msgspec')])"
+        "print([m for m in sys.modules if m in ('rocketwire_tools.pcap.decode.decoder', 'msgspec')])"
     )
     made = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
     assert made.stdout.strip() == b"[]"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire_tools.pcap.__main__ import main
-from rocketwire_tools.pcap.rows import COLUMNS
+from rocketwire_tools.pcap.rows.rows import COLUMNS
 from rocketwire_tools.spark.columns import columns, every_column
 from tests.support.captures.files import FileKind
 from tests.support.captures.made import make, save
@@ -108,7 +108,7 @@ def test_exact_mode_holds_the_rows_of_the_command_with_their_pairs(folder: Path)
 
 
 def test_batches_have_the_schema_that_spark_compares_with(folder: Path) -> None:
-    from rocketwire_tools.pcap.rows import schema as of_rows
+    from rocketwire_tools.pcap.rows.rows import schema as of_rows
 
     chosen = schema(["topic", "latency_ns", "header_ok", "code"])
     reader = source(path=str(folder)).reader(chosen)

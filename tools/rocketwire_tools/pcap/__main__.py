@@ -10,8 +10,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final, TextIO
 
-from rocketwire_tools.pcap.collecting import spare_collections
-from rocketwire_tools.pcap.commands import parser
+from rocketwire_tools.pcap.cli import parser
+from rocketwire_tools.pcap.decode.memory import spare_collections
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.pcap.rows import COLUMNS, ON_REQUEST
+from rocketwire_tools.pcap.rows.rows import COLUMNS, ON_REQUEST
 
 if TYPE_CHECKING:
     from rocketwire_tools.spark.options import Settings

@@ -1,6 +1,6 @@
 """``correlate``: requests and replies that were read by different tasks.
 
-Rules of this file: the same pairs as ``rocketwire_tools.pcap.pairing`` finds, said as window functions, so that the JVM does
+Rules of this file: the same pairs as ``rocketwire_tools.pcap.rows.pairing`` finds, said as window functions, so that the JVM does
 the work and narrow columns alone are shuffled.
 """
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
-from rocketwire_tools.pcap.capture import CaptureReader
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.inputs import open_input
-from rocketwire_tools.pcap.splits import Split, plan, read_head
+from rocketwire_tools.pcap.files.inputs import open_input
+from rocketwire_tools.pcap.files.reader import CaptureReader
+from rocketwire_tools.pcap.files.splits import Split, plan, read_head
 from rocketwire_tools.spark.options import OptionError
 from rocketwire_tools.spark.sizing import part_size
 
@@ -186,7 +186,9 @@ def latest(
 
 def _is_enough(path: str, settings: Settings) -> bool:
     """Whether a file that still grows has all that a task looks at behind the file in front of it."""
-    from rocketwire_tools.pcap.split_decoding import Reach  # batch reads do without the engine here
+    from rocketwire_tools.pcap.decode.split_decoder import (
+        Reach,  # batch reads do without the engine here
+    )
 
     source, enough = None, Reach().ahead_ns
     try:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.pcap.engine import Decoder, Options
+from rocketwire_tools.pcap.decode.decoder import Decoder, Options
+from rocketwire_tools.pcap.decode.split_decoder import Reach, SplitDecoder
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.selection import Selection
-from rocketwire_tools.pcap.split_decoding import Reach, SplitDecoder
+from rocketwire_tools.pcap.rows.selection import Selection
 from rocketwire_tools.spark.planning import skipped
 
 if TYPE_CHECKING:

@@ -83,7 +83,7 @@ class FilteringReader(CaptureReader):
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
         """Take what can be taken; all come back, so that Spark applies them too."""
-        from rocketwire_tools.pcap.rows import COLUMNS
+        from rocketwire_tools.pcap.rows.rows import COLUMNS
         from rocketwire_tools.spark.pushing import filter_text
 
         texts = [filter_text(one, COLUMNS) for one in filters]
@@ -167,8 +167,8 @@ def _checked(settings: Settings) -> Settings:
         FilterError: it makes none.
     """
     if settings.filter_text is not None:
-        from rocketwire_tools.pcap.filters import Filter
-        from rocketwire_tools.pcap.rows import COLUMNS
+        from rocketwire_tools.pcap.rows.filters import Filter
+        from rocketwire_tools.pcap.rows.rows import COLUMNS
 
         Filter(settings.filter_text, COLUMNS)
     return settings

@@ -1,0 +1,355 @@
+"""The sub-commands of ``rocketwire-pcap``: their arguments, and what they run.
+
+Rules of this file: a sub-command imports what it needs when it runs; each shows an example in its help.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING, Final
+
+from rocketwire import __version__
+from rocketwire_tools.numbers import positive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Run = Callable[[argparse.Namespace], int]
+
+_EXIT_STATUSES: Final = """\
+exit status: 0; 1 if a capture could not be read to its end (what came before is shown, and so are the others);
+2 if the command line makes no sense, the output cannot be written or a package is missing; 130 if interrupted.
+Each command has its own help: rocketwire-pcap decode --help"""
+
+
+class Commands:
+    """Sub-commands, added one by one.
+
+    Args:
+        parser: whose they are.
+    """
+
+    def __init__(self, parser: argparse.ArgumentParser) -> None:
+        self._commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def add(self, name: str, run: Run, text: str, example: str) -> argparse.ArgumentParser:
+        """One more.
+
+        Args:
+            name: of it.
+            run: what it does.
+            text: one line about it.
+            example: lines to try.
+        """
+        parser = self._commands.add_parser(
+            name,
+            help=text,
+            description=text,
+            epilog=f"example:\n{example}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+        parser.set_defaults(run=run)
+        return parser
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the command line; what it gives has ``run``."""
+    made = argparse.ArgumentParser(
+        prog="rocketwire-pcap",
+        description="RocketMQ frames out of pcap and pcapng files, compressed ones included; - is standard input.",
+        epilog=_EXIT_STATUSES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    made.add_argument("--version", action="version", version=__version__)
+    commands = Commands(made)
+    _add_decode(commands)
+    _add_live(commands)
+    _add_reports(commands)
+    _add_routes(commands)
+    _add_follow(commands)
+    _add_export(commands)
+    _add_dissector(commands)
+    return made
+
+
+# ---------------------------------------------------------------------------- arguments that several have
+
+
+def _inputs(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - for standard input")
+    _choices(parser)
+
+
+def _choices(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--filter",
+        metavar="EXPR",
+        help="only frames for which this is true, as 'code==310 and topic==\"x\"'",
+    )
+    _redact(parser)
+
+
+def _redact(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--redact",
+        metavar="SECRET",
+        help="mask topics, groups and addresses, the same name always by the same mask",
+    )
+
+
+def _columns(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--fields", metavar="NAME,...", help="only these columns, in this order")
+    parser.add_argument(
+        "--body",
+        choices=("none", "length", "decoded"),
+        default="length",
+        help="what to say of bodies: they are customers' data",
+    )
+
+
+# ---------------------------------------------------------------------------- rows
+
+
+def _add_decode(commands: Commands) -> None:
+    parser = commands.add(
+        "decode",
+        _decode,
+        "one row for each frame",
+        "  rocketwire-pcap decode trace.pcap | head\n"
+        "  rocketwire-pcap decode trace.pcap.zst -o frames.parquet\n"
+        "  rocketwire-pcap decode *.pcap --filter 'kind == \"response\" and code != 0' --format jsonl",
+    )
+    _inputs(parser)
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write there: .parquet, .jsonl, .csv or .txt"
+    )
+    parser.add_argument(
+        "--format", choices=("text", "jsonl", "csv", "parquet"), help="text by default"
+    )
+    _columns(parser)
+    parser.add_argument(
+        "--jobs",
+        type=positive,
+        default=1,
+        metavar="N",
+        help="processes that decode each file; the rows are the same; 1 by default",
+    )
+    parser.set_defaults(live=False)
+
+
+def _add_live(commands: Commands) -> None:
+    parser = commands.add(
+        "live",
+        _decode,
+        "rows of a capture that is going on, as they come",
+        "  tcpdump -i any -U -w - tcp | rocketwire-pcap live --filter 'latency_ns > 1000000000'",
+    )
+    parser.add_argument(
+        "captures", nargs="*", default=["-"], metavar="IN", help="standard input by default"
+    )
+    _choices(parser)
+    parser.add_argument("--format", choices=("text", "jsonl"), help="text by default")
+    _columns(parser)
+    parser.set_defaults(live=True, output=None, jobs=1)
+
+
+def _decode(arguments: argparse.Namespace) -> int:
+    from rocketwire_tools.pcap.reports.run import decode
+    from rocketwire_tools.pcap.rows.output import TERSE, format_of
+    from rocketwire_tools.pcap.rows.selection import Selection
+
+    form = arguments.format or format_of(arguments.output) or "text"
+    fields = (
+        None if arguments.fields is None else [name.strip() for name in arguments.fields.split(",")]
+    )
+    if fields is None and form == "text":
+        fields = list(TERSE)
+    selection = Selection(fields, arguments.filter, arguments.body, arguments.redact)
+    return decode(
+        arguments.captures,
+        selection,
+        arguments.output,
+        form,
+        live=arguments.live,
+        jobs=arguments.jobs,
+    )
+
+
+# ---------------------------------------------------------------------------- reports
+
+_REPORTS: Final = {
+    "summary": "frames, codes, errors, talkers, rates and what is odd",
+    "slow": "latency percentiles by code and topic, and the slowest requests",
+    "topics": "requests, errors and bytes by topic",
+    "connections": "frames, bytes and errors by connection",
+}
+
+_PLOTTED: Final = ("summary", "slow")
+
+
+def _add_reports(commands: Commands) -> None:
+    for name, text in _REPORTS.items():
+        parser = commands.add(
+            name, _report, text, f"  rocketwire-pcap {name} trace.pcap --top 50 --json"
+        )
+        _inputs(parser)
+        parser.add_argument(
+            "--top", type=positive, default=20, metavar="N", help="lines of a table; 20 by default"
+        )
+        parser.add_argument("--json", action="store_true", help="one JSON object instead of tables")
+        parser.set_defaults(report=name, plot=None)
+        if name in _PLOTTED:
+            parser.add_argument(
+                "--plot",
+                metavar="FILE",
+                help="draw rate and latency over time, and how latencies are spread: .png or .svg; needs rocketwire[plot]",
+            )
+
+
+def _report(arguments: argparse.Namespace) -> int:
+    from rocketwire_tools.pcap.reports.run import report
+
+    return report(
+        arguments.report,
+        arguments.captures,
+        filter_text=arguments.filter,
+        redact=arguments.redact,
+        top=arguments.top,
+        as_json=arguments.json,
+        plot=arguments.plot,
+    )
+
+
+# ---------------------------------------------------------------------------- routes
+
+
+def _add_routes(commands: Commands) -> None:
+    parser = commands.add(
+        "routes",
+        _routes,
+        "what brokers registered with name servers over time",
+        "  rocketwire-pcap routes trace.pcap\n"
+        "  rocketwire-pcap routes trace.pcap --lookups --format jsonl",
+    )
+    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - for standard input")
+    _redact(parser)
+    parser.add_argument(
+        "--lookups", action="store_true", help="show route lookups too, where the answer changed"
+    )
+    parser.add_argument(
+        "--all",
+        action="store_true",
+        help="show also registrations that say nothing new, and all topics",
+    )
+    parser.add_argument("--format", choices=("text", "jsonl"), default="text")
+
+
+def _routes(arguments: argparse.Namespace) -> int:
+    from rocketwire_tools.pcap.reports.route_lines import routes
+
+    return routes(
+        arguments.captures,
+        lookups=arguments.lookups,
+        every=arguments.all,
+        redact=arguments.redact,
+        form=arguments.format,
+    )
+
+
+# ---------------------------------------------------------------------------- connections
+
+
+def _add_follow(commands: Commands) -> None:
+    parser = commands.add(
+        "follow",
+        _follow,
+        "what is said on one connection, requests and answers with times",
+        "  rocketwire-pcap follow 10.0.0.1:40000-10.0.0.2:10911 trace.pcap\n"
+        "  rocketwire-pcap follow 10.0.0.1:40000 trace.pcap --ext-fields --body decoded",
+    )
+    parser.add_argument("connection", metavar="CONN", help=_CONNECTION)
+    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - for standard input")
+    _redact(parser)
+    parser.add_argument("--ext-fields", action="store_true", help="show extension fields")
+    parser.add_argument(
+        "--body", choices=("none", "decoded"), default="none", help="bodies are customers' data"
+    )
+    parser.add_argument("--format", choices=("text", "jsonl"), default="text")
+
+
+_CONNECTION: Final = "both ends as 'connections' shows them, in any order, or one end as host:port"
+
+
+def _follow(arguments: argparse.Namespace) -> int:
+    from rocketwire_tools.pcap.reports.follow import Following, follow
+
+    following = Following(
+        [arguments.connection],
+        ext_fields=arguments.ext_fields,
+        body=arguments.body,
+        redact=arguments.redact,
+    )
+    return follow(arguments.captures, following, arguments.format)
+
+
+def _add_export(commands: Commands) -> None:
+    parser = commands.add(
+        "export",
+        _export,
+        "all packets of a connection as a capture of their own",
+        "  rocketwire-pcap export trace.pcap --connection 10.0.0.1:40000-10.0.0.2:10911 -o one.pcap\n"
+        "  rocketwire-pcap export trace.pcapng --connection 10.0.0.1:40000 -o - | tcpdump -r -",
+    )
+    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - for standard input")
+    parser.add_argument(
+        "--connection",
+        action="append",
+        required=True,
+        metavar="CONN",
+        help=f"{_CONNECTION}; may be repeated",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="pcap, or pcapng if it ends so; - for standard output",
+    )
+    parser.add_argument(
+        "--redact",
+        metavar="SECRET",
+        help="refused: packets hold bodies, and those cannot be masked",
+    )
+
+
+def _export(arguments: argparse.Namespace) -> int:
+    from rocketwire_tools.pcap.reports.export import ExportError, export
+
+    if arguments.redact is not None:
+        raise ExportError(
+            "packets hold bodies, which cannot be masked: export without --redact, or use decode"
+        )
+    return export(arguments.captures, arguments.connection, arguments.output)
+
+
+# ---------------------------------------------------------------------------- Wireshark
+
+
+def _add_dissector(commands: Commands) -> None:
+    commands.add(
+        "dissector",
+        _dissector,
+        "a dissector for Wireshark and tshark, in Lua",
+        "  mkdir -p ~/.local/lib/wireshark/plugins\n"
+        "  rocketwire-pcap dissector > ~/.local/lib/wireshark/plugins/rocketmq.lua\n"
+        "  rocketwire-pcap dissector > rocketmq.lua\n"
+        "  tshark -X lua_script:rocketmq.lua -r trace.pcap -Y rocketmq",
+    )
+
+
+def _dissector(_: argparse.Namespace) -> int:
+    from rocketwire_tools.pcap.dissector.dissector import dissector
+
+    sys.stdout.write(dissector())
+    return 0

@@ -1,0 +1,184 @@
+"""Decoding in two processes: the front finds frames, the back reads their headers and makes columns.
+
+Rules of this file: what goes from one to the other is a few large pieces for each batch - arrays, and all headers as one text -
+because every small object costs both sides; the back takes a few batches ahead, so that neither waits for the other at each.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire_tools.pcap import arrow
+from rocketwire_tools.pcap.decode.decoder import CELL, Decoder, Options, Totals
+from rocketwire_tools.pcap.decode.memory import spare_collections
+from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.packets.packets import Addresses
+from rocketwire_tools.pcap.rows.batches import BatchBuilder
+from rocketwire_tools.pcap.rows.pairing import Pairing
+from rocketwire_tools.pcap.rows.rows import NUMBERS, PLACES, Rows, objects
+from rocketwire_tools.pcap.rows.selection import Selection
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from multiprocessing.connection import Connection
+
+    import numpy as np
+
+    from rocketwire_tools.pcap.arrow import Batch
+    from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
+
+    Array = np.ndarray[Any, Any]
+    Pipe = Connection[Any, Any]
+
+ENDED: Final = "a process that decoded it has ended by itself"
+_AHEAD: Final = 2
+"""Batches that the back takes before it needs them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """Rows on their way.
+
+    Attributes:
+        arrays: the columns that are arrays of numbers, by name.
+        headers: all headers.
+        bodies: all bodies; None where they are not wanted.
+        addresses: IPv6 addresses of these rows, by number.
+        totals: what has been seen so far.
+    """
+
+    arrays: dict[str, Array]
+    headers: HeaderBytes
+    bodies: list[bytes | None] | None
+    addresses: dict[int, bytes]
+    totals: Totals
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Rows of one cell of a capture; number of the cell, and a serialized batch."""
+
+    number: int
+    rows: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """A capture has come to its end, or cannot be read on."""
+
+    totals: Totals
+    error: CaptureError | None = None
+
+
+# ---------------------------------------------------------------------------- front
+
+
+def run_front(paths: Pipe, found: Pipe, arguments: tuple[Any, ...], share: tuple[int, int]) -> None:
+    """Run a front: find the frames of a share of each capture whose path comes.
+
+    Args:
+        paths: gives the paths.
+        found: takes a path, its rows, and an end.
+        arguments: those of the selection.
+        share: see ``engine.Options``.
+    """
+    spare_collections()
+    selection = Selection(*arguments, places=True)
+    options = Options(bodies=selection.needs_bodies, share=share)
+    try:
+        while True:
+            path: str = paths.recv()
+            found.send(path)
+            found.send(_find(Decoder(path, options), found))
+    except (EOFError, BrokenPipeError, KeyboardInterrupt):
+        return  # nobody wants any more
+
+
+def _find(decoder: Decoder, found: Pipe) -> End:
+    try:
+        for rows in decoder.rows():
+            addresses = decoder.addresses.of_ends(rows.source, rows.target)
+            arrays = {name: getattr(rows, name) for name in NUMBERS}
+            body = None if rows.body is None else rows.body.tolist()
+            found.send(Sent(arrays, rows.header.packed(), body, addresses, decoder.totals))
+    except CaptureError as error:
+        return End(decoder.totals, error)
+    return End(decoder.totals)
+
+
+def _rows(sent: Sent) -> Rows:
+    body = None if sent.bodies is None else objects(sent.bodies)
+    return Rows(header=sent.headers, body=body, **sent.arrays)
+
+
+# ---------------------------------------------------------------------------- back
+
+
+class Back:
+    """Makes batches of what a front found in one capture.
+
+    Args:
+        path: of the capture.
+        pipe: gives what the front says.
+        selection: what is wanted.
+
+    Attributes:
+        end: what the front has seen so far.
+    """
+
+    def __init__(self, path: str, pipe: Pipe, selection: Selection) -> None:
+        self._path = path
+        self._selection = selection
+        self.end = End(Totals())
+        self._pairing = Pairing()
+        self._messages: queue.Queue[Sent | End] = queue.Queue(_AHEAD)
+        threading.Thread(target=self._take, args=(pipe,), daemon=True).start()
+
+    def _take(self, pipe: Pipe) -> None:
+        message: Sent | End | str = ""
+        while not isinstance(message, End):
+            try:
+                message = pipe.recv()
+            except (EOFError, OSError):
+                message = End(self.end.totals, CaptureError(self._path, None, ENDED))
+            if not isinstance(message, str):
+                self._messages.put(message)
+
+    def batches(self) -> Iterator[Batch]:
+        """The wanted rows; ``end`` says afterwards how it ended."""
+        return self._selection.rows(self._made())
+
+    def _made(self) -> Iterator[Batch]:
+        addresses = Addresses()
+        builder = BatchBuilder(self._path, self._selection.engine_fields, addresses, self._pairing)
+        while not isinstance(message := self._messages.get(), End):
+            self.end = End(message.totals)
+            addresses.learn(message.addresses)
+            yield from builder.add(_rows(message))
+        yield from builder.rest()
+        unanswered = self._pairing.unanswered + self._pairing.waiting
+        self.end = End(replace(message.totals, unanswered=unanswered), message.error)
+
+
+def run_back(rows: Pipe, cells: Pipe, arguments: tuple[Any, ...]) -> None:
+    """Run a back as a process of its own.
+
+    Args:
+        rows: gives what a front says.
+        cells: takes the cells of each capture, and an end.
+        arguments: those of the selection.
+    """
+    spare_collections()
+    selection = Selection(*arguments, places=True)
+    try:
+        while True:
+            back = Back(rows.recv(), rows, selection)
+            for batch in back.batches():
+                number = int(batch.column(PLACES[0]).to_numpy()[0]) // CELL
+                cells.send(Cell(number, arrow.packed(batch)))
+            cells.send(back.end)
+    except (EOFError, BrokenPipeError, KeyboardInterrupt):
+        return  # nobody wants any more

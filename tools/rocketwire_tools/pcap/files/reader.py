@@ -1,0 +1,82 @@
+"""``CaptureReader``: the records of a capture, pcap or pcapng."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.files.records import (
+    MOST_RECORDS,
+    Records,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+from rocketwire_tools.pcap.files.pcap import PcapFormat, is_cut_head, is_head, pcap_format
+from rocketwire_tools.pcap.files.window import Window
+
+PCAPNG: Final = b"\x0a\x0d\x0d\x0a"
+"""What files of that format begin with."""
+
+
+class CaptureReader(Window):
+    """Reads one capture; the arguments are those of ``Window``."""
+
+    def __iter__(self) -> Iterator[Records]:
+        """Give all records.
+
+        Raises:
+            CaptureError: it is no capture, or damaged.
+        """
+        try:
+            yield from self._records()
+        except CaptureError as error:
+            if self._failure is None or error is self._failure:
+                raise
+            raise self._failure from error  # what follows damage in a compressed file may be anything
+
+    def _records(self) -> Iterator[Records]:
+        self._fill(24)
+        if self._size < 24 and self._failure is not None:
+            raise self._failure
+        if self._size == 0:
+            return
+        head = bytes(self._view[: min(self._size, 24)])
+        if head.startswith(PCAPNG):
+            from rocketwire_tools.pcap.files import pcapng
+
+            yield from pcapng.read(self)
+            return
+        if is_cut_head(head):
+            self.truncated = True
+            return
+        classic = pcap_format(self.path, head) if self._size >= 24 else None
+        if classic is None:
+            raise CaptureError(self.path, 0, "this is neither a pcap nor a pcapng file")
+        yield from self._classic(classic, classic.head_size)
+
+    def _classic(self, classic: PcapFormat, at: int) -> Iterator[Records]:
+        """The records from an offset on, also those of captures that were put behind the first one as they were."""
+        while True:
+            found, after = classic.walk(self._buffer, at, self._size)
+            for first in range(0, len(found), MOST_RECORDS):
+                some = found[first : first + MOST_RECORDS]
+                records = classic.records(self._buffer, some, self._base)
+                records.size = self._size
+                yield records
+            if (another := self._another(after)) is not None:
+                classic, at = another, after + another.head_size
+                continue
+            if (why := classic.refusal(self._buffer, after, self._size)) is not None:
+                raise CaptureError(self.path, self._base + after, why)
+            if not self.advance(after):
+                return
+            at = 0
+
+    def _another(self, at: int) -> PcapFormat | None:
+        """The format of the capture whose head is there, if one is."""
+        if self._size - at < PcapFormat.head_size or not is_head(self._buffer, at):
+            return None
+        return pcap_format(self.path, bytes(self._view[at : at + PcapFormat.head_size]))

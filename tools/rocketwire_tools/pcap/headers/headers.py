@@ -1,0 +1,102 @@
+"""Headers of many frames to columns.
+
+Rules of this file: no object is made of the bytes of a header, and none of what it says outlives the call.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+import numpy as np
+
+from rocketwire.errors import CodecError
+from rocketwire.wire.binary_header import decode_binary_header
+from rocketwire.wire.json_header import decode_json_header
+from rocketwire_tools.pcap.headers import binary
+from rocketwire_tools.pcap.headers.columns import EVERYTHING, SHORT_NAMED, Columns, joined
+from rocketwire_tools.pcap.headers.json import JsonHeaders, read_rocketmq, whole
+from rocketwire_tools.pcap.streams.resync import JSON
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
+
+    from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
+
+    Array = np.ndarray[Any, Any]
+
+__all__ = ["EVERYTHING", "SHORT_NAMED", "Columns", "HeaderReader", "ext_fields_text"]
+
+_FEW: Final = 96
+"""Fewer ROCKETMQ headers are read faster one by one."""
+
+
+class HeaderReader:
+    """Reads headers.
+
+    Args:
+        wanted: those of ``EVERYTHING`` that are to be made.
+    """
+
+    def __init__(self, wanted: AbstractSet[str] = EVERYTHING) -> None:
+        self._wanted = wanted
+        self._json = JsonHeaders(wanted)
+
+    def read(self, headers: HeaderBytes, types: Array) -> Columns:
+        """Read headers.
+
+        Args:
+            headers: their bytes.
+            types: JSON or ROCKETMQ for each.
+        """
+        parts = list(self._read(headers, types))
+        numbers = np.concatenate([of for of, _ in parts])
+        read = joined([columns for _, columns in parts])
+        if (numbers[1:] > numbers[:-1]).all():
+            return read
+        places = np.empty_like(numbers)
+        places[numbers] = np.arange(len(numbers))
+        return read.take(places)
+
+    def _read(self, headers: HeaderBytes, types: Array) -> Iterator[tuple[Array, Columns]]:
+        """Give the numbers of some headers, and what they say, until all were given."""
+        rocketmq = np.flatnonzero(types != JSON)
+        if not len(rocketmq):
+            yield from self._json.read(headers)
+            return
+        json = np.flatnonzero(types == JSON)
+        for of, columns in self._json.read(headers.take(json)):
+            yield json[of], columns
+        yield from self._rocketmq(headers, rocketmq)
+
+    def _rocketmq(self, headers: HeaderBytes, numbers: Array) -> Iterator[tuple[Array, Columns]]:
+        """Likewise for the ROCKETMQ headers of these numbers."""
+        if len(numbers) >= _FEW:
+            packed = headers.take(numbers).without_others()
+            packed = packed if len(packed.pieces) == 1 else packed.packed()
+            good, columns = binary.read(packed, self._wanted)
+            if good.all():
+                yield numbers, columns
+                return
+            yield numbers[good], columns.take(np.flatnonzero(good))
+            numbers = numbers[~good]
+        if len(numbers):
+            yield numbers, read_rocketmq(headers.take(numbers).tolist(), self._wanted)
+
+
+def ext_fields_text(header: bytes, header_type: int) -> str | None:
+    """The extension fields of a header as JSON text, for who wants all of them."""
+    try:
+        fields = (
+            decode_json_header(header) if header_type == JSON else decode_binary_header(header)[0]
+        ).ext_fields
+    except CodecError:
+        return None
+    if fields is None:
+        return None
+    try:
+        return msgspec.json.encode(fields).decode()
+    except UnicodeEncodeError:
+        encodable = {whole(name): value and whole(value) for name, value in fields.items()}
+        return msgspec.json.encode(encodable).decode()

@@ -1,0 +1,403 @@
+"""TCP segments out of packets: link, network and transport headers of a chunk of records at once.
+
+Rules of this file: only numpy; a packet that is not understood is counted, never guessed.  Headers are gathered as whole rows
+at the offsets that the layer below gives.  Lengths come from the IP header, not from what was captured: short frames are
+padded, and a packet may have been cut by the capture.
+
+Link types: Ethernet with any of three VLAN tags, raw IP, loopback, Linux cooked (both).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rocketwire_tools.pcap.files.records import rows_at
+from rocketwire_tools.pcap.packets import ipv4_fast_path, tunnels
+
+if TYPE_CHECKING:
+    from collections.abc import Set as AbstractSet
+
+    from rocketwire_tools.pcap.files.buffers import Buffer
+    from rocketwire_tools.pcap.files.records import Integers, Records
+    from rocketwire_tools.pcap.packets.skipped import Skipped
+
+    Array = np.ndarray[Any, Any]
+
+_UNKNOWN: Final = -1
+_IPV4: Final = 0x0800
+_IPV6: Final = 0x86DD
+_MIX: Final = np.uint64(0x9E3779B97F4A7C15)
+_FRAGMENT: Final = 44
+_AUTHENTICATION: Final = 51
+_EXTENDS: Final = np.isin(np.arange(256), (0, 43, 60, _AUTHENTICATION, _FRAGMENT))
+"""IPv6 headers behind which others are looked for: hop-by-hop, routing, destination options, authentication, and the fragment
+header of a packet that is all of its fragments (RFC 6946)."""
+_MOST_EXTENSIONS: Final = 8
+
+ETHERNET: Final = 1
+NULL: Final = 0
+LOOP: Final = 108
+SLL: Final = 113
+SLL2: Final = 276
+_RAW: Final = (101, 12, 14)
+_RAW_IPV4: Final = 228
+_RAW_IPV6: Final = 229
+_FAMILY_INET: Final = 2
+_FAMILIES_INET6: Final = (10, 24, 28, 30)
+"""AF_INET6 of Linux, NetBSD, FreeBSD and Darwin."""
+
+
+@dataclass(slots=True)
+class Segments:
+    """TCP segments, one entry each, in the order of their capture.
+
+    Attributes:
+        record: number of the record in its chunk.
+        source: the sender as a number: address number << 16 | port, see ``Addresses``.
+        target: the receiver likewise.
+        sequence: of the first byte.
+        acknowledged: number of the next byte that the sender expects, if it has flag ACK.
+        flags: of TCP.
+        data: offset of the payload in the buffer.
+        captured: bytes of the payload that are there.
+        length: bytes of the payload that there were.
+    """
+
+    record: Integers
+    source: Integers
+    target: Integers
+    sequence: Integers
+    acknowledged: Integers
+    flags: Integers
+    data: Integers
+    captured: Integers
+    length: Integers
+
+    def take(self, some: Integers) -> Segments:
+        """These segments, in this order."""
+        return Segments(*(getattr(self, name)[some] for name in Segments.__dataclass_fields__))
+
+
+MOST_ADDRESSES: Final = 1 << 17
+"""IPv6 addresses that are remembered: as many as the streams that are remembered can have."""
+
+
+class Addresses:
+    """Numbers for IPv6 addresses, each of which is given once; IPv4 addresses are numbers already."""
+
+    _FIRST = 1 << 32
+    """Number of the first IPv6 address."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[bytes, int] = {}
+        self._texts: dict[int, bytes] = {}
+        self._next = self._FIRST
+
+    def numbers(self, addresses: Array) -> Integers:
+        """The numbers of addresses, rows of 16 bytes."""
+        halves: Any = np.ascontiguousarray(addresses).view(np.uint64)
+        mixed = halves[:, 0] * _MIX ^ halves[:, 1]
+        _, first, inverse = np.unique(mixed, return_index=True, return_inverse=True)
+        if (halves[first][inverse] != halves).any():  # two addresses with one mixture
+            first = inverse = np.arange(len(halves))
+        texts = [each.tobytes() for each in np.ascontiguousarray(addresses[first])]
+        known = self._numbers.get
+        numbers = [known(text) for text in texts]
+        found = [
+            self._add(text) if number is None else number
+            for number, text in zip(numbers, texts, strict=True)
+        ]
+        return np.array(found, np.int64)[inverse]
+
+    def _add(self, text: bytes) -> int:
+        known = self._numbers.get(text)
+        if known is not None:
+            return known
+        number = self._numbers[text] = self._next
+        self._texts[number] = text
+        self._next += 1
+        return number
+
+    def packed(self, number: int) -> bytes:
+        """The address with that number, 4 or 16 bytes."""
+        return number.to_bytes(4, "big") if number < self._FIRST else self._texts[number]
+
+    # ---- so that they do not become too many
+
+    @property
+    def are_many(self) -> bool:
+        """Whether it is time for ``keep``."""
+        return len(self._texts) > MOST_ADDRESSES
+
+    def keep(self, numbers: AbstractSet[int]) -> None:
+        """Forget all others; one that comes again has another number then."""
+        self._texts = {number: text for number, text in self._texts.items() if number in numbers}
+        self._numbers = {text: number for number, text in self._texts.items()}
+
+    # ---- for another process
+
+    def of_ends(self, *ends: Integers) -> dict[int, bytes]:
+        """The IPv6 addresses among senders and receivers, by number."""
+        numbers = {number for each in ends for number in np.unique(each >> 16).tolist()}
+        return {number: self._texts[number] for number in numbers if number >= self._FIRST}
+
+    def learn(self, texts: dict[int, bytes]) -> None:
+        """Know these, as another process has numbered them, and no others."""
+        self._texts = texts
+
+
+UNREAD: Final = ("link type", "IP fragment", tunnels.TUNNEL)
+"""What reasons begin with for which a packet that may have been one of ours was not looked into."""
+
+
+def segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segments:
+    """Find the TCP segments among records."""
+    if not isinstance(records.link, int) or records.link != ETHERNET:
+        return _segments(records, addresses, skipped)
+    some = ipv4_fast_path.headers(records)
+    found = Segments(*ipv4_fast_path.segments(records, some))
+    if not len(other := np.flatnonzero(~some.good)):
+        return found
+    rest = _segments(records.take(other), addresses, skipped)
+    rest.record = other[rest.record]
+    for name in Segments.__dataclass_fields__:
+        getattr(found, name)[rest.record] = getattr(rest, name)
+    if len(rest.record) == len(other):
+        return found
+    some.good[rest.record] = True
+    return found.take(np.flatnonzero(some.good))
+
+
+def _segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segments:
+    at, kind = _network(records, skipped)
+    end = records.data + records.captured
+    four = np.flatnonzero(kind == _IPV4)
+    six = np.flatnonzero(kind == _IPV6)
+    tunnels.count_types(skipped, kind[(kind != _IPV4) & (kind != _IPV6) & (kind >= 0)])
+    parts: list[Network] = []
+    if len(four):
+        parts.append(_ipv4(records, four, at[four], end[four], skipped))
+    if len(six):
+        parts.append(_ipv6(records, six, at[six], end[six], addresses, skipped))
+    if not parts:
+        none = np.zeros(0, np.int64)
+        return Segments(none, none, none, none, none, none, none, none, none)
+    index, transport, stop, source, target = parts[0] if len(parts) == 1 else _merged(parts)
+    return _tcp(records, index, transport, stop, source, target, skipped)
+
+
+def _merged(parts: list[Network]) -> Network:
+    """Both families together, in the order of their records."""
+    size = max((int(part[0][-1]) for part in parts if len(part[0])), default=-1) + 1
+    ours = np.zeros(size, np.bool_)
+    whole = [np.empty(size, np.int64) for _ in range(4)]
+    for index, *columns in parts:
+        ours[index] = True
+        for together, column in zip(whole, columns, strict=True):
+            together[index] = column
+    index = np.flatnonzero(ours)
+    transport, stop, source, target = (each[index] for each in whole)
+    return index, transport, stop, source, target
+
+
+# ---------------------------------------------------------------------------- link layer
+
+
+def _network(records: Records, skipped: Skipped) -> tuple[Integers, Array]:
+    """Offsets of the network headers, and their kinds as Ethernet types (0 for none of ours, -1 for those of
+    a link type that is not known)."""
+    link = records.link
+    if isinstance(link, int):
+        return _of_link(records.buffer, link, records.data, records.captured, skipped)
+    at = np.zeros_like(records.data)
+    kind = np.zeros_like(records.data)
+    for each in np.unique(link):
+        of = np.flatnonzero(link == each)
+        at[of], kind[of] = _of_link(
+            records.buffer, int(each), records.data[of], records.captured[of], skipped
+        )
+    return at, kind
+
+
+def _of_link(
+    buffer: Buffer, link: int, data: Integers, captured: Integers, skipped: Skipped
+) -> tuple[Integers, Array]:
+    if link == ETHERNET:
+        return _tagged(buffer, data + 14, captured - 14, _big16(buffer, data + 12))
+    if link == SLL:
+        return _tagged(buffer, data + 16, captured - 16, _big16(buffer, data + 14))
+    if link == SLL2:
+        return _tagged(buffer, data + 20, captured - 20, _big16(buffer, data))
+    if link in _RAW:
+        version = rows_at(buffer, data, 1)[:, 0] >> 4
+        return data, np.where(version == 4, _IPV4, np.where(version == 6, _IPV6, 0))
+    if link in (NULL, LOOP):
+        return data + 4, _family(rows_at(buffer, data, 4))
+    if link in (_RAW_IPV4, _RAW_IPV6):
+        return data, np.full(len(data), _IPV4 if link == _RAW_IPV4 else _IPV6)
+    skipped.count(f"link type {link}", len(data))
+    return data, np.full(len(data), _UNKNOWN)
+
+
+def _big16(buffer: Buffer, at: Integers) -> Array:
+    return rows_at(buffer, at, 2).view(">u2")[:, 0].astype(np.int64)
+
+
+def _tagged(buffer: Buffer, at: Integers, left: Integers, kind: Array) -> tuple[Integers, Array]:
+    for _ in range(ipv4_fast_path.TAGS):
+        tagged = np.flatnonzero(ipv4_fast_path.is_tag(kind) & (left >= 4))
+        if not len(tagged):
+            break
+        kind[tagged] = _big16(buffer, at[tagged] + 2)
+        at[tagged] += 4
+        left[tagged] -= 4
+    return at, kind
+
+
+def _family(row: Array) -> Array:
+    """Address families are written in the byte order of the machine that captured."""
+    little = row.view("<u4")[:, 0]
+    big = row.view(">u4")[:, 0]
+    four = (little == _FAMILY_INET) | (big == _FAMILY_INET)
+    six = np.isin(little, _FAMILIES_INET6) | np.isin(big, _FAMILIES_INET6)
+    return np.where(four, _IPV4, np.where(six, _IPV6, 0))
+
+
+# ---------------------------------------------------------------------------- network layer
+
+Network = tuple["Array", "Array", "Array", "Array", "Array"]
+"""Number of the record, offset of the transport header, end of the packet as sent, sender and receiver."""
+
+_IPV4_HEADER: Final = np.dtype(
+    [
+        ("version", "u1"),
+        ("service", "u1"),
+        ("length", ">u2"),
+        ("id", ">u2"),
+        ("fragment", ">u2"),
+        ("ttl", "u1"),
+        ("protocol", "u1"),
+        ("checksum", ">u2"),
+        ("source", ">u4"),
+        ("target", ">u4"),
+    ]
+)
+
+
+def _ipv4(
+    records: Records, index: Integers, at: Integers, end: Integers, skipped: Skipped
+) -> Network:
+    head: Any = rows_at(records.buffer, at, 20).view(_IPV4_HEADER)[:, 0]
+    size = (head["version"] & 15).astype(np.int64) * 4
+    good = (at + 20 <= end) & (head["version"] >> 4 == 4) & (size >= 20)
+    whole = (head["fragment"] & 0x3FFF) == 0
+    tcp = head["protocol"] == ipv4_fast_path.TCP
+    tunnels.count_protocols(skipped, records, good & ~tcp, at + size, head["protocol"])
+    skipped.count("IP fragment", int((good & tcp & ~whole).sum()))
+    skipped.count("damaged IP header", int((~good).sum()))
+    keep = np.flatnonzero(good & whole & tcp)
+    head, at, index, size = head[keep], at[keep], index[keep], size[keep]
+    length = head["length"].astype(np.int64)
+    beyond = records.data[index] + records.wire[index]
+    stop = np.where(length == 0, beyond, at + length)  # 0: larger than 64 KiB, or cut up later
+    return index, at + size, stop, head["source"].astype(np.int64), head["target"].astype(np.int64)
+
+
+def _ipv6(
+    records: Records,
+    index: Integers,
+    at: Integers,
+    end: Integers,
+    addresses: Addresses,
+    skipped: Skipped,
+) -> Network:
+    head = rows_at(records.buffer, at, 40)
+    good = (at + 40 <= end) & (head[:, 0] >> 4 == 6)
+    skipped.count("damaged IP header", int((~good).sum()))
+    keep = np.flatnonzero(good)
+    head, at, index, end = head[keep], at[keep], index[keep], end[keep]
+    length = np.ascontiguousarray(head[:, 4:6]).view(">u2")[:, 0].astype(np.int64)
+    beyond = records.data[index] + records.wire[index]
+    stop = np.where(length == 0, beyond, at + 40 + length)
+    transport, protocol = _past_extensions(
+        records.buffer, at + 40, head[:, 6].astype(np.int64), end
+    )
+    skipped.count("IP fragment", int((protocol == _FRAGMENT).sum()))
+    other = (protocol != ipv4_fast_path.TCP) & (protocol != _FRAGMENT)
+    tunnels.count_protocols(skipped, records, other, np.minimum(transport, end), protocol)
+    keep = np.flatnonzero(protocol == ipv4_fast_path.TCP)
+    ends = addresses.numbers(head[keep, 8:40].reshape(-1, 16)) if len(keep) else keep
+    return index[keep], transport[keep], stop[keep], ends[::2], ends[1::2]
+
+
+def _past_extensions(
+    buffer: Buffer, at: Integers, protocol: Array, end: Integers
+) -> tuple[Integers, Array]:
+    for _ in range(_MOST_EXTENSIONS):
+        extended = np.flatnonzero(_EXTENDS[protocol] & (at + 8 <= end))
+        if not len(extended):
+            break
+        head, kind = rows_at(buffer, at[extended], 4), protocol[extended]
+        size = (head[:, 1].astype(np.int64) + 1) * 8
+        size[kind == _AUTHENTICATION] = size[kind == _AUTHENTICATION] // 2 + 4
+        size[kind == _FRAGMENT] = 8
+        part = (kind == _FRAGMENT) & ((head[:, 2] != 0) | (head[:, 3] & 0xF9 != 0))
+        if part.any():
+            extended, head, size = extended[~part], head[~part], size[~part]
+        if not len(extended):
+            break
+        protocol[extended] = head[:, 0]
+        at[extended] += size
+    return at, protocol
+
+
+# ---------------------------------------------------------------------------- transport layer
+
+_TCP_HEADER: Final = np.dtype(
+    [
+        ("source", ">u2"),
+        ("target", ">u2"),
+        ("sequence", ">u4"),
+        ("acknowledged", ">u4"),
+        ("offset", "u1"),
+        ("flags", "u1"),
+        ("rest", "V6"),
+    ]
+)
+
+
+def _tcp(
+    records: Records,
+    index: Integers,
+    at: Integers,
+    stop: Integers,
+    source: Integers,
+    target: Integers,
+    skipped: Skipped,
+) -> Segments:
+    end = records.data[index] + records.captured[index]
+    head: Any = rows_at(records.buffer, np.minimum(at, end), 20).view(_TCP_HEADER)[:, 0]
+    size = (head["offset"] >> 4).astype(np.int64) * 4
+    good = (at + 20 <= end) & (size >= 20) & (at + size <= stop)
+    skipped.count("damaged TCP header", int((~good).sum()))
+    if not good.all():
+        keep = np.flatnonzero(good)
+        head, at, size, stop, end, index = (
+            each[keep] for each in (head, at, size, stop, end, index)
+        )
+        source, target = source[keep], target[keep]
+    data = at + size
+    return Segments(
+        record=index,
+        source=source << 16 | head["source"],
+        target=target << 16 | head["target"],
+        sequence=head["sequence"].astype(np.int64),
+        acknowledged=head["acknowledged"].astype(np.int64),
+        flags=head["flags"].astype(np.int64),
+        data=data,
+        captured=np.maximum(np.minimum(stop, end) - data, 0),
+        length=stop - data,
+    )

@@ -1,0 +1,496 @@
+"""Reports: what an engineer wants to know of a capture before any row of it.
+
+Rules of this file: rows are taken batch by batch and only sums are kept; latencies are kept in a bounded sample where there are
+too many, and the report says so.
+"""
+
+from __future__ import annotations
+
+import random
+from array import array
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.versions import MQVersion
+from rocketwire_tools.pcap.reports.poll_statuses import POLL_ENDS, is_error, is_poll_end
+from rocketwire_tools.pcap.rows.output import clock
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rocketwire_tools.pcap.arrow import Batch
+    from rocketwire_tools.pcap.decode.decoder import Totals
+
+_SAMPLE: Final = 200_000
+"""Latencies kept for each code and topic, unless there are too many in all."""
+_SAMPLES: Final = 2_000_000
+"""Latencies kept in all; beyond that fewer are kept for each code and topic."""
+_LEAST_SAMPLE: Final = 16
+_KEYS: Final = 100_000
+"""Topics, connections or pairs that are counted; what comes later counts as ``(others)``."""
+OTHERS: Final = "(others)"
+
+
+@dataclass(slots=True)
+class Table:
+    """A table of a report.
+
+    Attributes:
+        name: of the table, one word.
+        columns: their names.
+        rows: a value for each column.
+        note: a sentence below it.
+    """
+
+    name: str
+    columns: Sequence[str]
+    rows: list[tuple[Any, ...]]
+    note: str = ""
+
+    def objects(self) -> list[dict[str, Any]]:
+        """The rows as objects."""
+        return [dict(zip(self.columns, row, strict=True)) for row in self.rows]
+
+
+class Report(Protocol):
+    """Takes rows, gives tables."""
+
+    @property
+    def fields(self) -> Sequence[str]:
+        """The columns that it needs."""
+        ...
+
+    def take(self, batch: Batch) -> None:
+        """Take some rows."""
+
+    def tables(self, totals: Sequence[Totals]) -> list[Table]:
+        """What came of them."""
+        ...
+
+
+def as_text(tables: Sequence[Table]) -> str:
+    """Tables for people."""
+    return "\n\n".join(_table_text(table) for table in tables)
+
+
+def _table_text(table: Table) -> str:
+    forms = [_FORMS.get(_unit(name), _cell) for name in table.columns]
+    names = [name.removesuffix(_unit(name)) for name in table.columns]
+    cells = [[form(value) for form, value in zip(forms, row, strict=True)] for row in table.rows]
+    widths = [max([len(name), *(len(row[i]) for row in cells)]) for i, name in enumerate(names)]
+    numeric = [
+        all(isinstance(row[i], int | float | None) for row in table.rows)
+        for i in range(len(widths))
+    ]
+    lines = [table.name.upper()]
+    for row in [names, *cells]:
+        words = [
+            word.rjust(width) if right else word.ljust(width)
+            for word, width, right in zip(row, widths, numeric, strict=True)
+        ]
+        lines.append("  ".join(words).rstrip())
+    if table.note:
+        lines.append(table.note)
+    return "\n".join(lines)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, Seconds):
+        return f"{float(value):.3f}s"
+    if isinstance(value, float):
+        return f"{value:,.3f}"
+    if isinstance(value, int):
+        return f"{value:,}"
+    text = str(value)
+    return text if text.isprintable() else repr(text)
+
+
+class Seconds(float):
+    """A duration; tables show its unit."""
+
+    __slots__ = ()
+
+
+def milliseconds(value: float) -> str:
+    """A duration for people: milliseconds with their unit."""
+    return f"{value:.3f}ms"
+
+
+_FORMS: Final[dict[str, Callable[[Any], str]]] = {"_ms": milliseconds, "_ns": clock}
+"""How people see the values of columns, by the unit at the end of their names; JSON has plain numbers."""
+
+
+def _unit(name: str) -> str:
+    """The unit at the end of a column's name; empty for none."""
+    return next((unit for unit in _FORMS if name.endswith(unit)), "")
+
+
+def _name(code: int | None) -> str:
+    if code is None:
+        return OTHERS
+    found = RequestCode(code)
+    return found.name if found.is_known else str(code)
+
+
+def _asked(request_code: int | None) -> str:
+    """The name of the request that a response answers; ``?`` if the request was not captured."""
+    return "?" if request_code is None else _name(request_code)
+
+
+class Sample:
+    """Latencies in milliseconds: all of them, or some by chance.
+
+    Attributes:
+        count: how many there were.
+        largest: of them.
+        values: those that were kept.
+    """
+
+    __slots__ = ("count", "largest", "values")
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.largest = 0.0
+        self.values = array("d")
+
+    def add(self, value: float, most: int) -> bool:
+        """Take one, and keep so many at most; returns whether one more is kept."""
+        self.count += 1
+        self.largest = max(self.largest, value)
+        if self.count <= most:
+            self.values.append(value)
+            return True
+        if (place := random.randrange(self.count)) < len(self.values):  # noqa: S311 - no secret
+            self.values[place] = value
+        return False
+
+    def thin(self, most: int) -> None:
+        """Keep so many at most."""
+        if len(self.values) > most:
+            self.values = array("d", random.sample(self.values, most))
+
+    def percentiles(self) -> tuple[float, float, float]:
+        """The 50th, 90th and 99th."""
+        p50, p90, p99 = np.percentile(np.frombuffer(self.values), (50, 90, 99))
+        return float(p50), float(p90), float(p99)
+
+
+class PollEnds:
+    """Counts of responses that end a poll without messages."""
+
+    def __init__(self) -> None:
+        self._counts: Counter[tuple[int | None, int]] = Counter()
+
+    def add(self, request_code: int | None, code: int) -> None:
+        """Count a response; the code of its request is None if that is not in the capture."""
+        self._counts[request_code, code] += 1
+
+    @property
+    def total(self) -> int:
+        """How many there were."""
+        return self._counts.total()
+
+    def table(self, top: int) -> Table:
+        """The counts, with Java's reason for each code."""
+        rows = [
+            (_asked(request_code), ResponseCode(code).name, count, POLL_ENDS[code])
+            for (request_code, code), count in self._counts.most_common(top)
+        ]
+        return Table("poll_ends", ("request", "answer", "frames", "reason"), rows)
+
+
+class Slow:
+    """Latencies by the request's code and topic, and the slowest requests."""
+
+    fields = (
+        "time_ns", "connection", "kind", "code", "request_code", "opaque", "request_topic", "latency_ns",
+    )  # fmt: skip
+
+    def __init__(self, top: int) -> None:
+        self._top = top
+        self._samples: defaultdict[tuple[int | None, str], Sample] = defaultdict(Sample)
+        self._kept = 0
+        self._most = _SAMPLE
+        self._slowest: list[tuple[int, int, int, str, int, str]] = []
+        self._poll_ends = PollEnds()
+
+    def take(self, batch: Batch) -> None:
+        """See ``Report``."""
+        columns = (batch.column(name).to_pylist() for name in self.fields)
+        for time_ns, connection, kind, code, request_code, opaque, topic, latency in zip(
+            *columns, strict=True
+        ):
+            if is_poll_end(kind, code):
+                self._poll_ends.add(request_code, code)
+                continue
+            if latency is None:
+                continue
+            asked = topic or ""
+            key = self._key(request_code, asked)
+            self._kept += self._samples[key].add(latency / 1e6, self._most)
+            self._slowest.append((latency, time_ns, request_code, connection, opaque, asked))
+        self._slowest = sorted(self._slowest, reverse=True)[: self._top]
+        while self._kept > _SAMPLES and self._most > _LEAST_SAMPLE:
+            self._thin()
+
+    def _key(self, code: int, topic: str) -> tuple[int | None, str]:
+        """Which latencies those of a code and topic are kept with."""
+        keys: list[tuple[int | None, str]] = [(code, topic), (code, OTHERS)]
+        for most, key in zip((_KEYS, 2 * _KEYS), keys, strict=True):
+            if key in self._samples or len(self._samples) < most:
+                return key
+        return None, OTHERS
+
+    def _thin(self) -> None:
+        """Keep half as many latencies for each code and topic."""
+        self._most //= 2
+        for sample in self._samples.values():
+            sample.thin(self._most)
+        self._kept = sum(len(sample.values) for sample in self._samples.values())
+
+    def tables(self, totals: Sequence[Totals]) -> list[Table]:
+        """See ``Report``."""
+        del totals
+        rows = sorted(
+            (
+                (_name(code), topic or None, sample.count, *sample.percentiles(), sample.largest)
+                for (code, topic), sample in self._samples.items()
+            ),
+            key=lambda row: -row[5],
+        )
+        slowest = [
+            (_name(code), topic or None, latency / 1e6, time_ns, connection, opaque)
+            for latency, time_ns, code, connection, opaque, topic in self._slowest
+        ]
+        return [
+            Table(
+                "latencies",
+                ("request", "topic", "answers", "p50_ms", "p90_ms", "p99_ms", "max_ms"),
+                rows[: self._top],
+            ),
+            Table(
+                "slowest",
+                ("request", "topic", "latency_ms", "answer_time_ns", "connection", "opaque"),
+                slowest,
+            ),
+            self._poll_ends.table(self._top),
+        ]
+
+
+class Tally:
+    """Frames, bytes and errors by something."""
+
+    def __init__(self) -> None:
+        self.counts: dict[Any, list[int]] = {}
+
+    def add(self, keys: list[Any], sizes: list[int], kinds: list[str], errors: list[bool]) -> None:
+        """Take rows: key, bytes, kind, and whether it is an answer that is an error."""
+        counts = self.counts
+        for key, size, kind, error in zip(keys, sizes, kinds, errors, strict=True):
+            found = counts.get(key)
+            if found is None:
+                if len(counts) >= _KEYS:
+                    key = OTHERS
+                found = counts.setdefault(key, [0, 0, 0, 0, 0])
+            found[_PLACES[kind]] += 1
+            found[3] += size
+            found[4] += error
+
+    def rows(self, top: int) -> list[tuple[Any, ...]]:
+        """Key, requests, one-way requests, responses, bytes, errors; most bytes first."""
+        most = sorted(self.counts.items(), key=lambda item: -item[1][3])[:top]
+        return [(key, *counts) for key, counts in most]
+
+
+_PLACES: Final = {"request": 0, "oneway": 1, "response": 2, None: 0}
+_TALLIED: Final = ("requests", "oneways", "responses", "bytes", "errors")
+
+
+def _errors(batch: Batch) -> list[bool]:
+    kinds, codes = (batch.column(name).to_pylist() for name in ("kind", "code"))
+    return list(map(is_error, kinds, codes))
+
+
+class By:
+    """Counts by one column.
+
+    Args:
+        column: its name.
+        top: lines of the table.
+        of_request: the column that has this value of the request in rows of responses; None if responses have their own.
+    """
+
+    def __init__(self, column: str, top: int, of_request: str | None = None) -> None:
+        needed = (column, *([of_request] if of_request else []), "kind", "code", "frame_length")
+        self.fields = tuple(dict.fromkeys(needed))
+        self._column = column
+        self._of_request = of_request
+        self._top = top
+        self._tally = Tally()
+
+    def take(self, batch: Batch) -> None:
+        """See ``Report``."""
+        self._tally.add(
+            self._keys(batch),
+            batch.column("frame_length").to_pylist(),
+            batch.column("kind").to_pylist(),
+            _errors(batch),
+        )
+
+    def _keys(self, batch: Batch) -> list[Any]:
+        """What each row is counted with."""
+        own: list[Any] = batch.column(self._column).to_pylist()
+        if self._of_request is None:
+            return own
+        of_requests = batch.column(self._of_request).to_pylist()
+        return [one or asked for one, asked in zip(own, of_requests, strict=True)]
+
+    def tables(self, totals: Sequence[Totals]) -> list[Table]:
+        """See ``Report``."""
+        del totals
+        name = f"{self._column}s"
+        return [Table(name, (self._column, *_TALLIED), self._tally.rows(self._top))]
+
+
+class Summary:
+    """What is in a capture."""
+
+    fields = (
+        "time_ns", "src", "connection", "kind", "code", "code_name", "request_code", "frame_length",
+        "header_ok", "body_ok", "gap", "latency_ns", "language", "version",
+    )  # fmt: skip
+
+    def __init__(self, top: int) -> None:
+        self._top = top
+        self._first = self._last = 0
+        self._kinds: Counter[str] = Counter()
+        self._codes: Counter[tuple[str | None, str | None]] = Counter()
+        self._errors: Counter[tuple[str, str]] = Counter()
+        self._poll_ends = PollEnds()
+        self._clients: Counter[tuple[str | None, str | None]] = Counter()
+        self._odd: Counter[str] = Counter()
+        self._talkers = Tally()
+        self._seconds: Counter[int] = Counter()
+        self._bytes = 0
+        self._connections: set[str] = set()
+
+    def take(self, batch: Batch) -> None:
+        """See ``Report``."""
+        get = {name: batch.column(name).to_pylist() for name in self.fields}
+        times = get["time_ns"]
+        self._first = min(times) if not self._first else min(self._first, *times)
+        self._last = max(self._last, *times)
+        self._kinds.update(get["kind"])
+        self._bytes += sum(get["frame_length"])
+        if len(self._connections) < _KEYS:
+            self._connections.update(get["connection"])
+        self._seconds.update((batch.column("time_ns").to_numpy() // 1_000_000_000).tolist())
+        if len(self._seconds) > _KEYS:
+            self._seconds = Counter(dict(self._seconds.most_common(_KEYS // 2)))
+        self._codes.update(
+            (kind, name or (None if code is None else str(code)))
+            for kind, name, code in zip(get["kind"], get["code_name"], get["code"], strict=True)
+            if kind != "response"
+        )
+        self._clients.update(
+            (language, _version(version))
+            for kind, language, version in zip(
+                get["kind"], get["language"], get["version"], strict=True
+            )
+            if kind != "response"
+        )
+        self._take_errors(get)
+        for counts in (self._codes, self._errors, self._clients):
+            _fold(counts, (OTHERS, OTHERS))
+        self._odd["headers that cannot be read"] += get["header_ok"].count(False)
+        self._odd["bodies that were not captured whole"] += get["body_ok"].count(False)
+        self._odd["frames with a gap"] += get["gap"].count(True)
+        self._talkers.add(get["src"], get["frame_length"], get["kind"], _errors(batch))
+
+    def _take_errors(self, get: dict[str, list[Any]]) -> None:
+        columns = (
+            get[name] for name in ("kind", "code", "code_name", "request_code", "latency_ns")
+        )
+        for kind, code, name, request_code, latency in zip(*columns, strict=True):
+            if kind != "response":
+                continue
+            if is_poll_end(kind, code):
+                self._poll_ends.add(request_code, code)
+            elif is_error(kind, code):
+                self._errors[_asked(request_code), name or str(code)] += 1
+            if request_code is None:
+                self._odd["responses without a request"] += 1
+            elif latency is None:
+                self._odd["responses captured before their request"] += 1
+
+    def _connections_counted(self) -> str:
+        beyond = len(self._connections) >= _KEYS
+        return "connections with frames" + (", at least" if beyond else "")
+
+    def tables(self, totals: Sequence[Totals]) -> list[Table]:
+        """See ``Report``."""
+        seconds = (self._last - self._first) / 1e9
+        frames = sum(self._kinds.values())
+        for each in totals:
+            self._odd["packets cut short by the capture"] += each.cut_short
+            self._odd["requests without an answer"] += each.unanswered
+            for reason, count in each.skipped.items():
+                self._odd[f"packets skipped: {reason}"] += count
+        busiest = max(self._seconds.values(), default=0)
+        overall = [
+            ("packets", sum(each.packets for each in totals)),
+            ("frames", frames),
+            *(
+                (f"{kind or 'unreadable'} frames", count)
+                for kind, count in self._kinds.most_common()
+            ),
+            ("seconds", Seconds(seconds)),
+            ("frames a second", frames / seconds if seconds else 0.0),
+            ("frames in the busiest second", busiest),
+            ("bytes of frames", self._bytes),
+            ("bytes a second", self._bytes / seconds if seconds else 0.0),
+            (self._connections_counted(), len(self._connections)),
+            ("answers that are errors", sum(self._errors.values())),
+            ("polls that ended without a message", self._poll_ends.total),
+        ]
+        return [
+            Table("overall", ("what", "value"), overall),
+            Table("requests", ("kind", "code", "frames"), _flat(self._codes, self._top)),
+            Table("errors", ("request", "answer", "frames"), _flat(self._errors, self._top)),
+            self._poll_ends.table(self._top),
+            Table("clients", ("language", "version", "requests"), _flat(self._clients, self._top)),
+            Table("talkers", ("src", *_TALLIED), self._talkers.rows(self._top)),
+            Table("oddities", ("what", "count"), [(k, v) for k, v in self._odd.most_common() if v]),
+        ]
+
+
+def _version(number: int | None) -> str | None:
+    """The name of a protocol version, as ``V5_5_0``; its number if Java has no name for it."""
+    return None if number is None else MQVersion(number).name
+
+
+def _fold(counts: Counter[Any], others: tuple[Any, ...]) -> None:
+    """Count what is beyond the first ``_KEYS`` together."""
+    for key in list(islice(counts, _KEYS, None)):
+        if key != others:
+            counts[others] += counts.pop(key)
+
+
+def _flat(counts: Counter[Any], top: int) -> list[tuple[Any, ...]]:
+    return [(*key, count) for key, count in counts.most_common(top)]
+
+
+REPORTS: Final[dict[str, Callable[[int], Report]]] = {
+    "summary": Summary,
+    "slow": Slow,
+    "topics": lambda top: By("topic", top, "request_topic"),
+    "connections": lambda top: By("connection", top),
+}
+"""Reports by name, made with the number of lines of their tables."""

@@ -1,0 +1,277 @@
+"""Where rows go: text for people, JSON lines, CSV, Parquet.
+
+Rules of this file: every format has the same columns in the same order; a missing value is null, in CSV nothing, in text a dash.
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import sys
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, Final, Protocol
+
+from rocketwire_tools.pcap.arrow import pa, parquet_writer
+from rocketwire_tools.pcap.rows.json_rows import JsonRows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Iterator
+
+    from rocketwire_tools.pcap.arrow import Batch, Schema
+
+FORMATS: Final = ("text", "jsonl", "csv", "parquet")
+_SUFFIXES: Final = {
+    ".parquet": "parquet",
+    ".jsonl": "jsonl",
+    ".json": "jsonl",
+    ".csv": "csv",
+    ".txt": "text",
+}
+
+
+_OBJECTS: Final = 4096
+"""Rows that are objects at the same time."""
+
+
+class Sink(Protocol):
+    """Takes rows."""
+
+    def write(self, batch: Batch) -> None:
+        """Take some."""
+
+    def close(self) -> None:
+        """Finish what has been begun."""
+
+
+class FormatError(ValueError):
+    """A file's name asks for a format that there is not."""
+
+
+def format_of(path: str | None) -> str | None:
+    """The format that a file's name asks for; None for a name that asks for none.
+
+    Raises:
+        FormatError: it asks for one that there is not.
+    """
+    suffix = "" if path is None else Path(path).suffix.lower()
+    if suffix and suffix not in _SUFFIXES:
+        known = ", ".join(_SUFFIXES)
+        raise FormatError(
+            f"{path}: no format is called {suffix}; there are {known}, or choose one by --format"
+        )
+    return _SUFFIXES.get(suffix)
+
+
+@contextmanager
+def open_sink(path: str | None, form: str, schema: Schema) -> Generator[Sink]:
+    """Write rows to a file, or to standard output.
+
+    Args:
+        path: of the file; None for standard output.
+        form: one of ``FORMATS``.
+        schema: of the rows.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    if path is None:
+        sink = _SINKS[form](sys.stdout.buffer, schema)
+        yield sink
+        sink.close()
+        return
+    with Path(path).open("wb") as file:
+        sink = _SINKS[form](file, schema)
+        try:
+            yield sink
+        finally:
+            sink.close()
+
+
+def _pieces(batch: Batch) -> Iterator[Batch]:
+    """The rows, not too many at once of which objects are made."""
+    for start in range(0, batch.num_rows, _OBJECTS):
+        yield batch.slice(start, _OBJECTS)
+
+
+class JsonLines:
+    """One object a line."""
+
+    def __init__(self, file: IO[bytes], schema: Schema) -> None:
+        self._file = file
+        self._rows = JsonRows(schema)
+
+    def write(self, batch: Batch) -> None:
+        """See ``Sink``."""
+        for lines in self._rows.lines(batch):
+            self._file.write(lines)
+
+    def close(self) -> None:
+        """See ``Sink``."""
+        self._file.flush()
+
+
+class Csv:
+    """Comma-separated values with a line of names."""
+
+    def __init__(self, file: IO[bytes], schema: Schema) -> None:
+        csv: Any = importlib.import_module("pyarrow.csv")
+        self._file = file
+        self._writer = csv.CSVWriter(file, schema)
+
+    def write(self, batch: Batch) -> None:
+        """See ``Sink``."""
+        self._writer.write_batch(batch)
+
+    def close(self) -> None:
+        """See ``Sink``."""
+        self._writer.close()
+        if not self._file.closed:
+            self._file.flush()
+
+
+class Parquet:
+    """A Parquet file."""
+
+    def __init__(self, file: IO[bytes], schema: Schema) -> None:
+        repeating = [name for name in schema.names if name not in _DISTINCT]
+        bounded = [name for name in schema.names if name not in _WITHOUT_BOUNDS]
+        self._writer = parquet_writer(
+            file, schema, compression="zstd", use_dictionary=repeating, write_statistics=bounded
+        )
+        self._batches: list[Batch] = []
+        self._rows = 0
+
+    def write(self, batch: Batch) -> None:
+        """See ``Sink``."""
+        self._batches.append(batch)
+        self._rows += batch.num_rows
+        if self._rows >= _GROUP:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._batches:
+            table = pa.Table.from_batches(self._batches)
+            self._writer.write_table(table, row_group_size=table.num_rows)
+        self._batches, self._rows = [], 0
+
+    def close(self) -> None:
+        """See ``Sink``."""
+        self._flush()
+        self._writer.close()
+
+
+_GROUP: Final = 65_536
+"""Rows of a row group of Parquet, at least."""
+_DISTINCT: Final = frozenset(
+    {"time_ns", "end_time_ns", "opaque", "latency_ns", "frame_length", "body_length", "ext_fields", "body",
+     "header_ok", "body_ok", "gap"}
+)  # fmt: skip
+"""Columns that a dictionary would not make smaller."""
+_WITHOUT_BOUNDS: Final = frozenset(
+    {
+        "connection",
+        "src",
+        "dst",
+        "kind",
+        "code_name",
+        "language",
+        "topic",
+        "group",
+        "serialize_type",
+    }
+)
+"""Columns of which a row group does not say the least and the largest value: rows are in the order of time, so that each group
+has nearly all of these texts and no reader could pass over one for them; to compare them takes longer than much of the writing."""
+
+
+class Text:
+    """Lines for people: time, from whom to whom, what, and whatever else is known."""
+
+    def __init__(self, file: IO[bytes], schema: Schema) -> None:
+        self._file = file
+        self._names = [name for name in schema.names if name not in _IN_FRONT]
+        self._front = [name for name in _IN_FRONT if name in schema.names]
+
+    def write(self, batch: Batch) -> None:
+        """See ``Sink``."""
+        for some in _pieces(batch):
+            lines = [self._line(row) for row in some.to_pylist()]
+            self._file.write("".join(lines).encode(errors="backslashreplace"))
+
+    def _line(self, row: dict[str, Any]) -> str:
+        words = [_FRONT_FORMS.get(name, plain)(row[name]) for name in self._front]
+        if "src" in row and "dst" in row:
+            words.append(f"{_end(row, 'src')} > {_end(row, 'dst')}")
+        if "kind" in row:
+            words.append(row["kind"] or "unreadable")
+        if "code" in row or "code_name" in row:
+            words.append(_code(row))
+        words += [
+            f"{_NAMES.get(name, name)}={_FORMS.get(name, plain)(row[name])}"
+            for name in self._names
+            if name not in _IN_WORDS and row[name] is not None and row[name] != _USUAL.get(name)
+        ]
+        return " ".join(words) + "\n"
+
+    def close(self) -> None:
+        """See ``Sink``."""
+        self._file.flush()
+
+
+def _end(row: dict[str, Any], which: str) -> str:
+    host = row[which]
+    port = row.get(f"{which}_port")
+    if port is None:
+        return str(host)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _code(row: dict[str, Any]) -> str:
+    name, number = row.get("code_name"), row.get("code")
+    if name is None:
+        return "-" if number is None else str(number)
+    return str(name) if number is None else f"{name}({number})"
+
+
+def clock(time_ns: int) -> str:
+    """A time for people; nanoseconds since 1970."""
+    seconds, rest = divmod(time_ns, 1_000_000_000)
+    moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{rest:09d}Z"
+
+
+def _milliseconds(nanoseconds: int) -> str:
+    return f"{nanoseconds / 1e6:.3f}ms"
+
+
+def plain(value: object) -> str:
+    """A value as one word."""
+    if value is None:
+        return "-"
+    text = str(value)
+    return repr(text) if not text.isprintable() or " " in text or not text else text
+
+
+TERSE: Final = (
+    "time_ns", "src", "src_port", "dst", "dst_port", "kind", "code", "code_name", "request_code", "opaque", "topic", "group",
+    "queue_id", "remark", "frame_length", "latency_ns", "header_ok", "body_ok", "gap",
+)  # fmt: skip
+"""Columns for people who did not choose any."""
+_IN_FRONT: Final = ("time_ns",)
+_FRONT_FORMS: Final[dict[str, Callable[[Any], str]]] = {"time_ns": clock}
+_IN_WORDS: Final = frozenset({"src", "src_port", "dst", "dst_port", "kind", "code", "code_name"})
+_FORMS: Final[dict[str, Callable[[Any], str]]] = {
+    "latency_ns": _milliseconds,
+    "end_time_ns": clock,
+}
+_NAMES: Final = {name: name.removesuffix("_ns") for name in _FORMS}
+"""Names of what is not written in nanoseconds."""
+_USUAL: Final = {"header_ok": True, "body_ok": True, "gap": False}
+"""What is left out, because it is as it should be."""
+_SINKS: Final[dict[str, Callable[[IO[bytes], Schema], Sink]]] = {
+    "text": Text,
+    "jsonl": JsonLines,
+    "csv": Csv,
+    "parquet": Parquet,
+}

@@ -1,0 +1,89 @@
+"""Masks for topics, groups and addresses: the same name always has the same mask, and cannot be had back from it.
+
+Rules of this file: a mask depends on the name and a secret alone, so that files masked with one secret can be joined.  What may
+hold names among other things (remark, extension fields, bodies) goes through ``redaction_text``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rocketwire_tools.pcap import arrow
+from rocketwire_tools.pcap.arrow import column, pa
+from rocketwire_tools.pcap.rows.redaction_text import Masks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rocketwire_tools.pcap.arrow import Batch, Column
+
+
+class Redaction:
+    """Masks rows.
+
+    Args:
+        secret: whoever has it can find out whether a guessed name has a mask; everybody has an empty one, which is what a
+            variable of a shell is that was not set.
+
+    Attributes:
+        within: masks texts that hold names among other things.
+
+    Raises:
+        ValueError: the secret is empty.
+    """
+
+    def __init__(self, secret: str) -> None:
+        if not secret:
+            raise ValueError("an empty secret hides nothing: everybody can compute its masks")
+        key = secret.encode()
+
+        @lru_cache(1 << 16)
+        def digest(text: str) -> bytes:
+            return hmac.digest(key, text.encode(errors="surrogatepass"), hashlib.sha256)
+
+        self._digest = digest
+        self.within = Masks(self)
+
+    def name(self, kind: str, text: str) -> str:
+        """The mask of a name; kind: what is put in front of it. The same text has the same digits, whatever kind it is."""
+        return f"{kind}-{self._digest(text)[:6].hex()}"
+
+    def host(self, text: str) -> str:
+        """The mask of an address: one of the network 240.0.0.0/4, which nobody has."""
+        digest = self._digest(text)
+        return f"{0xF0 | digest[0] & 15}.{digest[1]}.{digest[2]}.{digest[3]}"
+
+    def connection(self, text: str) -> str:
+        """The mask of a connection; ports stay."""
+        return "-".join(self._end(end) for end in text.split("-"))
+
+    def _end(self, end: str) -> str:
+        host, _, port = end.rpartition(":")
+        return f"{self.host(host.strip('[]'))}:{port}"
+
+    def apply(self, batch: Batch) -> Batch:
+        """The rows, masked."""
+        masks: dict[str, Callable[[str], str]] = {
+            "topic": lambda text: self.name("topic", text),
+            "request_topic": lambda text: self.name("topic", text),
+            "group": lambda text: self.name("group", text),
+            "src": self.host,
+            "dst": self.host,
+            "connection": self.connection,
+            "file": lambda text: self.name("file", text),
+            "remark": self.within.remark,
+            "ext_fields": self.within.ext_fields,
+            "body": self.within.body,
+        }
+        columns: list[Column] = []
+        for name in batch.schema.names:
+            values = batch.column(name)
+            if (mask := masks.get(name)) is not None:
+                encoded = values.dictionary_encode()
+                names = [mask(text) for text in encoded.dictionary.to_pylist()]
+                values = column(names, pa.string()).take(encoded.indices)
+            columns.append(values)
+        return arrow.batch(columns, batch.schema)

@@ -1,0 +1,219 @@
+"""The rows that come out, and the frames of a chunk in the order of their last captured byte."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from rocketwire_tools.pcap.arrow import pa
+from rocketwire_tools.pcap.streams import header_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire_tools.pcap.arrow import DataType, Schema
+    from rocketwire_tools.pcap.files.records import Records
+    from rocketwire_tools.pcap.streams.flows import Found, Together
+    from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
+    from rocketwire_tools.pcap.streams.segments import Direction, Frame
+
+    Array = np.ndarray[Any, Any]
+
+COLUMNS: Final[dict[str, DataType]] = {
+    "file": pa.string(),
+    "time_ns": pa.int64(),
+    "end_time_ns": pa.int64(),
+    "connection": pa.string(),
+    "src": pa.string(),
+    "src_port": pa.int32(),
+    "dst": pa.string(),
+    "dst_port": pa.int32(),
+    "kind": pa.string(),
+    "code": pa.int32(),
+    "code_name": pa.string(),
+    "request_code": pa.int32(),
+    "opaque": pa.int32(),
+    "flag": pa.int32(),
+    "language": pa.string(),
+    "version": pa.int32(),
+    "remark": pa.string(),
+    "topic": pa.string(),
+    "group": pa.string(),
+    "queue_id": pa.int32(),
+    "frame_length": pa.int32(),
+    "header_length": pa.int32(),
+    "body_length": pa.int32(),
+    "serialize_type": pa.string(),
+    "latency_ns": pa.int64(),
+    "header_ok": pa.bool_(),
+    "body_ok": pa.bool_(),
+    "gap": pa.bool_(),
+}
+"""Every row has these; their meaning is in docs/guide/pcap.md."""
+
+ON_REQUEST: Final[dict[str, DataType]] = {"ext_fields": pa.string(), "body": pa.string()}
+RAW_BODY: Final = "raw_body"
+"""Columns that have to be asked for; ``body`` is made of ``RAW_BODY`` by ``selection``."""
+FOR_REPORTS: Final[dict[str, DataType]] = {"request_topic": pa.string()}
+"""Columns of reports alone: the topic of the request that a response answers."""
+
+
+PLACES: Final = ("last_where", "first_where")
+"""Columns of numbers that rows of several decoders are brought into one order by."""
+EVERY: Final[dict[str, DataType]] = (
+    COLUMNS | ON_REQUEST | FOR_REPORTS | {RAW_BODY: pa.binary()} | dict.fromkeys(PLACES, pa.int64())
+)
+"""All that can be asked of the engine."""
+
+
+def schema(fields: Sequence[str]) -> Schema:
+    """The schema of rows with these columns."""
+    made: Schema = pa.schema([(name, EVERY[name]) for name in fields])
+    return made
+
+
+@dataclass(slots=True)
+class Rows:
+    """Frames as columns of numpy.
+
+    Attributes:
+        number: of the stream of each; that of the other direction differs in the last bit.
+        source: the sender, as in ``packets.Segments``.
+        target: the receiver.
+        time_ns: capture time of the first byte.
+        end_time_ns: of the last captured byte.
+        first_where: offset of the record of the first byte.
+        last_where: offset of the record of the last captured byte.
+        header: the headers, undecoded.
+        header_type: JSON or ROCKETMQ.
+        length: values of the length words.
+        whole: whether the body is all there.
+        gap: whether some of it was lost between the peers and the capture.
+        body: the bodies; None where they are not wanted.
+    """
+
+    number: Array
+    source: Array
+    target: Array
+    time_ns: Array
+    end_time_ns: Array
+    first_where: Array
+    last_where: Array
+    header: HeaderBytes
+    header_type: Array
+    length: Array
+    whole: Array
+    gap: Array
+    body: Array | None
+
+    def __len__(self) -> int:
+        return len(self.number)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the headers and bodies."""
+        return int(self.header.length.sum()) + (
+            0 if self.body is None else sum(len(one) for one in self.body.tolist() if one)
+        )
+
+    def take(self, order: Array | slice) -> Rows:
+        """These rows, in this order."""
+        body = None if self.body is None else self.body[order]
+        columns = {name: getattr(self, name)[order] for name in NUMBERS}
+        return Rows(**columns, header=self.header.take(order), body=body)
+
+    def sorted(self) -> Rows:
+        """These rows in the order of their last captured byte, of two in one packet the one that began first."""
+        return self.take(np.lexsort((self.first_where, self.last_where)))
+
+
+NUMBERS: Final = tuple(name for name in Rows.__dataclass_fields__ if name not in ("header", "body"))
+"""The columns that are arrays of numbers."""
+
+
+def joined(parts: Sequence[Rows]) -> Rows:
+    """Rows of several parts, sorted."""
+    if len(parts) == 1:
+        return parts[0].sorted()
+    body = None
+    if any(part.body is not None for part in parts):
+        body = np.concatenate(
+            [np.full(len(part), None) if part.body is None else part.body for part in parts]
+        )
+    columns = {name: np.concatenate([getattr(part, name) for part in parts]) for name in NUMBERS}
+    header = header_bytes.joined([part.header for part in parts])
+    return Rows(**columns, header=header, body=body).sorted()
+
+
+def rows_of(found: Found) -> list[Rows]:
+    """The frames of a chunk in several parts, none of which is empty or sorted."""
+    parts = [_of_together(found.records, each) for each in found.together if found.records]
+    return [*parts, _of_frames(found.frames)] if found.frames else parts
+
+
+def objects(values: Sequence[Any]) -> Array:
+    """Values as an array of objects."""
+    return np.fromiter(values, np.object_, len(values))
+
+
+def _of_together(records: Records, cut: Together) -> Rows:
+    order = _in_order(cut.first, cut.last, len(records.time_ns))
+    first, last, length = cut.first[order], cut.last[order], cut.header_length[order]
+    kind = cut.kind[order].astype(np.int8)
+    return Rows(
+        cut.number[order],
+        cut.source[order],
+        cut.target[order],
+        records.time_ns[first],
+        records.time_ns[last],
+        records.where[first],
+        records.where[last],
+        header_bytes.gathered_by_kind(cut.buffer, cut.header[order], length, kind),
+        kind,
+        cut.length[order],
+        np.ones(len(order), np.bool_),
+        np.zeros(len(order), np.bool_),
+        None if cut.body is None else objects(cut.body)[order],
+    )
+
+
+def _in_order(first: Array, last: Array, records: int) -> Array:
+    """The order of frames by their records, so that their headers are gathered from one end of the buffer to the other."""
+    if records > np.iinfo(np.uint16).max:
+        return np.lexsort((first, last))
+    order = np.argsort(
+        first.astype(np.uint16), kind="stable"
+    )  # of so few bits faster than any other sort
+    return order[np.argsort(last[order].astype(np.uint16), kind="stable")]
+
+
+def _names(streams: Sequence[Direction]) -> tuple[Array, Array, Array]:
+    """Number, sender and receiver of each."""
+    return (
+        np.array([one.number for one in streams], np.int64),
+        np.array([one.source for one in streams], np.int64),
+        np.array([one.target for one in streams], np.int64),
+    )
+
+
+def _of_frames(frames: Sequence[Frame]) -> Rows:
+    stream, first, last, header, kind, length, whole, gap, body = zip(*frames, strict=True)
+    return Rows(
+        *_names(stream),
+        np.array([place.time_ns for place in first], np.int64),
+        np.array([place.time_ns for place in last], np.int64),
+        np.array([place.where for place in first], np.int64),
+        np.array([place.where for place in last], np.int64),
+        header_bytes.header_bytes(header),
+        np.array(kind, np.int8),
+        np.array(length, np.int64),
+        np.array(whole, np.bool_),
+        np.array(gap, np.bool_),
+        _bodies(body),
+    )
+
+
+def _bodies(values: Sequence[bytes | None]) -> Array | None:
+    return None if all(one is None for one in values) else objects(values)

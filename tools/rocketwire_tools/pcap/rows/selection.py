@@ -1,0 +1,129 @@
+"""What of the rows is wanted: columns, a filter, bodies, and whether names are masked.
+
+Rules of this file: bodies are customers' data, and are shown only if asked for.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from rocketwire_tools.pcap import arrow
+from rocketwire_tools.pcap.arrow import column, pa
+from rocketwire_tools.pcap.rows.rows import (
+    COLUMNS,
+    FOR_REPORTS,
+    ON_REQUEST,
+    PLACES,
+    RAW_BODY,
+    schema,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from rocketwire_tools.pcap.arrow import Batch, Column
+    from rocketwire_tools.pcap.rows.filters import Filter
+    from rocketwire_tools.pcap.rows.redaction import Redaction
+
+BODIES: Final = ("none", "length", "decoded")
+_OF_BODIES: Final = ("version", "code", "request_code", "ext_fields", "body_ok", RAW_BODY)
+
+
+class SelectionError(ValueError):
+    """A column that is not there was asked for."""
+
+
+class Selection:
+    """Turns rows of the engine into those that are wanted.
+
+    Args:
+        fields: the columns, in order; None for all but those of ``ON_REQUEST``.
+        filter_text: only rows for which this is true; None for all.
+        body: one of ``BODIES``.
+        redact: secret that masks topics, groups and addresses; None to show them.
+        places: whether the columns ``rows.PLACES`` follow the others.
+        report: whether the columns ``rows.FOR_REPORTS`` may be asked for.
+
+    Attributes:
+        arguments: the first four, to make another one of.
+        schema: of the rows that come out.
+        engine_fields: what the engine has to give.
+        needs_bodies: whether it has to keep bodies.
+
+    Raises:
+        SelectionError: there is no such column.
+        FilterError: the filter makes no sense.
+    """
+
+    def __init__(
+        self,
+        fields: Sequence[str] | None = None,
+        filter_text: str | None = None,
+        body: str = "length",
+        redact: str | None = None,
+        *,
+        places: bool = False,
+        report: bool = False,
+    ) -> None:
+        self.arguments = (fields, filter_text, body, redact)
+        every = COLUMNS | ON_REQUEST | (FOR_REPORTS if report else {})
+        chosen = list(COLUMNS) if fields is None else list(dict.fromkeys(fields))
+        for name in chosen:
+            if name not in every:
+                raise SelectionError(f"no column {name!r}; there are {', '.join(every)}")
+        if body == "none":
+            chosen = [name for name in chosen if name not in ("body_length", "body")]
+        elif body == "decoded" and "body" not in chosen:
+            chosen.append("body")
+        if places:
+            chosen += PLACES
+        self.schema = schema(chosen)
+        self._filter = None if filter_text is None else _filter(filter_text)
+        self._redaction = None if redact is None else _redaction(redact)
+        self.needs_bodies = "body" in chosen
+        needed = dict.fromkeys(name for name in chosen if name != "body")
+        needed |= dict.fromkeys(self._filter.names if self._filter else ())
+        needed |= dict.fromkeys(_OF_BODIES if self.needs_bodies else ())
+        self.engine_fields = tuple(needed) or ("time_ns",)
+
+    def rows(self, batches: Iterable[Batch]) -> Iterator[Batch]:
+        """The wanted ones."""
+        for engine_batch in batches:
+            batch = engine_batch if self._filter is None else self._filter.apply(engine_batch)
+            if not batch.num_rows:
+                continue
+            columns = [
+                _bodies(batch) if name == "body" else batch.column(name)
+                for name in self.schema.names
+            ]
+            batch = arrow.batch(columns, self.schema)
+            yield batch if self._redaction is None else self._redaction.apply(batch)
+
+
+def _filter(text: str) -> Filter:
+    from rocketwire_tools.pcap.rows.filters import Filter  # needs pyarrow.compute
+
+    return Filter(text, COLUMNS)
+
+
+def _redaction(secret: str) -> Redaction:
+    from rocketwire_tools.pcap.rows.redaction import (
+        Redaction,  # knows all messages, which takes its time
+    )
+
+    return Redaction(secret)
+
+
+def _bodies(batch: Batch) -> Column:
+    from rocketwire_tools.pcap.rows.bodies import body_text
+
+    rows = zip(*(batch.column(name).to_pylist() for name in _OF_BODIES), strict=True)
+    texts = [
+        body_text(
+            body, code=code, request_code=request_code, version=version, ext_fields=ext_fields
+        )
+        if whole and code is not None
+        else None
+        for version, code, request_code, ext_fields, whole, body in rows
+    ]
+    return column(texts, pa.string())
