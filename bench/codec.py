@@ -30,10 +30,10 @@ from typing import NamedTuple
 from bench import handwritten
 from bench.javacodec import JavaCodec, open_java
 from rocketwire.codes import LanguageCode, SerializeType
-from rocketwire.wire import grammar
 from rocketwire.wire.command import RemotingCommand, decode, encode
-from rocketwire.wire.interpret import interpret_builder, interpret_parser
 from rocketwire.wire.json_header import read_json_header
+from rocketwire.wire.layouts import functions as layouts
+from rocketwire.wire.layouts.interpreter import interpret_builder, interpret_parser
 
 Call = Callable[[], object]
 INF = float("inf")
@@ -90,16 +90,16 @@ def binary_request() -> bytes:
 def message() -> bytes:
     """A stored message of version 1 with IPv4 hosts, about 440 bytes."""
     properties = "KEYS\x01order-1\x02UNIQ_KEY\x017F000001123418B4AAC200A1B2C30007\x02WAIT\x01true\x02TAGS\x01TagA\x02"
-    return grammar.build_stored(
-        (grammar.MAGIC_V1, 1, 2, 0, 5, 4660, 0, 1_700_000_000_000, b"\x7f\0\0\1", 50000, 1_700_000_000_100, b"\x7f\0\0\1",
+    return layouts.build_stored(
+        (layouts.MAGIC_V1, 1, 2, 0, 5, 4660, 0, 1_700_000_000_000, b"\x7f\0\0\1", 50000, 1_700_000_000_100, b"\x7f\0\0\1",
          10911, 0, 0, b"x" * 256, "TopicTest", properties)
     )  # fmt: skip
 
 
 def registration(topics: int) -> bytes:
     """The inflated registration of a broker with so many topics, whose names have 5 to 100 bytes, as a broker's have."""
-    return grammar.build_register_body(
-        grammar.RegisterParts(
+    return layouts.build_register_body(
+        layouts.RegisterParts(
             data_version=b'{"counter":1,"stateVersion":0,"timestamp":1700000000000}',
             topics=[
                 (b"%05d" % i + b"-a-name" * 14)[: 5 + i * 37 % 96] + b" 8 8 6 SINGLE_TAG {}"
@@ -114,7 +114,7 @@ def registration(topics: int) -> bytes:
 def our_topics(plain: bytes) -> dict[str, bytes]:
     """What ``handwritten.register_topics`` gives, from the grammar's parts."""
     found: dict[str, bytes] = {}
-    for text in grammar.parse_register_body(plain, with_mappings=True).topics:
+    for text in layouts.parse_register_body(plain, with_mappings=True).topics:
         name, _, rest = text.partition(b" ")
         found[name.decode()] = rest
     return found
@@ -124,15 +124,15 @@ def rows() -> list[Row]:
     """Everything that is compared."""
     frame, stored, plain = request(), message(), registration(10_000)
     header = frame[8:]
-    slow_envelope = interpret_parser(grammar.ENVELOPE)
-    slow_build = interpret_builder(grammar.ENVELOPE)
-    slow_stored = interpret_parser(grammar.STORED_MESSAGE)
-    slow_header = interpret_parser(grammar.BINARY_HEADER)
-    slow_register = interpret_parser(grammar.REGISTER_BODY_WITH_MAPPINGS)
+    slow_envelope = interpret_parser(layouts.ENVELOPE)
+    slow_build = interpret_builder(layouts.ENVELOPE)
+    slow_stored = interpret_parser(layouts.STORED_MESSAGE)
+    slow_header = interpret_parser(layouts.BINARY_HEADER)
+    slow_register = interpret_parser(layouts.REGISTER_BODY_WITH_MAPPINGS)
     whole = len(frame)
 
     def ours_with_header() -> object:
-        (_, text, body), _ = grammar.parse_envelope(frame)
+        (_, text, body), _ = layouts.parse_envelope(frame)
         header = text if isinstance(text, bytes) else bytes(text)  # bytes of bytes are a call, too
         return read_json_header(header), body
 
@@ -145,25 +145,25 @@ def rows() -> list[Row]:
     def slow_binary() -> object:
         return slow_header(binary)
 
-    if grammar.parse_envelope(frame) != handwritten.envelope(frame):
+    if layouts.parse_envelope(frame) != handwritten.envelope(frame):
         raise SystemExit("the hand-written envelope differs from ours")
-    if grammar.parse_binary_header(binary) != handwritten.binary_header(binary):
+    if layouts.parse_binary_header(binary) != handwritten.binary_header(binary):
         raise SystemExit("the hand-written ROCKETMQ header differs from ours")
-    if grammar.parse_stored(stored) != handwritten.stored(stored):
+    if layouts.parse_stored(stored) != handwritten.stored(stored):
         raise SystemExit("the hand-written stored message differs from ours")
     if our_topics(plain) != handwritten.register_topics(plain):
         raise SystemExit("the hand-written registration differs from ours")
     return [
-        Row("envelope", lambda: grammar.parse_envelope(frame), lambda: handwritten.envelope(frame),
+        Row("envelope", lambda: layouts.parse_envelope(frame), lambda: handwritten.envelope(frame),
             lambda: slow_envelope(frame), "frame", 1.5, 20_000),
         Row("envelope + JSON header", ours_with_header, hand_with_header, None, "frame", 1.3, 10_000),
-        Row("ROCKETMQ header", lambda: grammar.parse_binary_header(binary), lambda: handwritten.binary_header(binary),
+        Row("ROCKETMQ header", lambda: layouts.parse_binary_header(binary), lambda: handwritten.binary_header(binary),
             slow_binary, "binary", INF, 10_000),
-        Row("build envelope", lambda: grammar.build_envelope(0, header, b""), lambda: handwritten.build(0, header, b""),
+        Row("build envelope", lambda: layouts.build_envelope(0, header, b""), lambda: handwritten.build(0, header, b""),
             lambda: slow_build(0, header, b""), "build", 2.0, 20_000),
-        Row("stored message", lambda: grammar.parse_stored(stored), lambda: handwritten.stored(stored),
+        Row("stored message", lambda: layouts.parse_stored(stored), lambda: handwritten.stored(stored),
             lambda: slow_stored(stored), "stored", 1.6, 10_000),
-        Row("register body, 10k topics", lambda: grammar.parse_register_body(plain, with_mappings=True),
+        Row("register body, 10k topics", lambda: layouts.parse_register_body(plain, with_mappings=True),
             lambda: handwritten.register_topics(plain), lambda: slow_register(plain), "register", 1.0, 20),
         Row("... and a dict of its topics", lambda: our_topics(plain), lambda: handwritten.register_topics(plain),
             lambda: slow_register(plain), "register", INF, 20),

@@ -19,9 +19,13 @@ from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import decode_body
 from rocketwire.messages.registration import decode_register_broker_body
 from rocketwire.messages.route import TopicRouteData
-from rocketwire.wire.body_compression import CompressionType
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, MAX_HEADER_LENGTH
-from rocketwire.wire.stored import StoredMessage, decode_stored_messages, encode_stored_message
+from rocketwire.wire.message.body_compression import CompressionType
+from rocketwire.wire.message.stored import (
+    StoredMessage,
+    decode_stored_messages,
+    encode_stored_message,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable

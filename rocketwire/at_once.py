@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire.wire.named import NamedTuple
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocketwire.connection import Connection
     from rocketwire.inlet import Inlet
     from rocketwire.outbox import Outbox
-    from rocketwire.wire.prepared import RequestForm
+    from rocketwire.wire.request_template import RequestForm
 
 LONGEST: Final = 0.05
 """Seconds that an answer is waited for at once: later ones are not worth it, and tell when they came."""

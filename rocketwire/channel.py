@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from rocketwire.at_once import Begun
     from rocketwire.waiting import Follow
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.prepared import PreparedRequest
+    from rocketwire.wire.request_template import PreparedRequest
 
 _LOST: Final = (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError)
 """What a stream raises that can no longer be used."""

@@ -38,15 +38,15 @@ from rocketwire.events import (
 )
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode_as
-from rocketwire.wire.drafts import drafting
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
-from rocketwire.wire.named import NamedTuple
-from rocketwire.wire.prepared import PreparedRequest
+from rocketwire.wire.request_template import PreparedRequest
+from rocketwire.wire.values.drafts import drafting
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire.wire.prepared import RequestForm
+    from rocketwire.wire.request_template import RequestForm
 
 DEFAULT_MAX_IN_FLIGHT: Final = 65_535
 """Requests that may wait at once; Java's default for asynchronous ones (``NettySystemConfig``)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from rocketwire.errors import DecodeError

@@ -20,7 +20,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import LocalProtocolError
-from rocketwire.wire.utf8 import encode_utf8
+from rocketwire.wire.java_utf8 import encode_utf8
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -29,7 +29,7 @@ from rocketwire.errors import ConnectFailedError, LocalProtocolError
 from rocketwire.messages import encode_body, encode_header
 from rocketwire.tasks import background
 from rocketwire.wire.command import RemotingCommand
-from rocketwire.wire.named import NamedTuple
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

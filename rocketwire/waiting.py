@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import trio
 
 from rocketwire.wire.command import RemotingCommand
-from rocketwire.wire.prepared import PreparedRequest
+from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
     from rocketwire.errors import RocketWireError

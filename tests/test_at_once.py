@@ -14,7 +14,7 @@ from rocketwire.at_once import Begun
 from rocketwire.channel import Channel, over
 from rocketwire.errors import ChannelBrokenError, EncodeError, RequestTimeoutError
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
-from rocketwire.wire.prepared import form_of
+from rocketwire.wire.request_template import form_of
 from tests.support.tcp import pair
 
 if TYPE_CHECKING:

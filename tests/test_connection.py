@@ -30,7 +30,7 @@ from rocketwire.events import (
 )
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.command import RemotingCommand, decode, encode
-from rocketwire.wire.prepared import form_of
+from rocketwire.wire.request_template import form_of
 
 ROUTE = RemotingCommand(code=RequestCode.GET_ROUTEINFO_BY_TOPIC, ext_fields={"topic": "TopicTest"})
 CLUSTER = RemotingCommand(code=RequestCode.GET_BROKER_CLUSTER_INFO)

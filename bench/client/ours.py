@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client import ConsumeConcurrentlyContext, Producer
     from rocketwire.client.instance import ClientInstance
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 BODY: Final = b"x" * 1024
 IN_FLIGHT: Final = 16

@@ -136,7 +136,7 @@ def _run(settings: Configured, path: str | None) -> int:
     """Serve until a signal; returns the exit status."""
     import trio
 
-    from rocketwire.wire.frozen import compile_constructors
+    from rocketwire.wire.values.frozen import compile_constructors
     from rocketwire_namesrv.config.config import ConfigError
     from rocketwire_namesrv.runtime import logging_setup
     from rocketwire_namesrv.runtime.process_tuning import (

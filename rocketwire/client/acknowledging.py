@@ -19,7 +19,7 @@ from rocketwire.policy.popping import handle_of
 
 if TYPE_CHECKING:
     from rocketwire.client.popping import PopCalls
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 
 class _Batch:

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from rocketwire.client.orderly import OrderlyConsumption
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.policy.window import ProcessQueue
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 REBALANCE_MIN_INTERVAL: Final = 1.0
 """Seconds between two sharings at least, and until the next one when something was left over."""

@@ -13,8 +13,8 @@ from rocketwire.errors import IllegalMessageError
 from rocketwire.messages import message_const as const
 from rocketwire.policy.names import is_retry_topic
 from rocketwire.policy.validation import check_message
-from rocketwire.wire.batch import BatchMessage, encode_batch
-from rocketwire.wire.properties import encode_properties
+from rocketwire.wire.message.batch import BatchMessage, encode_batch
+from rocketwire.wire.message.properties import encode_properties
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

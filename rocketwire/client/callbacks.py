@@ -35,15 +35,15 @@ from rocketwire.messages.send import ReplyMessageRequestHeader
 from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import RemotingCommand
-from rocketwire.wire.fastjson_limits import ANSWER_LIMITS
-from rocketwire.wire.stored import decode_stored_messages
+from rocketwire.wire.json.limits import ANSWER_LIMITS
+from rocketwire.wire.message.stored import decode_stored_messages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.members import ConsumerMember
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 

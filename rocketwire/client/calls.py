@@ -22,8 +22,8 @@ from rocketwire.messages import (
 )
 from rocketwire.messages.route import TopicRouteData
 from rocketwire.wire.command import new_command
-from rocketwire.wire.fastjson_limits import ANSWER_LIMITS
-from rocketwire.wire.named import NamedTuple
+from rocketwire.wire.json.limits import ANSWER_LIMITS
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig

@@ -23,7 +23,7 @@ from rocketwire.client.arguments import (
 )
 from rocketwire.codes import CURRENT_VERSION, LanguageCode, SerializeType
 from rocketwire.errors import IllegalTypeError
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     import ssl

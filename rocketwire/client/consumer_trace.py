@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         MessageListenerOrderly,
     )
     from rocketwire.client.instance import ClientInstance
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 CLOSING: Final = 3.0
 """Seconds in which the records that wait are sent when the consumer closes."""

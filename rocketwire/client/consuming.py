@@ -28,8 +28,8 @@ from rocketwire.client.arguments import (
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
 from rocketwire.policy.window import Thresholds
-from rocketwire.wire.drafts import drafting
-from rocketwire.wire.stored import StoredMessage
+from rocketwire.wire.message.stored import StoredMessage
+from rocketwire.wire.values.drafts import drafting
 
 if TYPE_CHECKING:
     from rocketwire.client.arguments import Rule

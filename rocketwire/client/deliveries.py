@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.consuming import ConsumeOrderlyContext
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 
 class Delivery:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rocketwire.client.offset_store import OffsetStore
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.policy.window import ProcessQueue
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 _RESULT = {
     ConsumeConcurrentlyStatus.CONSUME_SUCCESS: CMResult.CR_SUCCESS,

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 PULL_DELAY: Final = 0.05
 """Seconds until a full or paused queue is looked at again."""

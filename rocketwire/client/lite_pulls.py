@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from rocketwire.client.pulling import PullCalls
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
-from rocketwire.wire.stored import DEFAULT_LIMITS
+from rocketwire.wire.message.stored import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.pulling import PullRequest, PullResult
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.wire.stored import StoredLimits
+    from rocketwire.wire.message.stored import StoredLimits
 
 
 class LitePulls:

@@ -27,7 +27,7 @@ from rocketwire.policy.allocation import (
     AllocateMessageQueueStrategy,
 )
 from rocketwire.policy.window import ProcessQueue, Thresholds
-from rocketwire.wire.named import NamedTuple
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rocketwire.client.arguments import Rule
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.messages.send import ReplyMessageRequestHeader
     from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 
 class ProducerMember(Protocol):

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.errors import IllegalMessageError
 from rocketwire.messages import message_const as const
 from rocketwire.policy.validation import check_user_property
-from rocketwire.wire.drafts import draft_of
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.drafts import draft_of
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -74,7 +74,7 @@ class Message:
         sharding_key: str | None = None,
         system: Mapping[str, str] | None = None,
     ) -> None:
-        """What a dataclass would write, at a third of its price: a tenth of the CPU time of a send (``rocketwire.wire.drafts``).
+        """What a dataclass would write, at a third of its price: a tenth of the CPU time of a send (``rocketwire.wire.values.drafts``).
 
         Raises:
             IllegalMessageTypeError: a part has the wrong type, as a text for the body.

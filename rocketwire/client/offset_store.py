@@ -23,7 +23,7 @@ from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerError, DecodeError, LocalProtocolError, RocketWireError
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.offsets import OffsetSerializeWrapper
-from rocketwire.wire.fastjson_limits import ANSWER_LIMITS
+from rocketwire.wire.json.limits import ANSWER_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping

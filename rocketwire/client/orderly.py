@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rocketwire.client.offset_store import OffsetStore
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.window import ProcessQueue
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 

@@ -183,7 +183,7 @@ class PlainSends:
 
 def _learn(lane: Lane, frame: bytes, key: str) -> None:
     """Read the next answer to what is sent to a queue as this one to a message of that key, if that is possible."""
-    from rocketwire.wire.answer_form import answer_form_of  # no part of a first message
+    from rocketwire.wire.response_template import answer_form_of  # no part of a first message
 
     try:
         answer = decode(frame)

@@ -36,7 +36,7 @@ from rocketwire.errors import (
 )
 from rocketwire.tasks import background
 from rocketwire.wire.command import RemotingCommand, decode
-from rocketwire.wire.prepared import PreparedRequest
+from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping

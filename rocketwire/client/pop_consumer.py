@@ -50,7 +50,7 @@ from rocketwire.policy.names import with_namespace
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group, check_topic
 from rocketwire.tasks import background
-from rocketwire.wire.stored import StoredMessage
+from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence

@@ -28,7 +28,7 @@ from rocketwire.messages.pop import (
 )
 from rocketwire.policy.popping import batch_acks, handle_of, with_handles
 from rocketwire.policy.subscription import SUB_ALL, TAG, is_wanted, subscription_data
-from rocketwire.wire.stored import DEFAULT_LIMITS, decode_stored_messages
+from rocketwire.wire.message.stored import DEFAULT_LIMITS, decode_stored_messages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.policy.popping import PopHandle
-    from rocketwire.wire.lenient_reader import UnreadableMessage
-    from rocketwire.wire.stored import StoredLimits, StoredMessage
+    from rocketwire.wire.message.lenient_reader import UnreadableMessage
+    from rocketwire.wire.message.stored import StoredLimits, StoredMessage
 
 ANY_QUEUE: Final = -1
 """Queue id of a pop that takes from any queue of the broker."""

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.send import ReplyMessageRequestHeader
     from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
     from rocketwire.policy.selectors import Key
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 PROBE_SECONDS = 3.0
 """Time between two looks after brokers that were not reachable."""

@@ -18,8 +18,8 @@ from rocketwire.client.arguments import (
 from rocketwire.policy.retry import RETRY_RESPONSE_CODES, RETRY_TIMES
 from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.policy.validation import DEFAULT_MAX_MESSAGE_SIZE
-from rocketwire.wire.body_compression import DEFAULT_LEVEL, CompressionType
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.message.body_compression import DEFAULT_LEVEL, CompressionType
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -30,7 +30,7 @@ from rocketwire.policy.retry import (
 )
 from rocketwire.policy.routing import DEFAULT_TOPIC, default_route, publish_info
 from rocketwire.policy.selection import FaultStrategy
-from rocketwire.wire.named import NamedTuple
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     import random

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rocketwire.client.pulling import Onward, PullRequest, PullResult
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 

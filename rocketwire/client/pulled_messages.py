@@ -19,17 +19,17 @@ from rocketwire.client.log_text import log_text
 from rocketwire.errors import DecodeError
 from rocketwire.messages.message_const import INNER_NUM
 from rocketwire.policy.subscription import is_wanted, wanted
-from rocketwire.wire.batch import MAX_BATCH_MESSAGES
-from rocketwire.wire.lenient_reader import UnreadableMessage, read_stored_messages
-from rocketwire.wire.stored import DEFAULT_LIMITS, StoredLimits, unwrap_inner_batch
+from rocketwire.wire.message.batch import MAX_BATCH_MESSAGES
+from rocketwire.wire.message.lenient_reader import UnreadableMessage, read_stored_messages
+from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, unwrap_inner_batch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
-    from rocketwire.wire.alike import Known
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.lazy_reader import Known
+    from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 

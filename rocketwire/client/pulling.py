@@ -22,10 +22,10 @@ from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
 from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import TAG
-from rocketwire.wire.alike import Known
-from rocketwire.wire.drafts import drafting
-from rocketwire.wire.prepared import PreparedRequest, form_of
-from rocketwire.wire.stored import DEFAULT_LIMITS, StoredMessage
+from rocketwire.wire.message.lazy_reader import Known
+from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredMessage
+from rocketwire.wire.request_template import PreparedRequest, form_of
+from rocketwire.wire.values.drafts import drafting
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.lenient_reader import UnreadableMessage
-    from rocketwire.wire.prepared import RequestForm
-    from rocketwire.wire.stored import StoredLimits
+    from rocketwire.wire.message.lenient_reader import UnreadableMessage
+    from rocketwire.wire.message.stored import StoredLimits
+    from rocketwire.wire.request_template import RequestForm
 
 BROKER_SUSPEND_MAX_TIME: Final = 15.0
 """Seconds that a push consumer lets the broker hold a pull; others ask for 20."""

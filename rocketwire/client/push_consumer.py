@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.route import TopicRouteData
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 GOODBYE: Final = 5.0
 """Seconds beside ``await_termination`` in which a consumer that closes stores offsets, unlocks queues and tells brokers."""

@@ -18,10 +18,10 @@ from rocketwire.errors import IllegalMessageError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const as const
 from rocketwire.policy.names import reply_topic
-from rocketwire.wire.body_compression import compression_type, decompress_body
-from rocketwire.wire.host import Host
-from rocketwire.wire.properties import decode_properties
-from rocketwire.wire.stored import DEFAULT_LIMITS, StoredMessage
+from rocketwire.wire.message.body_compression import compression_type, decompress_body
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.properties import decode_properties
+from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredMessage
 
 if TYPE_CHECKING:
     from rocketwire.messages.send import ReplyMessageRequestHeader

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.policy.window import ProcessQueue
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 T = TypeVar("T")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.policy.retry import SendStatus
-from rocketwire.wire.named import NamedTuple
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.messages.message_queue import MessageQueue

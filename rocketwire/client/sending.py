@@ -20,11 +20,11 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.names import is_retry_topic, with_namespace
 from rocketwire.policy.retry import SEND_STATUSES, SendStatus
 from rocketwire.policy.selection import QueueRotation
-from rocketwire.wire.body_compression import compress_body
 from rocketwire.wire.command import new_command
-from rocketwire.wire.named import NamedTuple
-from rocketwire.wire.prepared import form_of
-from rocketwire.wire.properties import MAX_PROPERTIES_BYTES, encode_properties
+from rocketwire.wire.message.body_compression import compress_body
+from rocketwire.wire.message.properties import MAX_PROPERTIES_BYTES, encode_properties
+from rocketwire.wire.request_template import form_of
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo
-    from rocketwire.wire.answer_form import AnswerForm
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.prepared import PreparedRequest, RequestForm
+    from rocketwire.wire.request_template import PreparedRequest, RequestForm
+    from rocketwire.wire.response_template import AnswerForm
 
 REPLY: Final = "reply"
 """``MSG_TYPE`` of replies."""

@@ -23,12 +23,12 @@ from rocketwire.messages.message_const import (
 from rocketwire.messages.send import ConsumerSendMsgBackRequestHeader, SendMessageRequestHeaderV2
 from rocketwire.policy.names import retry_topic
 from rocketwire.policy.routing import DEFAULT_TOPIC
-from rocketwire.wire.properties import encode_properties
+from rocketwire.wire.message.properties import encode_properties
 
 if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 

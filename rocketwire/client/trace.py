@@ -18,7 +18,7 @@ from rocketwire.client.message import Message
 from rocketwire.client.outages import Outages, advice_on
 from rocketwire.errors import RocketWireError
 from rocketwire.messages import message_const as const
-from rocketwire.wire.named import NamedTuple
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rocketwire.client.send_result import SendResult
     from rocketwire.client.transactions import LocalTransaction, TransactionCheck
     from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 

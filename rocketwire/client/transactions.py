@@ -20,9 +20,9 @@ from rocketwire.codes import RequestCode
 from rocketwire.errors import IllegalHandlerError
 from rocketwire.messages import message_const as const
 from rocketwire.messages.transactions import EndTransactionRequestHeader
-from rocketwire.wire.ids import decode_offset_message_id
-from rocketwire.wire.named import NamedTuple
-from rocketwire.wire.stored import StoredMessage
+from rocketwire.wire.message.ids import decode_offset_message_id
+from rocketwire.wire.message.stored import StoredMessage
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance

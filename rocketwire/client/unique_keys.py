@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire.client.clock import now_millis
 from rocketwire.client.local_address import local_address
-from rocketwire.wire.ids import UniqueKeySequence
+from rocketwire.wire.message.ids import UniqueKeySequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable

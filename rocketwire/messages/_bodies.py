@@ -17,15 +17,15 @@ from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._containers import listing
 from rocketwire.messages._forms import Form, Primitive
 from rocketwire.messages._numbers import InexactError, Mismatch, kind
-from rocketwire.wire.fastjson import DEFAULT_LIMITS, BareKey, Dialect, Real, dumps, loads
-from rocketwire.wire.frozen import declared_fields
-from rocketwire.wire.named import NamedTuple
+from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, BareKey, Dialect, Real, dumps, loads
+from rocketwire.wire.values.frozen import declared_fields
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from rocketwire.wire.fastjson import JsonLimits, JsonValue
-    from rocketwire.wire.fastjson_references import Container
+    from rocketwire.wire.json.fastjson import JsonLimits, JsonValue
+    from rocketwire.wire.json.references import Container
 
 T = TypeVar("T")
 

@@ -16,7 +16,7 @@ from rocketwire.messages._numbers import Mismatch, kind, parse_integer
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rocketwire.wire.fastjson import JsonValue
+    from rocketwire.wire.json.fastjson import JsonValue
 
 T = TypeVar("T")
 K = TypeVar("K")

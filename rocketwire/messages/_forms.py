@@ -24,15 +24,15 @@ from rocketwire.messages._numbers import (
     odd_integer,
     parse_integer,
 )
-from rocketwire.wire.constant_names import constant_finder
-from rocketwire.wire.doubles import double_text
-from rocketwire.wire.fastjson import Real, dumps
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.json.doubles import double_text
+from rocketwire.wire.json.enum_names import constant_finder
+from rocketwire.wire.json.fastjson import Real, dumps
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire.wire.fastjson import JsonValue
+    from rocketwire.wire.json.fastjson import JsonValue
 
 T = TypeVar("T")
 E = TypeVar("E", bound=Enum)

@@ -16,8 +16,8 @@ from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._bodies import java_name, lower_camel
 from rocketwire.messages._forms import Form, Primitive
 from rocketwire.messages._numbers import Mismatch
-from rocketwire.wire.frozen import declared_fields
-from rocketwire.wire.named import NamedTuple
+from rocketwire.wire.values.frozen import declared_fields
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

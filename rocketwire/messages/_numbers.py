@@ -13,10 +13,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.messages._number_format import formatted_number
-from rocketwire.wire.fastjson import Real
+from rocketwire.wire.json.fastjson import Real
 
 if TYPE_CHECKING:
-    from rocketwire.wire.fastjson import JsonValue
+    from rocketwire.wire.json.fastjson import JsonValue
 
 _NUMBER = r"(?a)([+-]?)(\d{1,80}(?:\.\d*+)?|\.\d++|(?=[eE][+-]?\d))(?:([eE][+-]?)(\d{0,3}))?"
 _OF_A_LONG: Final = 19

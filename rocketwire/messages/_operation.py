@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from rocketwire.wire.named import NamedTuple
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.codes import RequestCode

@@ -17,7 +17,7 @@ from rocketwire.messages._fields import (
 from rocketwire.messages.enums import MessageModel, MessageRequestMode
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.rpc import RpcRequestHeader
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

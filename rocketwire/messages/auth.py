@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from rocketwire.messages._fields import STRING, ext, listing, member, record
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,7 @@ from rocketwire.messages._fields import (
     record,
 )
 from rocketwire.messages.topic_config import DataVersion
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

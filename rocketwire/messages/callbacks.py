@@ -23,7 +23,7 @@ from rocketwire.messages.enums import CMResult
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.rpc import RpcRequestHeader, TopicRequestHeader
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

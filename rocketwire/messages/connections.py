@@ -19,7 +19,7 @@ from rocketwire.messages._fields import (
 from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.messages.rpc import RpcRequestHeader
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

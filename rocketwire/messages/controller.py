@@ -21,7 +21,7 @@ from rocketwire.messages._fields import (
     record,
 )
 from rocketwire.messages.route import BrokerMemberGroup
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

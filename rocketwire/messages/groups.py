@@ -23,7 +23,7 @@ from rocketwire.messages.enums import GroupRetryPolicyType
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.messages.rpc import RpcRequestHeader, TopicRequestHeader
 from rocketwire.messages.topic_config import DataVersion
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

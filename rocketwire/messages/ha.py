@@ -15,7 +15,7 @@ from rocketwire.messages._fields import (
     member,
     record,
 )
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

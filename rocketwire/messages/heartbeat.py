@@ -17,7 +17,7 @@ from rocketwire.messages._fields import (
 )
 from rocketwire.messages.enums import ConsumeFromWhere, ConsumeType, MessageModel
 from rocketwire.messages.rpc import RpcRequestHeader
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

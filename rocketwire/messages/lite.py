@@ -23,7 +23,7 @@ from rocketwire.messages.enums import LiteSubscriptionAction, OffsetOptionType
 from rocketwire.messages.queries import OffsetWrapper
 from rocketwire.messages.rpc import RpcRequestHeader
 from rocketwire.messages.topics import TopicOffset
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -24,7 +24,7 @@ from rocketwire.messages.enums import BoundaryType
 from rocketwire.messages.message_queue import MessageQueue, MessageQueueForC
 from rocketwire.messages.rpc import RpcRequestHeader, TopicQueueRequestHeader, TopicRequestHeader
 from rocketwire.messages.topic_config import DataVersion
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

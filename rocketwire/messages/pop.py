@@ -18,7 +18,7 @@ from rocketwire.messages._fields import (
     record,
 )
 from rocketwire.messages.rpc import TopicQueueRequestHeader
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from rocketwire.messages._fields import BOXED_LONG, INTEGER, STRING, ext
 from rocketwire.messages.rpc import TopicQueueRequestHeader
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,7 +21,7 @@ from rocketwire.messages._fields import (
 from rocketwire.messages.heartbeat import SubscriptionData
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.rpc import TopicQueueRequestHeader, TopicRequestHeader
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -40,16 +40,20 @@ from rocketwire.messages.topic_config import (
 from rocketwire.messages.topic_config import decode_topic, encode_topic
 from rocketwire.messages.topic_config import stamped as stamped
 from rocketwire.versions import CURRENT_VERSION, MQVersion
-from rocketwire.wire.compression import deflate, inflate, looks_like_zlib
-from rocketwire.wire.fastjson import DEFAULT_LIMITS, dumps
-from rocketwire.wire.frozen import dataclass
-from rocketwire.wire.grammar import RegisterParts, build_register_body, parse_register_body
-from rocketwire.wire.utf8 import decode_utf8
+from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, dumps
+from rocketwire.wire.layouts.functions import (
+    RegisterParts,
+    build_register_body,
+    parse_register_body,
+)
+from rocketwire.wire.values.frozen import dataclass
+from rocketwire.wire.zlib_stream import deflate, inflate, looks_like_zlib
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.wire.fastjson import Dialect, JsonLimits, JsonValue
+    from rocketwire.wire.json.fastjson import Dialect, JsonLimits, JsonValue
 
 MAX_INFLATED: Final = 64 * 1024 * 1024
 """Most bytes that a packed registration may hold; at 60 a topic, a million topics."""

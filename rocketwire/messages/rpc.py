@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketwire.messages._fields import BOXED_BOOLEAN, STRING, ext
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

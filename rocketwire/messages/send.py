@@ -14,7 +14,7 @@ from rocketwire.messages._fields import (
     ext,
 )
 from rocketwire.messages.rpc import RpcRequestHeader, TopicQueueRequestHeader, TopicRequestHeader
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

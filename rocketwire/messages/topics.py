@@ -22,7 +22,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.rpc import RpcRequestHeader, TopicRequestHeader
 from rocketwire.messages.static_topics import TopicQueueMappingDetail
 from rocketwire.messages.topic_config import DataVersion, TopicConfig
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

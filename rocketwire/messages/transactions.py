@@ -18,7 +18,7 @@ from rocketwire.messages._fields import (
 )
 from rocketwire.messages.rpc import RpcRequestHeader
 from rocketwire.messages.topic_config import DataVersion
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rocketwire.messages.pop import PopMessageResponseHeader
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 NORMAL: Final = "0"
 RETRY_V1: Final = "1"

@@ -9,7 +9,7 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.codes import ResponseCode
-from rocketwire.wire.named import NamedTuple
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Collection

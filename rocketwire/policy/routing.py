@@ -14,7 +14,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.flags import Perm
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.javatext import sort_key, split
-from rocketwire.wire.frozen import dataclass
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -18,7 +18,7 @@ from rocketwire.policy.names import (
     is_retry_topic,
     is_system_topic,
 )
-from rocketwire.wire.properties import NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR
+from rocketwire.wire.message.properties import NAME_VALUE_SEPARATOR, PROPERTY_SEPARATOR
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

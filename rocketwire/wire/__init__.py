@@ -10,7 +10,7 @@ The words used here:
 * *command*: a frame understood: a request or a response (Java: ``RemotingCommand``).
   ``rocketwire.wire.command``.
 * *body*: the second part of a frame, opaque here; most are JSON as fastjson writes it.
-  ``rocketwire.wire.fastjson``.
+  ``rocketwire.wire.json.fastjson``.
 * *stored message*: the form in which a broker keeps a message and hands it out, back to back, as a
   body.
 

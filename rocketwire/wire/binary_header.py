@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import EncodeError
-from rocketwire.wire.fields import HeaderFields
-from rocketwire.wire.grammar import build_binary_header, parse_binary_header
+from rocketwire.wire.header_fields import HeaderFields
+from rocketwire.wire.layouts.functions import build_binary_header, parse_binary_header
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.wire.fields import Language
+    from rocketwire.wire.header_fields import Language
 
 
 def decode_binary_header(header: bytes) -> tuple[HeaderFields, int]:

@@ -8,16 +8,16 @@ from rocketwire.codes import CURRENT_VERSION, LanguageCode, SerializeType
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.flags import CommandFlag
 from rocketwire.wire.binary_header import decode_binary_header, encode_binary_header
-from rocketwire.wire.drafts import drafting
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, FrameDecoder, RawFrame, split_frame
-from rocketwire.wire.frozen import dataclass
-from rocketwire.wire.grammar import build_envelope
 from rocketwire.wire.json_header import encode_json_header, read_json_header
+from rocketwire.wire.layouts.functions import build_envelope
+from rocketwire.wire.values.drafts import drafting
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.wire.fields import HeaderValues, Language
+    from rocketwire.wire.header_fields import HeaderValues, Language
 
 _RESPONSE = int(
     CommandFlag.RESPONSE

@@ -19,19 +19,19 @@ from rocketwire.errors import (
     TruncatedError,
     UnknownHeaderTypeError,
 )
-from rocketwire.wire.grammar import (
+from rocketwire.wire.layouts.functions import (
     LENGTH_SIZE,
     PREFIX_SIZE,
     parse_envelope,
     parse_length,
     parse_prefix,
 )
-from rocketwire.wire.named import NamedTuple
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire.wire.layout import Buffer
+    from rocketwire.wire.buffer import Buffer
 
 MAX_FRAME_LENGTH: Final = 16_777_216
 """Most bytes of a whole frame, the first four included (Java: ``NettyDecoder``)."""

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
-from rocketwire.wire.constant_names import constant_finder
-from rocketwire.wire.fastjson import (
+from rocketwire.wire.header_fields import HeaderFields
+from rocketwire.wire.json.enum_names import constant_finder
+from rocketwire.wire.json.fastjson import (
     Dialect,
     JsonLimits,
     JsonValue,
@@ -28,14 +29,13 @@ from rocketwire.wire.fastjson import (
     strict_dumps,
     strict_loads,
 )
-from rocketwire.wire.fastjson_references import REFERENCE, is_path
-from rocketwire.wire.fields import HeaderFields
+from rocketwire.wire.json.references import REFERENCE, is_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from decimal import Decimal
 
-    from rocketwire.wire.fields import HeaderValues, Language
+    from rocketwire.wire.header_fields import HeaderValues, Language
 
 HEADER_LIMITS: Final = JsonLimits(max_size=16_777_215, max_depth=1024, max_count=65_536)
 """The largest header that a frame can declare; no header in use has more than some 30 members."""

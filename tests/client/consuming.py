@@ -24,7 +24,7 @@ from rocketwire.messages.offsets import QueryConsumerOffsetResponseHeader
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.testing import MemoryNetwork, open_network, reply
-from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -12,7 +12,7 @@ from rocketwire.client.acknowledging import Acknowledgements
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError, ChannelBrokenError, RocketWireError
 from rocketwire.messages.message_const import POP_CK
-from rocketwire.wire.stored import StoredMessage
+from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,7 +20,7 @@ from rocketwire.messages.offsets import (
 )
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
 from rocketwire.testing import open_network, reply
-from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.client.producing import NS, A, route
 
 if TYPE_CHECKING:

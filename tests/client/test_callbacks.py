@@ -18,7 +18,7 @@ from rocketwire.messages.callbacks import (
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import ReplyMessageRequestHeader
 from rocketwire.wire.command import RemotingCommand
-from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.client.members import Consumer, Producer
 from tests.client.test_instance import MASTER, World, world
 

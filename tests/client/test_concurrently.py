@@ -18,7 +18,7 @@ from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.window import ProcessQueue
 from rocketwire.tasks import background
-from rocketwire.wire.stored import StoredMessage
+from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

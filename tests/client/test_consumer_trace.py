@@ -28,7 +28,7 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.messages.send import SendMessageResponseHeader
 from rocketwire.testing import reply
-from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.client.consuming import BROKER, pulled, world
 
 if TYPE_CHECKING:

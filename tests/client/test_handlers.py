@@ -31,7 +31,7 @@ from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import IllegalHandlerError
 from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.testing import open_network, reply
-from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.client import producing
 from tests.client.consuming import BROKER, pulled, world
 

@@ -19,7 +19,7 @@ from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
 from rocketwire.testing import MemoryNetwork, open_network, reply
-from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.client.producing import NS, A, B, route
 
 if TYPE_CHECKING:

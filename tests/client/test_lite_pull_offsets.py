@@ -15,7 +15,7 @@ from rocketwire.flags import MessageSysFlag
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.testing import reply
-from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.client.consuming import BROKER, world
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from rocketwire.client.popping import PopResult, PopStatus
 from rocketwire.messages.message_const import POP_CK
 from rocketwire.messages.route import BrokerData, TopicRouteData
 from rocketwire.tasks import background
-from rocketwire.wire.stored import StoredMessage
+from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance

@@ -14,8 +14,8 @@ from rocketwire.messages.message_const import FIRST_POP_TIME, POP_CK
 from rocketwire.messages.pop import PopMessageResponseHeader
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.testing import open_network, reply
-from rocketwire.wire.batch import BatchMessage, encode_batch
-from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.message.batch import BatchMessage, encode_batch
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.client.producing import NS, A, route
 
 INNER_BATCH = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)

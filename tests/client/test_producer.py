@@ -27,8 +27,8 @@ from rocketwire.messages.route import BrokerData
 from rocketwire.policy.retry import SendStatus
 from rocketwire.testing import reply
 from rocketwire.versions import MQVersion
-from rocketwire.wire.batch import decode_batch
-from rocketwire.wire.properties import decode_properties
+from rocketwire.wire.message.batch import decode_batch
+from rocketwire.wire.message.properties import decode_properties
 from tests.client.producing import route, stored, world
 
 if TYPE_CHECKING:

@@ -17,8 +17,12 @@ from rocketwire.client.pulled_messages import (
 )
 from rocketwire.flags import MessageSysFlag
 from rocketwire.policy.subscription import subscription_data
-from rocketwire.wire.batch import BatchMessage, encode_batch
-from rocketwire.wire.stored import StoredMessage, decode_stored_messages, encode_stored_message
+from rocketwire.wire.message.batch import BatchMessage, encode_batch
+from rocketwire.wire.message.stored import (
+    StoredMessage,
+    decode_stored_messages,
+    encode_stored_message,
+)
 from tests.wire.test_lenient_reader import POISONED, message, packed, stored
 
 POISON = POISONED["no zlib stream"]

@@ -33,10 +33,10 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.pull import PullMessageResponseHeader
 from rocketwire.messages.route import BrokerData, TopicRouteData
 from rocketwire.policy.subscription import subscription_data
-from rocketwire.wire.body_compression import CompressionType
 from rocketwire.wire.command import RemotingCommand, decode, encode
-from rocketwire.wire.prepared import PreparedRequest
-from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.message.body_compression import CompressionType
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance

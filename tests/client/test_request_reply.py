@@ -17,8 +17,8 @@ from rocketwire.messages import encode_header
 from rocketwire.messages.send import ReplyMessageRequestHeader
 from rocketwire.testing import reply
 from rocketwire.wire.command import RemotingCommand
-from rocketwire.wire.properties import decode_properties, encode_properties
-from rocketwire.wire.stored import StoredMessage
+from rocketwire.wire.message.properties import decode_properties, encode_properties
+from rocketwire.wire.message.stored import StoredMessage
 from tests.client.producing import stored, world
 
 if TYPE_CHECKING:

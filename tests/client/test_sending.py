@@ -18,11 +18,11 @@ from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.route import QueueData, TopicRouteData
 from rocketwire.messages.send import SendMessageRequestHeader, SendMessageRequestHeaderV2
 from rocketwire.policy.routing import publish_info
-from rocketwire.wire.body_compression import CompressionType, decompress_body
 from rocketwire.wire.command import RemotingCommand, encode_as
-from rocketwire.wire.ids import decode_unique_key
-from rocketwire.wire.prepared import PreparedRequest
-from rocketwire.wire.properties import decode_properties
+from rocketwire.wire.message.body_compression import CompressionType, decompress_body
+from rocketwire.wire.message.ids import decode_unique_key
+from rocketwire.wire.message.properties import decode_properties
+from rocketwire.wire.request_template import PreparedRequest
 
 CONFIG = ProducerConfig()
 HEADER: dict[str, Any] = {

@@ -13,7 +13,7 @@ from rocketwire.client.transactions import LocalTransactionState
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError
 from rocketwire.testing import reply
-from rocketwire.wire.properties import decode_properties
+from rocketwire.wire.message.properties import decode_properties
 from tests.client.producing import stored, world
 
 if TYPE_CHECKING:

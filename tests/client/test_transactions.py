@@ -16,9 +16,9 @@ from rocketwire.messages import encode_header
 from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
 from rocketwire.testing import reply
 from rocketwire.wire.command import RemotingCommand
-from rocketwire.wire.host import Host
-from rocketwire.wire.properties import decode_properties
-from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.properties import decode_properties
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.client.producing import stored, world
 
 if TYPE_CHECKING:

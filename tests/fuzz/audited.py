@@ -14,7 +14,7 @@ from typing import IO, Any
 
 VIOLATION = 70
 
-PUT_OFF = ("rocketwire.wire.fastjson_reader",)
+PUT_OFF = ("rocketwire.wire.json.reader",)
 """Modules of ours that are slow to import, and therefore imported when they are first needed."""
 
 PROCESSES = frozenset(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire.ids import (
+from rocketwire.wire.message.ids import (
     create_offset_message_id,
     decode_offset_message_id,
     decode_unique_key,
 )
-from rocketwire.wire.properties import decode_properties, encode_properties
+from rocketwire.wire.message.properties import decode_properties, encode_properties
 
 
 def read(data: bytes) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.wire.batch import BatchMessage, decode_batch, encode_batch
-from rocketwire.wire.host import Host
-from rocketwire.wire.stored import (
+from rocketwire.wire.message.batch import BatchMessage, decode_batch, encode_batch
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.stored import (
     StoredMessage,
     decode_stored_messages,
     encode_stored_message,

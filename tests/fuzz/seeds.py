@@ -6,9 +6,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rocketwire.wire.batch import BatchMessage, encode_batch
-from rocketwire.wire.host import Host
-from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.message.batch import BatchMessage, encode_batch
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.support import hextext
 
 if TYPE_CHECKING:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.wire.host import Host
-from rocketwire.wire.ids import create_offset_message_id, decode_offset_message_id
-from rocketwire.wire.properties import decode_properties, encode_properties
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.ids import create_offset_message_id, decode_offset_message_id
+from rocketwire.wire.message.properties import decode_properties, encode_properties
 from tests.fuzz.trials import Outcome, Trial, javas, ours
 
 if TYPE_CHECKING:

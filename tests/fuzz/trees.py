@@ -7,7 +7,7 @@ import json
 from typing import Any, cast
 
 from rocketwire.messages import to_json
-from rocketwire.wire.fastjson import BareKey, loads
+from rocketwire.wire.json.fastjson import BareKey, loads
 from tests.fuzz.trials import Unordered, items_of
 
 Tree = Any

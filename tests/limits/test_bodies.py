@@ -13,16 +13,16 @@ from rocketwire.messages import decode_body
 from rocketwire.messages.groups import SubscriptionGroupList
 from rocketwire.messages.queries import ConsumeStats
 from rocketwire.testing import open_network, reply
-from rocketwire.wire.batch import (
+from rocketwire.wire.json.limits import ANSWER_LIMITS
+from rocketwire.wire.message.batch import (
     MAX_BATCH_MESSAGES,
     BatchMessage,
     decode_batch,
     encode_batch,
 )
-from rocketwire.wire.body_compression import CompressionType
-from rocketwire.wire.fastjson_limits import ANSWER_LIMITS
-from rocketwire.wire.lenient_reader import read_stored_messages
-from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.message.body_compression import CompressionType
+from rocketwire.wire.message.lenient_reader import read_stored_messages
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.namesrv.talk import Server, identity, registration_body
 
 BROKER = "10.0.0.2:10911"

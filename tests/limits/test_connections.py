@@ -25,7 +25,7 @@ from rocketwire.flags import CommandFlag
 from rocketwire.serving import MAX_SERVED
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, MAX_HEADER_LENGTH
-from rocketwire.wire.grammar import MAX_EXT_FIELDS
+from rocketwire.wire.layouts.functions import MAX_EXT_FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable

@@ -11,7 +11,7 @@ from rocketwire.client.admin import open_admin
 from rocketwire.codes import RequestCode
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.wire.fastjson_limits import DEFAULT_LIMITS
+from rocketwire.wire.json.limits import DEFAULT_LIMITS
 from tests.client.interop.messages import create_topic, unique
 from tests.client.interop.patience import PATIENCE, patient
 from tests.support.nameservers import name_server

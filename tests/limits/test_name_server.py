@@ -17,7 +17,7 @@ from trio.testing import wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
 from rocketwire.wire.command import CommandDecoder, RemotingCommand
-from rocketwire.wire.grammar import RegisterParts, build_register_body
+from rocketwire.wire.layouts.functions import RegisterParts, build_register_body
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.config.limits import Holdings, LimitExceeded

@@ -29,7 +29,7 @@ from rocketwire.messages.pop import AckMsg, BatchAck
 from rocketwire.messages.queries import ConsumeStats, ConsumeStatsList, OffsetWrapper
 from rocketwire.messages.route import BrokerData, ClusterInfo, QueueData, TopicList, TopicRouteData
 from rocketwire.messages.topic_config import DataVersion, TopicConfig
-from rocketwire.wire.fastjson import Dialect, JsonLimits
+from rocketwire.wire.json.fastjson import Dialect, JsonLimits
 
 QUEUE = MessageQueue(broker_name="b", queue_id=1, topic="T")
 

@@ -36,7 +36,7 @@ from rocketwire.messages.topic_config import DataVersion, TopicConfig
 from tests.messages.members import REFUSED, read
 
 if TYPE_CHECKING:
-    from rocketwire.wire.fastjson import JsonValue
+    from rocketwire.wire.json.fastjson import JsonValue
 
 
 @pytest.mark.parametrize(

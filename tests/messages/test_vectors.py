@@ -17,7 +17,7 @@ from rocketwire.messages.registration import (
 from rocketwire.messages.registry import CLASSES, OPERATIONS, ArrayOf
 from rocketwire.messages.topic_config import decode_topic, encode_topic
 from rocketwire.wire.command import decode, encode
-from rocketwire.wire.fastjson import Dialect
+from rocketwire.wire.json.fastjson import Dialect
 from tests.fuzz.bodies import body_classes
 from tests.fuzz.typed import ABSTRACT, header_classes, shown
 from tests.support.javavectors import JavaVector, unlike, vectors

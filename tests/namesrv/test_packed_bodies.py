@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire.compression import deflate, inflate
-from rocketwire.wire.grammar import RegisterParts, build_register_body
+from rocketwire.wire.layouts.functions import RegisterParts, build_register_body
+from rocketwire.wire.zlib_stream import deflate, inflate
 from rocketwire_namesrv.registration import packed_reader, reader
 from rocketwire_namesrv.routes.queue_layouts import QueueSettings
 from tests.namesrv.test_registrations import (

@@ -18,7 +18,7 @@ from rocketwire.messages.registration import (
     TopicConfigAndMappingSerializeWrapper,
     encode_register_broker_body,
 )
-from rocketwire.wire.fastjson import DEFAULT_LIMITS
+from rocketwire.wire.json.fastjson import DEFAULT_LIMITS
 from rocketwire_namesrv.registration import json_reader, reader
 from rocketwire_namesrv.registration.reader import (
     MANY_BYTES,

@@ -16,7 +16,7 @@ from rocketwire.policy.popping import (
     retry_of,
     with_handles,
 )
-from rocketwire.wire.stored import StoredMessage
+from rocketwire.wire.message.stored import StoredMessage
 
 TEXT = "100 1700000000000 60000 3 0 broker-a 2 105"
 HANDLE = PopHandle(

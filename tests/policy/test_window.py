@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.policy.window import FlowControl, PopProcessQueue, ProcessQueue, Thresholds
-from rocketwire.wire.stored import StoredMessage
+from rocketwire.wire.message.stored import StoredMessage
 from tests.policy.java import decisions
 
 if TYPE_CHECKING:

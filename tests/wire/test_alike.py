@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError
 from rocketwire.flags import MessageSysFlag
-from rocketwire.wire.alike import Known
-from rocketwire.wire.grammar import parse_raw_stored
-from rocketwire.wire.host import Host
-from rocketwire.wire.stored import (
+from rocketwire.wire.layouts.functions import parse_raw_stored
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.lazy_reader import Known
+from rocketwire.wire.message.stored import (
     StoredLimits,
     StoredMessage,
     decode_stored_messages,
@@ -163,7 +163,7 @@ def test_those_alike_are_read_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None
         parsed.append(at)
         return parse_raw_stored(data, at)
 
-    monkeypatch.setattr("rocketwire.wire.stored.parse_raw_stored", counting)
+    monkeypatch.setattr("rocketwire.wire.message.stored.parse_raw_stored", counting)
     elsewhere = replace(FIRST, topic="U")
     data = written(FIRST, FIRST, elsewhere, elsewhere, elsewhere)
     assert len(decode_stored_messages(data)) == 5

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.codes import SerializeType
-from rocketwire.wire.answer_form import AnswerForm, answer_form_of
 from rocketwire.wire.command import RemotingCommand, decode, encode
+from rocketwire.wire.response_template import AnswerForm, answer_form_of
 
 FIELDS = {"queueId": "1", "key": "K0", "msg.Id": "7F", "100%": "%d", "offset": "12"}
 STORED = RemotingCommand(code=0, opaque=70, flag=1, version=513, ext_fields=FIELDS)

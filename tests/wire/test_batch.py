@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError, TruncatedError
-from rocketwire.wire.batch import BatchMessage, decode_batch, encode_batch
+from rocketwire.wire.message.batch import BatchMessage, decode_batch, encode_batch
 
 # MessageDecoder.encodeMessages of 5.5.0 and 5.3.3
 TWO = bytes.fromhex(

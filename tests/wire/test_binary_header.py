@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError, EncodeError, TruncatedError
 from rocketwire.wire.binary_header import decode_binary_header, encode_binary_header
-from rocketwire.wire.fields import HeaderFields
+from rocketwire.wire.header_fields import HeaderFields
 
 FIELDS = HeaderFields(105, LanguageCode.JAVA, 479, 7, 0, None, {"topic": "TopicTest"})
 

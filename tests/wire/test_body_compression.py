@@ -21,7 +21,7 @@ from rocketwire.errors import (
     MissingPackageError,
 )
 from rocketwire.flags import MessageSysFlag
-from rocketwire.wire.body_compression import (
+from rocketwire.wire.message.body_compression import (
     MAX_FRAMES,
     CompressionType,
     compress_body,

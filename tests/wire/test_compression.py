@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError, LimitExceededError, TruncatedError
-from rocketwire.wire.compression import (
+from rocketwire.wire.zlib_stream import (
     RATIO_COUNTS_FROM,
     STEP,
     deflate,

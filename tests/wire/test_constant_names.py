@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.wire.constant_names import constant_finder
+from rocketwire.wire.json.enum_names import constant_finder
 
 NAMES = ("SINGLE_TAG", "MULTI_TAG")
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from rocketwire.wire import derive, grammar
-from rocketwire.wire.interpret import interpreted
+from rocketwire.wire.layouts import derive
+from rocketwire.wire.layouts import functions as layouts
+from rocketwire.wire.layouts.interpreter import interpreted
 
 
 def test_the_functions_are_those_that_the_declarations_give() -> None:
@@ -24,8 +25,8 @@ def test_they_are_written_by_a_command(monkeypatch: pytest.MonkeyPatch) -> None:
         written.append(text)
 
     monkeypatch.setattr(Path, "write_text", write_text)
-    monkeypatch.delitem(sys.modules, "rocketwire.wire.derive")
-    runpy.run_module("rocketwire.wire.derive", run_name="__main__")
+    monkeypatch.delitem(sys.modules, "rocketwire.wire.layouts.derive")
+    runpy.run_module("rocketwire.wire.layouts.derive", run_name="__main__")
 
     assert written == [derive.derived()]
 
@@ -42,14 +43,14 @@ def test_whoever_only_reads_and_writes_needs_no_construct() -> None:
 
 
 def test_what_is_declared_can_be_looked_at_and_nothing_else() -> None:
-    assert grammar.LENGTH.sizeof() == grammar.LENGTH_SIZE
+    assert layouts.LENGTH.sizeof() == layouts.LENGTH_SIZE
     with pytest.raises(AttributeError, match="has no attribute 'NOTHING'"):
-        _ = grammar.NOTHING
+        _ = layouts.NOTHING
 
 
 def test_what_construct_runs_itself_is_found_by_the_same_names() -> None:
     build, parse = interpreted("build", "BATCH"), interpreted("parse", "BATCH")
 
-    assert parse(build([(1, b"body", "name")])) == grammar.parse_batch(
+    assert parse(build([(1, b"body", "name")])) == layouts.parse_batch(
         build([(1, b"body", "name")])
     )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from rocketwire.wire.doubles import double_text, shortest_text
+from rocketwire.wire.json.doubles import double_text, shortest_text
 
 PRINTED = {
     "0.0": 0.0,

@@ -10,12 +10,12 @@ from functools import partial
 import pytest
 
 from rocketwire.wire.command import RemotingCommand
-from rocketwire.wire.drafts import draft_of, drafting, later
-from rocketwire.wire.stored import (
+from rocketwire.wire.message.stored import (
     StoredMessage,
     decode_stored_messages,
     encode_stored_message,
 )
+from rocketwire.wire.values.drafts import draft_of, drafting, later
 
 
 def test_a_drafted_value_is_an_equal_and_frozen_one_of_its_class() -> None:

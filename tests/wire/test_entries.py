@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError, TruncatedError
-from rocketwire.wire.entries import SEVERAL, entries_reader
-from rocketwire.wire.grammar import BINARY_HEADER, MAX_EXT_FIELDS, parse_binary_header
-from rocketwire.wire.interpret import interpret_parser
+from rocketwire.wire.layouts.functions import BINARY_HEADER, MAX_EXT_FIELDS, parse_binary_header
+from rocketwire.wire.layouts.interpreter import interpret_parser
+from rocketwire.wire.layouts.runtime.entries import SEVERAL, entries_reader
 
 read = entries_reader(Struct(">h"), Struct(">i"))
 interpreted = interpret_parser(BINARY_HEADER)

@@ -14,9 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
-from rocketwire.wire import fastjson
-from rocketwire.wire.fastjson import BareKey, JsonLimits, JsonValue, dumps, loads, loads_as_written
-from rocketwire.wire.fastjson_limits import ANSWER_LIMITS, DEFAULT_LIMITS
+from rocketwire.wire.json import fastjson
+from rocketwire.wire.json.fastjson import (
+    BareKey,
+    JsonLimits,
+    JsonValue,
+    dumps,
+    loads,
+    loads_as_written,
+)
+from rocketwire.wire.json.limits import ANSWER_LIMITS, DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,16 @@ from decimal import Decimal
 import pytest
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire.fastjson import BareKey, Dialect, JsonValue, dumps, loads, loads_as_written
-from rocketwire.wire.fastjson_limits import DEFAULT_LIMITS
-from rocketwire.wire.fastjson_writer import Real
+from rocketwire.wire.json.fastjson import (
+    BareKey,
+    Dialect,
+    JsonValue,
+    dumps,
+    loads,
+    loads_as_written,
+)
+from rocketwire.wire.json.limits import DEFAULT_LIMITS
+from rocketwire.wire.json.writer import Real
 
 BOTH: dict[str, JsonValue] = {
     "{'a':'x\"y'}": {"a": 'x"y'},

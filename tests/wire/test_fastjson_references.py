@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.errors import DecodeError, LimitExceededError
-from rocketwire.wire.fastjson import BareKey, JsonLimits, JsonValue, loads
+from rocketwire.wire.json.fastjson import BareKey, JsonLimits, JsonValue, loads
 
 A: dict[str, JsonValue] = {"x": [1, 2]}
 

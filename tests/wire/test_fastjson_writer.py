@@ -9,8 +9,8 @@ from types import MappingProxyType
 import pytest
 
 from rocketwire.errors import EncodeError
-from rocketwire.wire.doubles import double_text
-from rocketwire.wire.fastjson import BareKey, Dialect, dumps
+from rocketwire.wire.json.doubles import double_text
+from rocketwire.wire.json.fastjson import BareKey, Dialect, dumps
 
 ALL_KINDS = '\x7f\x85/\u2028é\x0b\x01"\\\b\t\n\f\r\U0001f680\ud800'
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import pytest
 
 from rocketwire.messages.route import BrokerData, QueueData
-from rocketwire.wire.frozen import compile_constructors, dataclass, declared_fields
+from rocketwire.wire.values.frozen import compile_constructors, dataclass, declared_fields
 
 if TYPE_CHECKING:
     from collections.abc import Callable

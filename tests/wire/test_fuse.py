@@ -13,7 +13,7 @@ import pytest
 from construct.expr import BinExpr, operator
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError, TruncatedError
-from rocketwire.wire.fuse import (
+from rocketwire.wire.layouts.compiler.lower import (
     JavaEntries,
     JavaText,
     OptionalPrefixed,
@@ -25,8 +25,8 @@ from rocketwire.wire.fuse import (
     field_path,
     lower,
 )
-from rocketwire.wire.interpret import interpret_builder, interpret_parser
-from rocketwire.wire.layout import minimum_size
+from rocketwire.wire.layouts.compiler.nodes import minimum_size
+from rocketwire.wire.layouts.interpreter import interpret_builder, interpret_parser
 
 c: Any = construct
 this, len_ = c.this, c.len_

@@ -9,10 +9,10 @@ import sys
 import pytest
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError, TruncatedError
-from rocketwire.wire import grammar
-from rocketwire.wire.compression import inflate
-from rocketwire.wire.fuse import lower
-from rocketwire.wire.grammar import (
+from rocketwire.wire.layouts import functions as layouts
+from rocketwire.wire.layouts.compiler.lower import lower
+from rocketwire.wire.layouts.compiler.nodes import Record, UnsupportedConstruct, fixed_struct
+from rocketwire.wire.layouts.functions import (
     ENVELOPE,
     MAGIC_V1,
     MAGIC_V2,
@@ -29,7 +29,7 @@ from rocketwire.wire.grammar import (
     parse_register_body,
     parse_stored,
 )
-from rocketwire.wire.layout import Record, UnsupportedConstruct, fixed_struct
+from rocketwire.wire.zlib_stream import inflate
 
 # RegisterBrokerBody.encode(true) of release 5.5.0: two topics, one queue mapping
 COMPRESSED_REGISTRATION = bytes.fromhex(
@@ -77,7 +77,7 @@ STORED_FIELDS: StoredFields = (
 
 
 def changed(**changes: object) -> StoredFields:
-    layout = lower(grammar.STORED_MESSAGE.subcon)
+    layout = lower(layouts.STORED_MESSAGE.subcon)
     assert isinstance(layout, Record)
     values = dict(zip(layout.value_names, STORED_FIELDS, strict=True)) | changes
     return tuple(values.values())  # type: ignore[return-value]  # the names are the fields
@@ -232,7 +232,7 @@ def test_a_batch_that_ends_inside_a_message_is_refused() -> None:
 @pytest.mark.process
 @pytest.mark.parametrize(("value", "interpreted"), [("interpreted", True), ("", False)])
 def test_the_environment_decides_who_runs_the_declarations(value: str, interpreted: bool) -> None:
-    program = "from rocketwire.wire import grammar; print(grammar.INTERPRETED)"
+    program = "from rocketwire.wire.layouts import functions as grammar; print(grammar.INTERPRETED)"
     answer = subprocess.run(
         [sys.executable, "-c", program],
         env={**os.environ, "ROCKETWIRE_CONSTRUCT": value, "PYTHONPATH": os.pathsep.join(sys.path)},
@@ -244,7 +244,7 @@ def test_the_environment_decides_who_runs_the_declarations(value: str, interpret
 
 
 def test_this_run_knows_which_way_it_is() -> None:
-    assert grammar.INTERPRETED is (os.environ.get("ROCKETWIRE_CONSTRUCT") == "interpreted")
+    assert layouts.INTERPRETED is (os.environ.get("ROCKETWIRE_CONSTRUCT") == "interpreted")
 
 
 def test_the_struct_of_the_prefix_reads_what_its_parser_reads() -> None:

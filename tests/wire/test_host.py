@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.wire.host import Host
+from rocketwire.wire.message.host import Host
 
 IPV6 = bytes.fromhex("20010db8000000000000000000000001")
 

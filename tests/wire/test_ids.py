@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError, EncodeError
-from rocketwire.wire.host import Host
-from rocketwire.wire.ids import (
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.ids import (
     OffsetMessageId,
     UniqueKey,
     UniqueKeySequence,

@@ -9,13 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import CodecError, DecodeError, EncodeError, TruncatedError
-from rocketwire.wire import grammar
-from rocketwire.wire.fuse import compile_builder, compile_parser
-from rocketwire.wire.interpret import interpret_builder, interpret_parser
-from rocketwire.wire.utf8 import encode_utf8
+from rocketwire.wire.java_utf8 import encode_utf8
+from rocketwire.wire.layouts import functions as layouts
+from rocketwire.wire.layouts.compiler.lower import compile_builder, compile_parser
+from rocketwire.wire.layouts.interpreter import interpret_builder, interpret_parser
 
 if TYPE_CHECKING:
-    from rocketwire.wire.layout import Buffer, Builder, Parser
+    from rocketwire.wire.buffer import Buffer
+    from rocketwire.wire.layouts.compiler.nodes import Builder, Parser
 
 small = st.binary(max_size=12)
 texts = st.text(max_size=6)
@@ -30,7 +31,7 @@ def stored(draw: st.DrawFn) -> tuple[tuple[Any, ...]]:
     sys_flag = draw(int32)
     return (
         (
-            draw(st.sampled_from([grammar.MAGIC_V1, grammar.MAGIC_V2])),
+            draw(st.sampled_from([layouts.MAGIC_V1, layouts.MAGIC_V2])),
             *(draw(int32) for _ in range(3)),
             *(draw(int64) for _ in range(2)),
             sys_flag,
@@ -78,19 +79,19 @@ def both(declaration: Any, arguments: st.SearchStrategy[tuple[Any, ...]]) -> Lay
 
 items = st.lists(small, max_size=4)
 LAYOUTS = {
-    "LENGTH": both(grammar.LENGTH, st.tuples(int32)),
-    "PREFIX": both(grammar.PREFIX, st.tuples(int32, int8, st.integers(0, 2**24 - 1))),
-    "ENVELOPE": both(grammar.ENVELOPE, st.tuples(int8, small, small)),
+    "LENGTH": both(layouts.LENGTH, st.tuples(int32)),
+    "PREFIX": both(layouts.PREFIX, st.tuples(int32, int8, st.integers(0, 2**24 - 1))),
+    "ENVELOPE": both(layouts.ENVELOPE, st.tuples(int8, small, small)),
     "BINARY_HEADER": both(
-        grammar.BINARY_HEADER, st.tuples(int16, int8, int16, int32, int32, texts, fields)
+        layouts.BINARY_HEADER, st.tuples(int16, int8, int16, int32, int32, texts, fields)
     ),
-    "REGISTER_BODY": both(grammar.REGISTER_BODY, st.tuples(small, items, small)),
+    "REGISTER_BODY": both(layouts.REGISTER_BODY, st.tuples(small, items, small)),
     "REGISTER_BODY_WITH_MAPPINGS": both(
-        grammar.REGISTER_BODY_WITH_MAPPINGS, st.tuples(small, items, small, items)
+        layouts.REGISTER_BODY_WITH_MAPPINGS, st.tuples(small, items, small, items)
     ),
-    "STORED_MESSAGE": both(grammar.STORED_MESSAGE, st.composite(stored)()),
-    "STORED_MESSAGE_RAW": both(grammar.STORED_MESSAGE_RAW, st.composite(raw_stored)()),
-    "BATCH": both(grammar.BATCH, st.tuples(st.lists(st.tuples(int32, small, texts), max_size=3))),
+    "STORED_MESSAGE": both(layouts.STORED_MESSAGE, st.composite(stored)()),
+    "STORED_MESSAGE_RAW": both(layouts.STORED_MESSAGE_RAW, st.composite(raw_stored)()),
+    "BATCH": both(layouts.BATCH, st.tuples(st.lists(st.tuples(int32, small, texts), max_size=3))),
 }
 
 every_layout = pytest.mark.parametrize("layout", LAYOUTS.values(), ids=LAYOUTS)
@@ -150,14 +151,14 @@ def test_both_keep_within_the_part_that_they_are_given(layout: Layout, data: st.
 @pytest.mark.parametrize(
     ("declaration", "arguments", "path"),
     [
-        (grammar.LENGTH, (2**31,), None),
-        (grammar.PREFIX, (1, 256, 1), "header_type"),
-        (grammar.PREFIX, (1, 1, 2**24), "header_length"),
-        (grammar.PREFIX, (1, 1, -1), "header_length"),
-        (grammar.ENVELOPE, (256, b"", b""), "header_type"),
-        (grammar.ENVELOPE, (0, bytes(2**24), b""), "header_length"),
-        (grammar.BATCH, ([(2**31, b"", "")],), "[].flag"),
-        (grammar.BATCH, ([(0, b"", "x" * 32768)],), "[].properties"),
+        (layouts.LENGTH, (2**31,), None),
+        (layouts.PREFIX, (1, 256, 1), "header_type"),
+        (layouts.PREFIX, (1, 1, 2**24), "header_length"),
+        (layouts.PREFIX, (1, 1, -1), "header_length"),
+        (layouts.ENVELOPE, (256, b"", b""), "header_type"),
+        (layouts.ENVELOPE, (0, bytes(2**24), b""), "header_length"),
+        (layouts.BATCH, ([(2**31, b"", "")],), "[].flag"),
+        (layouts.BATCH, ([(0, b"", "x" * 32768)],), "[].properties"),
     ],
 )
 def test_both_refuse_a_value_that_does_not_fit(
@@ -171,7 +172,7 @@ def test_both_refuse_a_value_that_does_not_fit(
 
 def test_the_interpreted_error_keeps_its_cause_and_says_what_is_wrong() -> None:
     with pytest.raises(TruncatedError, match="read less than specified") as refusal:
-        interpret_parser(grammar.PREFIX)(b"\x00\x00\x00\x00\x01")
+        interpret_parser(layouts.PREFIX)(b"\x00\x00\x00\x00\x01")
     assert type(refusal.value.__cause__).__name__ == "StreamError"
     with pytest.raises(DecodeError, match="non-negative"):
-        interpret_parser(grammar.REGISTER_BODY)(b"\xff\xff\xff\xff")
+        interpret_parser(layouts.REGISTER_BODY)(b"\xff\xff\xff\xff")

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
-from rocketwire.wire.fastjson import Dialect
-from rocketwire.wire.fields import HeaderFields
+from rocketwire.wire.header_fields import HeaderFields
+from rocketwire.wire.json.fastjson import Dialect
 from rocketwire.wire.json_header import decode_json_header, encode_json_header
 
 if TYPE_CHECKING:
-    from rocketwire.wire.fields import Language
+    from rocketwire.wire.header_fields import Language
 
 NOTHING = HeaderFields(
     code=0,

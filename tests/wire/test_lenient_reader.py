@@ -9,11 +9,11 @@ import pytest
 
 from rocketwire.errors import DecodeError, LimitExceededError, MissingPackageError
 from rocketwire.flags import MessageSysFlag
-from rocketwire.wire.alike import Known
-from rocketwire.wire.body_compression import CompressionType
-from rocketwire.wire.host import Host
-from rocketwire.wire.lenient_reader import read_stored_messages
-from rocketwire.wire.stored import (
+from rocketwire.wire.message.body_compression import CompressionType
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.lazy_reader import Known
+from rocketwire.wire.message.lenient_reader import read_stored_messages
+from rocketwire.wire.message.stored import (
     StoredLimits,
     StoredMessage,
     decode_stored_messages,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from rocketwire.policy.retry import Verdict
-from rocketwire.wire.named import NamedTuple
+from rocketwire.wire.values.named import NamedTuple
 
 OURS: Any = NamedTuple
 

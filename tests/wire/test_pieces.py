@@ -13,12 +13,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire.fuse import StrictArray, compile_parser
-from rocketwire.wire.interpret import interpret_parser
-from rocketwire.wire.pieces import read_pieces
+from rocketwire.wire.layouts.compiler.lower import StrictArray, compile_parser
+from rocketwire.wire.layouts.interpreter import interpret_parser
+from rocketwire.wire.layouts.runtime.lists import read_pieces
 
 if TYPE_CHECKING:
-    from rocketwire.wire.layout import Buffer
+    from rocketwire.wire.buffer import Buffer
 
 c: Any = construct
 

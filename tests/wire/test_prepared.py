@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rocketwire.codes import SerializeType
 from rocketwire.errors import EncodeError
 from rocketwire.wire.command import RemotingCommand, encode_as
-from rocketwire.wire.prepared import form_of
+from rocketwire.wire.request_template import form_of
 
 SEND = RemotingCommand(code=310, ext_fields={"a": 'a "group" of 100%s', "b": "T"})
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]))

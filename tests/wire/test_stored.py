@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError, EncodeError, LimitExceededError, TruncatedError
 from rocketwire.flags import MessageSysFlag
-from rocketwire.wire.batch import BatchMessage, encode_batch
-from rocketwire.wire.body_compression import CompressionType, compress_body
 from rocketwire.wire.checksum import crc32
-from rocketwire.wire.host import Host
-from rocketwire.wire.stored import (
+from rocketwire.wire.message.batch import BatchMessage, encode_batch
+from rocketwire.wire.message.body_compression import CompressionType, compress_body
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.stored import (
     StoredLimits,
     StoredMessage,
     decode_stored_messages,

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.wire.utf8 import decode_utf8, encode_utf8
+from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
 
 # hex of the bytes, and what new String(bytes, UTF_8) made of them (Java 17)
 READ_BY_JAVA = [

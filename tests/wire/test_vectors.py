@@ -7,25 +7,29 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from rocketwire.signing import SigningAlgorithm, sign, signature_of, signed_content, verify
-from rocketwire.wire.batch import decode_batch, encode_batch
-from rocketwire.wire.body_compression import CompressionType, compress_body, decompress_body
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
-from rocketwire.wire.ids import (
+from rocketwire.wire.message.batch import decode_batch, encode_batch
+from rocketwire.wire.message.body_compression import CompressionType, compress_body, decompress_body
+from rocketwire.wire.message.ids import (
     create_offset_message_id,
     decode_offset_message_id,
     decode_unique_key,
     encode_unique_key,
 )
-from rocketwire.wire.properties import decode_properties, encode_properties
-from rocketwire.wire.stored import decode_stored_messages, encode_stored_message, unwrap_inner_batch
+from rocketwire.wire.message.properties import decode_properties, encode_properties
+from rocketwire.wire.message.stored import (
+    decode_stored_messages,
+    encode_stored_message,
+    unwrap_inner_batch,
+)
 from tests.fuzz.headers import neutral
 from tests.fuzz.messages import shown
 from tests.support import javavectors, manifest
 from tests.support.javavectors import JavaVector, vectors
 
 if TYPE_CHECKING:
-    from rocketwire.wire.batch import BatchMessage
+    from rocketwire.wire.message.batch import BatchMessage
 
 MOST_INFLATED = 1 << 16
 

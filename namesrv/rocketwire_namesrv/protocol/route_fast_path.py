@@ -23,19 +23,19 @@ from rocketwire.versions import MQVersion
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
-from rocketwire.wire.grammar import (
+from rocketwire.wire.json_header import decode_json_header
+from rocketwire.wire.layouts.functions import (
     LENGTH_SIZE,
     PREFIX_SIZE,
     PREFIX_STRUCT,
     build_binary_header,
 )
-from rocketwire.wire.json_header import decode_json_header
 from rocketwire_namesrv.routes.queue_layouts import EncodedRoute
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire.wire.fields import HeaderFields
+    from rocketwire.wire.header_fields import HeaderFields
     from rocketwire_namesrv.protocol.views import Views
     from rocketwire_namesrv.routes.route_table import RouteTable
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from rocketwire.errors import DecodeError
 from rocketwire.messages import from_json
 from rocketwire.messages.registration import RegisterBrokerBody
-from rocketwire.wire.fastjson import DEFAULT_LIMITS, loads
+from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, loads
 from rocketwire_namesrv.registration.chunks import (
     MOST_PIECES,
     PIECES_PER_STEP,

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.errors import DecodeError
 from rocketwire.messages import from_json
 from rocketwire.messages.topic_config import TopicConfig
-from rocketwire.wire.fastjson import StrictError, strict_loads
+from rocketwire.wire.json.fastjson import StrictError, strict_loads
 from rocketwire_namesrv.registration.chunks import Piece, digest_of
 from rocketwire_namesrv.registration.parsed import settings_of, topics_of
 from rocketwire_namesrv.routes.topic_batches import Run, TopicRuns
@@ -31,7 +31,7 @@ from rocketwire_namesrv.routes.topic_names import marks_in
 if TYPE_CHECKING:
     from collections.abc import Collection, Generator
 
-    from rocketwire.wire.fastjson import JsonValue
+    from rocketwire.wire.json.fastjson import JsonValue
     from rocketwire_namesrv.routes.queue_layouts import QueueSettings
     from rocketwire_namesrv.routes.topic_names import KnownNames, NamesInUse
 

@@ -22,15 +22,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from rocketwire.messages.registration import MAX_RATIO, RegisterBrokerBody, body_from_parts
 from rocketwire.messages.topic_config import decode_topic
 from rocketwire.versions import MQVersion
-from rocketwire.wire.compression import inflating
-from rocketwire.wire.grammar import (
+from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire.wire.layouts.functions import (
     ITEM_LENGTH_SIZE,
     RegisterParts,
     parse_register_head,
     parse_register_tail,
     parse_topic_item,
 )
-from rocketwire.wire.utf8 import decode_utf8
+from rocketwire.wire.zlib_stream import inflating
 from rocketwire_namesrv.registration.chunks import (
     MOST_PIECES,
     PIECES_PER_STEP,

@@ -23,8 +23,8 @@ from rocketwire.messages.registration import (
     decode_register_broker_body,
 )
 from rocketwire.versions import MQVersion
-from rocketwire.wire.compression import looks_like_zlib
-from rocketwire.wire.fastjson import loads
+from rocketwire.wire.json.fastjson import loads
+from rocketwire.wire.zlib_stream import looks_like_zlib
 from rocketwire_namesrv.registration.chunks import ChecksumError as ChecksumError
 from rocketwire_namesrv.registration.chunks import check_sum, digest_in_steps
 from rocketwire_namesrv.registration.json_reader import common, read_json

@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire import fastjson
+from rocketwire.wire.json import fastjson
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.errors import DecodeError, RocketWireError
 from rocketwire.messages import decode_body, from_json
 from rocketwire.messages.kvconfig import KVConfigSerializeWrapper
-from rocketwire.wire import fastjson
-from rocketwire.wire.utf8 import decode_utf8
+from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire.wire.json import fastjson
 from rocketwire_namesrv.config.java_properties import PropertiesFile, load_entries
 from rocketwire_namesrv.routes.warm_start import read_brokers
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.admin.clusters import Clusters
     from rocketwire.client.instance import ClientInstance
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 TOOLS_GROUP: Final = "TOOLS_CONSUMER"
 """Consumer group of operators' pulls (Java: ``MixAll.TOOLS_CONSUMER_GROUP``)."""

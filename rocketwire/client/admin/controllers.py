@@ -18,7 +18,7 @@ from rocketwire.messages.controller import (
     ElectMasterResponseHeader,
     GetMetaDataResponseHeader,
 )
-from rocketwire.wire.fastjson import dumps
+from rocketwire.wire.json.fastjson import dumps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -18,14 +18,14 @@ from rocketwire.messages import encode_header
 from rocketwire.messages import message_const as const
 from rocketwire.messages.queries import QueryMessageRequestHeader, ViewMessageRequestHeader
 from rocketwire.policy.names import LMQ_PREFIX, has_own_route
-from rocketwire.wire.ids import decode_offset_message_id
-from rocketwire.wire.lenient_reader import read_stored_messages
-from rocketwire.wire.stored import decode_stored_messages
+from rocketwire.wire.message.ids import decode_offset_message_id
+from rocketwire.wire.message.lenient_reader import read_stored_messages
+from rocketwire.wire.message.stored import decode_stored_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 INDEX_OF_KEYS: Final = "K"
 INDEX_OF_TAGS: Final = "T"

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
     from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult
     from rocketwire.policy.trace_records import TraceContext
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 
 class Messages(Finding):

@@ -21,7 +21,7 @@ from rocketwire.messages.offsets import (
 )
 from rocketwire.messages.queries import ConsumeStats, GetConsumeStatsRequestHeader
 from rocketwire.policy.names import retry_topic
-from rocketwire.wire.named import NamedTuple
+from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

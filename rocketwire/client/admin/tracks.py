@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocketwire.client.admin.admin import Admin
     from rocketwire.messages.connections import ConsumerConnection
     from rocketwire.messages.route import BrokerData
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 
 class TrackType(StrEnum):

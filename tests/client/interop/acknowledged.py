@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pytest
 
     from rocketwire.client import ClientInstance
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 COUNT = 12
 HIDDEN = 10.0

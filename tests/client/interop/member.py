@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client import PushConsumer, SendResult
     from rocketwire.client.instance import ClientInstance
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
 

@@ -13,7 +13,7 @@ from rocketwire.codes import RequestCode
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import SendMessageRequestHeaderV2, SendMessageResponseHeader
 from rocketwire.messages.topics import CreateTopicRequestHeader
-from rocketwire.wire.properties import encode_properties
+from rocketwire.wire.message.properties import encode_properties
 from tests.client.interop.patience import PATIENCE
 
 if TYPE_CHECKING:

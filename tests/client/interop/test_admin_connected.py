@@ -21,7 +21,7 @@ from tests.tools.admin.processes import run
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
 
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
     from tests.support.javacluster import JavaCluster
     from tests.support.javapeers import JavaPeer
 

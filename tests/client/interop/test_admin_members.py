@@ -38,7 +38,7 @@ from tests.client.interop.patience import PATIENCE, patient, patient_producer
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
     from tests.support.javacluster import JavaCluster
     from tests.support.javapeers import JavaPeer
 

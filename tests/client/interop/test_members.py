@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.push_consumer import PushConsumer
     from rocketwire.policy.allocation import AllocateMessageQueueStrategy
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
     from tests.support.javacluster import JavaCluster
     from tests.support.javapeers import JavaPeer
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rocketwire.client import ClientInstance
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
     from tests.support.javacluster import JavaCluster
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]

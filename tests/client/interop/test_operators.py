@@ -17,7 +17,7 @@ from tests.client.interop.patience import patient
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
     from tests.support.javacluster import JavaCluster
     from tests.support.javapeers import JavaPeer
 

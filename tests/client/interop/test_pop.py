@@ -22,7 +22,7 @@ from tests.client.interop.patience import PATIENCE, patient
 
 if TYPE_CHECKING:
     from rocketwire.client import ClientInstance
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
     from tests.support.javacluster import JavaCluster
     from tests.support.javapeers import JavaPeer
 

@@ -29,7 +29,7 @@ from rocketwire.errors import (
 )
 from rocketwire.messages import message_const as const
 from rocketwire.messages.registration import TopicConfig
-from rocketwire.wire.stored import StoredMessage
+from rocketwire.wire.message.stored import StoredMessage
 from tests.client.interop.member import FIRST
 from tests.client.interop.messages import create_topic, eventually, send, unique, until
 from tests.client.interop.patience import PATIENCE, patient, patient_producer

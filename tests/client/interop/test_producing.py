@@ -22,7 +22,7 @@ from rocketwire.errors import BrokerError, IllegalMessageError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import SendMessageRequestHeaderV2
 from rocketwire.policy.selectors import queue_by_hash
-from rocketwire.wire.body_compression import CompressionType
+from rocketwire.wire.message.body_compression import CompressionType
 from tests.client.interop.messages import eventually, unique
 from tests.client.interop.patience import PATIENCE, patient, patient_producer
 from tests.support.processes import PeerFailedError
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client import ClientInstance, SendResult
     from rocketwire.client.producer import Producer
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
     from tests.support.javacluster import JavaCluster
     from tests.support.javapeers import JavaPeer
 
@@ -399,7 +399,7 @@ async def test_request_reply_reaches_the_requester_through_its_broker(it: World)
     """Half of P27: the reply is ours, the way of it the broker's."""
     topic = it.topic("P27")
     from rocketwire.client import create_reply
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
     async def answer_one() -> None:
         (asked,) = await it.until_read(topic, 1)

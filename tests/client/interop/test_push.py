@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rocketwire.client import ClientInstance
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
     from tests.support.javacluster import JavaCluster
     from tests.support.javapeers import JavaPeer
 

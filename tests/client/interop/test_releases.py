@@ -19,7 +19,7 @@ from rocketwire.client import (
 )
 from rocketwire.client.pop_consumer import open_pop_consumer
 from rocketwire.codes import SerializeType
-from rocketwire.wire.batch import BatchMessage, encode_batch
+from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from tests.client.interop.acknowledged import messages_acknowledged_together_are_gone
 from tests.client.interop.member import FIRST
 from tests.client.interop.messages import create_topic, eventually, numbered, send, unique, until
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from rocketwire.client import ClientConfig, ConsumeConcurrentlyContext, SendResult
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
     from tests.support.javapeers import JavaPeer
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from rocketwire.client import ClientInstance
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.prepared import PreparedRequest
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
+    from rocketwire.wire.request_template import PreparedRequest
     from tests.support.javacluster import JavaCluster
     from tests.support.javapeers import JavaPeer
 

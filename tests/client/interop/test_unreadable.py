@@ -13,8 +13,8 @@ from rocketwire.codes import RequestCode
 from rocketwire.errors import MissingPackageError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.topics import CreateTopicRequestHeader
-from rocketwire.wire.batch import BatchMessage, encode_batch
-from rocketwire.wire.body_compression import CompressionType
+from rocketwire.wire.message.batch import BatchMessage, encode_batch
+from rocketwire.wire.message.body_compression import CompressionType
 from tests.client.interop.messages import create_topic, eventually, send, unique, until
 from tests.client.interop.patience import PATIENCE, patient, patient_producer
 from tests.client.interop.unreadable import (

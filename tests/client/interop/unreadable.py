@@ -20,7 +20,7 @@ from rocketwire.codes import RequestCode
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.messages.send import SendMessageRequestHeaderV2
-from rocketwire.wire.properties import encode_properties
+from rocketwire.wire.message.properties import encode_properties
 from tests.client.interop.messages import create_topic, send, unique
 from tests.client.interop.patience import PATIENCE
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import pytest
 
     from rocketwire.client import ClientInstance
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
 INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)

@@ -10,8 +10,8 @@ from uuid import uuid4
 import pytest
 
 from rocketwire.client.trace import recall_record
-from rocketwire.wire.host import Host
-from rocketwire.wire.ids import create_offset_message_id
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.ids import create_offset_message_id
 from tests.client.interop.messages import unique
 from tests.support.processes import wait_until
 from tests.tools.admin.processes import begin, end, run

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire.wire.stored import StoredMessage
+from rocketwire.wire.message.stored import StoredMessage
 from rocketwire_tools.admin.printing import Printing, as_members
 from rocketwire_tools.admin.signals import Stop
 from rocketwire_tools.admin.streams import JsonLines

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.client.admin import RocksDBConfig
-from rocketwire.wire.stored import StoredMessage, encode_stored_message
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire_tools.admin.commands.containers import identity
 from rocketwire_tools.admin.commands.stores import rocksdb_configs
 from tests.tools.admin.running import run

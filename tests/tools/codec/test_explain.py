@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire.grammar import BINARY_HEADER, STORED_MESSAGE
+from rocketwire.wire.layouts.functions import BINARY_HEADER, STORED_MESSAGE
 from rocketwire_tools.codec.__main__ import LAYOUT_NAMES
 from rocketwire_tools.codec.explain import explain
 from rocketwire_tools.codec.layouts import LAYOUTS, layout_rows

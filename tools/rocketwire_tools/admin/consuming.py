@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     )
     from rocketwire.client.consuming import Wanted
     from rocketwire.client.lite_queue import Polled
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
     from rocketwire_tools.admin.command import Context
     from rocketwire_tools.admin.signals import Stop
 

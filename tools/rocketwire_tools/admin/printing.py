@@ -14,7 +14,7 @@ import trio
 from rocketwire.messages import message_const as const
 
 if TYPE_CHECKING:
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
     from rocketwire_tools.admin.command import Value
     from rocketwire_tools.admin.signals import Stop
     from rocketwire_tools.admin.streams import JsonLines

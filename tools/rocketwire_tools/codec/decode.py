@@ -19,7 +19,7 @@ from rocketwire.versions import MQVersion
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import FrameDecoder, RawFrame, split_frame
-from rocketwire.wire.grammar import PREFIX_SIZE
+from rocketwire.wire.layouts.functions import PREFIX_SIZE
 from rocketwire_tools.codec.lines import refusal
 from rocketwire_tools.codec.plain import located, to_plain
 from rocketwire_tools.codec.raw_bodies import (
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire.messages.registry import Body
-    from rocketwire.wire.fields import Language
+    from rocketwire.wire.header_fields import Language
     from rocketwire_tools.codec.lines import Output, Plain
 
 CHUNK: Final = 1 << 16

@@ -30,7 +30,7 @@ from rocketwire_tools.codec.wanted import a_text, an_integer, an_object, texts
 if TYPE_CHECKING:
     from rocketwire.messages._headers import Ext
     from rocketwire.messages.registry import Operation
-    from rocketwire.wire.fields import Language
+    from rocketwire.wire.header_fields import Language
     from rocketwire_tools.codec.lines import Plain
 
 _KINDS: Final = {"request": 0, "response": CommandFlag.RESPONSE, "oneway": CommandFlag.ONEWAY}

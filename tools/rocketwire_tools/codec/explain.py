@@ -11,9 +11,9 @@ from typing import IO, TYPE_CHECKING, Any, Final
 from rocketwire.codes import SerializeType
 from rocketwire.errors import CodecError, DecodeError
 from rocketwire.messages.registry import OPERATIONS, ArrayOf, Raw
-from rocketwire.wire import grammar
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import split_frame
+from rocketwire.wire.layouts import functions as layouts
 from rocketwire_tools.codec.decode import body_kind
 from rocketwire_tools.codec.json_members import json_members
 from rocketwire_tools.codec.layouts import LAYOUTS
@@ -87,12 +87,12 @@ def _whole(con: Any, data: bytes, *, repeated: bool) -> Iterator[Range]:
 
 def _frame(data: bytes, request_code: int | None) -> Iterator[Range]:
     """A frame; header and body are taken apart where their form is known."""
-    envelope = ranges(grammar.ENVELOPE, data)
+    envelope = ranges(layouts.ENVELOPE, data)
     for _, piece in zip(range(3), envelope, strict=False):
         yield piece
     raw = split_frame(data)
     body_at = len(data) - len(raw.body or b"")
-    start = grammar.PREFIX_SIZE
+    start = layouts.PREFIX_SIZE
     if raw.header_type == SerializeType.JSON:
         yield from json_members(data, start, body_at)
     else:
@@ -110,7 +110,7 @@ def _frame(data: bytes, request_code: int | None) -> Iterator[Range]:
 
 def _binary_header(data: bytes, start: int, end: int) -> Iterator[Range]:
     at = start
-    for piece in ranges(grammar.BINARY_HEADER, data, start, end):
+    for piece in ranges(layouts.BINARY_HEADER, data, start, end):
         at = piece.end
         yield piece._replace(path=f"header.{piece.path}")
     if at < end:
@@ -133,7 +133,7 @@ def _body(
         for piece in ranges(con, data, at):
             at = piece.end
             yield piece._replace(path=f"body.{piece.path}".replace(".[", "["))
-        if con is not grammar.STORED_MESSAGE or at == begun:
+        if con is not layouts.STORED_MESSAGE or at == begun:
             break
     if at < len(data):
         yield Range(at, len(data), "body.surplus", data[at:], {})
@@ -145,9 +145,9 @@ def _body_layout(command: RemotingCommand, operation: Operation | None) -> Any:
         return None
     kind = body_kind(command, operation)
     if kind in (Raw.STORED_MESSAGE, Raw.STORED_MESSAGES):
-        return grammar.STORED_MESSAGE
+        return layouts.STORED_MESSAGE
     if kind is Raw.MESSAGE_BATCH:
-        return grammar.BATCH
+        return layouts.BATCH
     return None
 
 

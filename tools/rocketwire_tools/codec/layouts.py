@@ -1,13 +1,13 @@
-"""The layouts of ``rocketwire.wire.grammar`` as rows of a table: path, size, what it holds."""
+"""The layouts of ``rocketwire.wire.layouts.functions`` as rows of a table: path, size, what it holds."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire.wire import grammar
-from rocketwire.wire.fuse import lower
-from rocketwire.wire.layout import (
+from rocketwire.wire.layouts import functions as layouts
+from rocketwire.wire.layouts.compiler.lower import lower
+from rocketwire.wire.layouts.compiler.nodes import (
     Choice,
     Condition,
     Constant,
@@ -29,18 +29,18 @@ from rocketwire.wire.layout import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire.wire.layout import Node
+    from rocketwire.wire.layouts.compiler.nodes import Node
     from rocketwire_tools.codec.lines import Plain
 
 _MAGIC: Final = re.compile(r"\b\d{9,}\b")
 
 LAYOUTS: Final[dict[str, Any]] = {
-    "frame": grammar.ENVELOPE,
-    "binary-header": grammar.BINARY_HEADER,
-    "register-body": grammar.REGISTER_BODY,
-    "register-body-with-mappings": grammar.REGISTER_BODY_WITH_MAPPINGS,
-    "stored": grammar.STORED_MESSAGE,
-    "batch": grammar.BATCH,
+    "frame": layouts.ENVELOPE,
+    "binary-header": layouts.BINARY_HEADER,
+    "register-body": layouts.REGISTER_BODY,
+    "register-body-with-mappings": layouts.REGISTER_BODY_WITH_MAPPINGS,
+    "stored": layouts.STORED_MESSAGE,
+    "batch": layouts.BATCH,
 }
 """Declarations by the names that they have on the command line."""
 

@@ -12,8 +12,8 @@ import re
 from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias
 
 from rocketwire.errors import CodecError, DecodeError, LimitExceededError
-from rocketwire.wire.fastjson import StrictError, strict_dumps, strict_loads
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
+from rocketwire.wire.json.fastjson import StrictError, strict_dumps, strict_loads
 from rocketwire_tools.codec.wanted import is_object
 from rocketwire_tools.jsonlines import unbroken
 

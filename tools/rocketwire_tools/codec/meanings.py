@@ -9,10 +9,10 @@ from rocketwire.codes import LanguageCode, RequestCode, ResponseCode, SerializeT
 from rocketwire.flags import CommandFlag, MessageSysFlag
 from rocketwire.messages.registry import ArrayOf, Raw
 from rocketwire.versions import MQVersion
-from rocketwire.wire.compression import looks_like_zlib
-from rocketwire.wire.grammar import MAGIC_V1, MAGIC_V2
-from rocketwire.wire.host import Host
-from rocketwire.wire.utf8 import decode_utf8
+from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire.wire.layouts.functions import MAGIC_V1, MAGIC_V2
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.zlib_stream import looks_like_zlib
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.wire.properties import decode_properties, encode_properties
-from rocketwire.wire.utf8 import decode_utf8, encode_utf8
+from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
+from rocketwire.wire.message.properties import decode_properties, encode_properties
 from rocketwire_tools.codec.lines import parse_object
 from rocketwire_tools.codec.stored import (
     id_from_plain,

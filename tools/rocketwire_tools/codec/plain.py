@@ -21,7 +21,7 @@ from rocketwire.messages import from_json
 from rocketwire.messages._fields import java_name, members_of
 from rocketwire.messages._forms import BIT_SET
 from rocketwire.messages.registry import CLASSES
-from rocketwire.wire.fastjson import BareKey, StrictError, strict_dumps, strict_loads
+from rocketwire.wire.json.fastjson import BareKey, StrictError, strict_dumps, strict_loads
 from rocketwire_tools.codec.wanted import is_array, is_object
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from rocketwire.messages.registration import (
     encode_register_broker_body,
 )
 from rocketwire.messages.registry import ArrayOf, Body, Raw
-from rocketwire.wire.fastjson import ANSWER_LIMITS, dumps, loads
-from rocketwire.wire.utf8 import decode_utf8, encode_utf8
+from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
+from rocketwire.wire.json.fastjson import ANSWER_LIMITS, dumps, loads
 from rocketwire_tools.codec.plain import from_plain, to_plain
 from rocketwire_tools.codec.stored import (
     batch_from_plain,

@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.errors import EncodeError
 from rocketwire.flags import MessageSysFlag
-from rocketwire.wire.batch import BatchMessage, decode_batch, encode_batch
-from rocketwire.wire.body_compression import compress_body, compression_type
 from rocketwire.wire.checksum import crc32
-from rocketwire.wire.host import Host
-from rocketwire.wire.ids import (
+from rocketwire.wire.message.batch import BatchMessage, decode_batch, encode_batch
+from rocketwire.wire.message.body_compression import compress_body, compression_type
+from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.ids import (
     UniqueKey,
     create_offset_message_id,
     decode_offset_message_id,
     decode_unique_key,
     encode_unique_key,
 )
-from rocketwire.wire.stored import (
+from rocketwire.wire.message.stored import (
     StoredMessage,
     decode_stored_messages,
     encode_stored_message,

@@ -1,6 +1,6 @@
 """Bytes taken apart, range by range, as a construct declaration says.
 
-The declarations of ``rocketwire.wire.grammar`` are walked in the form into which ``fuse`` translates
+The declarations of ``rocketwire.wire.layouts.functions`` are walked in the form into which ``fuse`` translates
 them; there is no second description of any layout here.
 
 Rules of this file: ranges come in order and without gaps; where the bytes do not fit, the ranges so
@@ -15,8 +15,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire.fuse import lower
-from rocketwire.wire.layout import (
+from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire.wire.layouts.compiler.lower import lower
+from rocketwire.wire.layouts.compiler.nodes import (
     Choice,
     Condition,
     Constant,
@@ -35,8 +36,7 @@ from rocketwire.wire.layout import (
     UntilEnd,
     minimum_size,
 )
-from rocketwire.wire.refusals import bad_count, bad_length, refused
-from rocketwire.wire.utf8 import decode_utf8
+from rocketwire.wire.layouts.runtime.parse_errors import bad_count, bad_length, refused
 from rocketwire_tools.codec.layouts import join
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def ranges(con: Any, data: bytes, start: int = 0, end: int | None = None) -> Ite
     """The ranges of what ``con`` declares, from ``start``; bytes may follow the last.
 
     Args:
-        con: a declaration of ``rocketwire.wire.grammar``.
+        con: a declaration of ``rocketwire.wire.layouts.functions``.
         data: the bytes.
         start: where it begins.
         end: where its bytes end; the end of ``data`` if None.

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import trio
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire import fastjson
+from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.case import VerdictKind
 from rocketwire_tools.conformance.match import shown
 from rocketwire_tools.conformance.names import Names

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final, cast
 import trio
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire import fastjson
+from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.names import SHARED_NAMESPACE, Names
 from rocketwire_tools.conformance.play import CaseFailedError, Play, UnreachableError
 from rocketwire_tools.conformance.steps import Request

@@ -9,7 +9,7 @@ import re
 from typing import TYPE_CHECKING, cast
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire import fastjson
+from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.outcomes import (
     ANY,
     NO_BODY,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import trio
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire import fastjson
+from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.build import OK
 from rocketwire_tools.conformance.judging import belongs, byte_for_byte, deciding, mismatch
 from rocketwire_tools.conformance.link import Arrival, Link, connect, tls_context

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client import ClientConfig, ClientInstance, Producer
     from rocketwire.client.admin import Admin
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
 
 _GROUP: Final = "messages"
 _NUMBER: Final = Kind.NUMBER

@@ -11,7 +11,7 @@ import trio
 from rocketwire.client.admin import RocksDBConfig, TimerEngine
 from rocketwire.client.admin.asking import of_each
 from rocketwire.errors import DecodeError
-from rocketwire.wire.stored import decode_stored_messages
+from rocketwire.wire.message.stored import decode_stored_messages
 from rocketwire_tools.admin.command import (
     Column,
     Command,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire.client.admin import Admin
-    from rocketwire.wire.stored import StoredMessage
+    from rocketwire.wire.message.stored import StoredMessage
     from rocketwire_tools.admin.command import Context
 
 _GROUP: Final = "stores"

@@ -15,10 +15,10 @@ from rocketwire.flags import CommandFlag
 from rocketwire.messages._fields import ext_fields_of, java_name
 from rocketwire.messages.registry import OPERATIONS, ArrayOf, Raw
 from rocketwire.versions import MQVersion
-from rocketwire.wire import grammar
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
-from rocketwire.wire.fuse import lower
-from rocketwire.wire.layout import (
+from rocketwire.wire.layouts import functions as layouts
+from rocketwire.wire.layouts.compiler.lower import lower
+from rocketwire.wire.layouts.compiler.nodes import (
     Choice,
     Condition,
     Derived,
@@ -31,13 +31,13 @@ from rocketwire.wire.layout import (
     Text,
     Unsigned24,
 )
-from rocketwire.wire.layout import Raw as RawBytes
+from rocketwire.wire.layouts.compiler.nodes import Raw as RawBytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from rocketwire.messages.registry import Body, Operation
-    from rocketwire.wire.layout import Node
+    from rocketwire.wire.layouts.compiler.nodes import Node
 
 PORTS: Final = "9876,10909,10911"
 """Default ports: of a name server, and of a broker for messages (Java: ``listenPort - 2`` and ``listenPort``)."""
@@ -76,9 +76,9 @@ def dissector() -> str:
 
 def tables() -> dict[str, Any]:
     """What the dissector knows, as values; see ``dissector.lua`` for their use."""
-    prefix = _fixed_nodes(lower(grammar.PREFIX))
-    binary = _nodes(lower(grammar.BINARY_HEADER))
-    stored: Any = lower(grammar.STORED_MESSAGE)
+    prefix = _fixed_nodes(lower(layouts.PREFIX))
+    binary = _nodes(lower(layouts.BINARY_HEADER))
+    stored: Any = lower(layouts.STORED_MESSAGE)
     return {
         "header_types": {int(one): name for name, one in SerializeType.__members__.items()},
         "requests": {int(one): name for name, one in RequestCode.__members__.items()},
@@ -87,9 +87,9 @@ def tables() -> dict[str, Any]:
         "versions": {int(one): name for name, one in MQVersion.__members__.items()},
         "all_flags": sum(CommandFlag),
         "ports": PORTS,
-        "largest": MAX_FRAME_LENGTH - grammar.LENGTH_SIZE,
+        "largest": MAX_FRAME_LENGTH - layouts.LENGTH_SIZE,
         "prefix": prefix,
-        "prefix_size": grammar.PREFIX_SIZE,
+        "prefix_size": layouts.PREFIX_SIZE,
         "binary_header": binary,
         "binary_fixed": [node for node in binary if "int" in node],
         "binary_size": sum(node.get("int", 0) for node in binary),

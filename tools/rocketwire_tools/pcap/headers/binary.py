@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from rocketwire.codes import LanguageCode
-from rocketwire.wire import grammar
+from rocketwire.wire.layouts import functions as layouts
 from rocketwire_tools.pcap.arrow import column, encoded, pa, taken
 from rocketwire_tools.pcap.files.records import rows_at
 from rocketwire_tools.pcap.headers.columns import (
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-_FIXED: Final = np.dtype([(name, f">{kind}") for name, kind in grammar.BINARY_HEADER_FIXED])
-_REMARK: Final = grammar.REMARK_LENGTH_SIZE
-_TOTAL: Final = grammar.EXT_FIELDS_LENGTH_SIZE
-_KEY: Final = grammar.KEY_LENGTH_SIZE
-_VALUE: Final = grammar.VALUE_LENGTH_SIZE
+_FIXED: Final = np.dtype([(name, f">{kind}") for name, kind in layouts.BINARY_HEADER_FIXED])
+_REMARK: Final = layouts.REMARK_LENGTH_SIZE
+_TOTAL: Final = layouts.EXT_FIELDS_LENGTH_SIZE
+_KEY: Final = layouts.KEY_LENGTH_SIZE
+_VALUE: Final = layouts.VALUE_LENGTH_SIZE
 _MOST_FIELDS: Final = 64
 """Extension fields of a header; more are left to the codec."""
 _LONGEST: Final = 128

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from collections.abc import Set as AbstractSet
 
-    from rocketwire.wire.fields import HeaderFields
+    from rocketwire.wire.header_fields import HeaderFields
     from rocketwire_tools.pcap.arrow import Column
     from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
 

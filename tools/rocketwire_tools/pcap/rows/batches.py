@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.wire.grammar import LENGTH_SIZE
+from rocketwire.wire.layouts.functions import LENGTH_SIZE
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, masked, pa, taken
 from rocketwire_tools.pcap.headers.headers import EVERYTHING, Columns, HeaderReader, ext_fields_text

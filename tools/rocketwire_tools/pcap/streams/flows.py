@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire.wire.grammar import PREFIX_SIZE
+from rocketwire.wire.layouts.functions import PREFIX_SIZE
 from rocketwire_tools.pcap.streams import mid_stream, vector_cutter
 from rocketwire_tools.pcap.streams.chunk import FIN, MASK, RST, SYN, Chunk, chunk_of
 from rocketwire_tools.pcap.streams.header_bytes import STEP

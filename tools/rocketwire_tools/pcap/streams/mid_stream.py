@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE
+from rocketwire.wire.layouts.functions import LENGTH_SIZE, PREFIX_SIZE
 from rocketwire_tools.pcap.files.records import rows_at
 from rocketwire_tools.pcap.streams import vector_cutter
 from rocketwire_tools.pcap.streams.resync import JSON, MOST_SCANNED_HEADER, have_prefixes, is_header

@@ -14,8 +14,8 @@ import numpy as np
 from rocketwire.errors import CodecError
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
-from rocketwire.wire.grammar import LENGTH_SIZE, PREFIX_SIZE, parse_prefix
 from rocketwire.wire.json_header import read_json_header
+from rocketwire.wire.layouts.functions import LENGTH_SIZE, PREFIX_SIZE, parse_prefix
 
 if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]

@@ -1,0 +1,5 @@
+"""``Buffer``: the bytes that parsers take."""
+
+from __future__ import annotations
+
+Buffer = bytes | bytearray | memoryview

@@ -1,0 +1,215 @@
+"""References inside a JSON document: fastjson 1 writes an object that occurs twice as
+``{"$ref":"$.path"}``.
+
+Rules of this file: a reference becomes the value it names, the same Python object and no copy; what
+the document would be if everything were written out stays within the limits, and no value contains
+itself.  A path that leads nowhere gives None, as in Java.  References in key position (5.3.3,
+``ConsumerRunningInfo``) are resolved as well: the last component ``null`` of such a path stands for
+the object in key position.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from rocketwire.errors import DecodeError, LimitExceededError
+from rocketwire.wire.json.writer import BareKey
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rocketwire.wire.json.limits import JsonLimits, JsonValue
+
+Container: TypeAlias = "dict[str, JsonValue] | list[JsonValue]"
+
+REFERENCE: Final = "$ref"
+
+MAX_PATH_LENGTH: Final = 512
+"""Characters of one path, those of the references on its way included."""
+
+MAX_STEPS: Final = 400_000
+"""Components of all paths of a document together: three for each topic of the largest registration,
+and room."""
+
+_STEP = r"""(?s)\.((?:(?>[^.\[\\]|\\.))++)|\[([0-9]++)\]|\['([^']*+)'\]|\["([^"]*+)"\]"""
+_QUOTED = r"(?s)\\(.)"
+
+
+def is_path(value: object) -> bool:
+    """Whether the text of a ``$ref`` member has the form that Java takes for a reference."""
+    return isinstance(value, str) and (value.startswith(("$", "@")) or value == "..")
+
+
+def _target(value: JsonValue) -> str | None:
+    """Returns the path of a value that is a reference and nothing else."""
+    if isinstance(value, dict) and len(value) == 1:
+        path = value.get(REFERENCE)
+        if isinstance(path, str) and is_path(path):
+            return path
+    return None
+
+
+def resolve_references(
+    root: JsonValue, *, limits: JsonLimits, read_key: Callable[[str], JsonValue]
+) -> JsonValue:
+    """Replaces every reference in a document, in place.
+
+    Args:
+        root: the document; the caller's only copy.
+        limits: what the document may amount to with every reference written out.
+        read_key: reads the text of an object in key position.
+
+    Returns:
+        The document.
+
+    Raises:
+        DecodeError: when a value would contain itself.
+        LimitExceededError: when a limit is passed.
+    """
+    if not isinstance(root, (dict, list)):
+        return root
+    resolver = _Resolver(root, read_key)
+    for container in _containers(root):
+        resolver.resolve_in(container)
+    _measure(root, limits)
+    return root
+
+
+def _containers(root: Container) -> list[Container]:
+    """Returns the root and everything below it that holds values, parents first."""
+    found: list[Container] = [root]
+    for container in found:  # grows while it is walked
+        found += _inner(container)
+    return found
+
+
+class _Resolver:
+    def __init__(self, root: Container, read_key: Callable[[str], JsonValue]) -> None:
+        self._root = root
+        self._read_key = read_key
+        self._steps = 0
+
+    def resolve_in(self, container: Container) -> None:
+        """Replaces the references that a container holds itself."""
+        if isinstance(container, list):
+            for index, value in enumerate(container):
+                path = _target(value)
+                if path is not None:
+                    container[index] = self._follow(path)
+            return
+        for key, value in container.items():
+            path = _target(value)
+            if path is not None:
+                container[key] = self._follow(path)
+        if any(map(_is_key_reference, container)):
+            members = [(self._key(key), value) for key, value in container.items()]
+            container.clear()
+            container.update(members)
+
+    def _key(self, key: str) -> str:
+        """Returns the key that stands for a reference in key position: the first object at that
+        place."""
+        path = _target(self._read_key(key)) if _is_key_reference(key) else None
+        if path is None:
+            return key
+        holder = self._follow(path.removesuffix(".null"))
+        return _first_object_key(holder) or BareKey("null")
+
+    def _follow(self, path: str) -> JsonValue:
+        """Returns what a path names, None if nothing."""
+        value: JsonValue = self._root
+        steps = re.compile(_STEP)
+        at = 1
+        while at < len(path):
+            self._count_step(path)
+            step = steps.match(path, at)
+            if step is None:
+                return None
+            value = _step(value, re.sub(_QUOTED, r"\1", step[step.lastindex or 0]), self._read_key)
+            at = step.end()
+            further = _target(value)
+            if further is not None:
+                path, at, value = further + path[at:], 1, self._root
+        if value is self._root:
+            raise DecodeError("a reference to a value around it", path=path)
+        return value
+
+    def _count_step(self, path: str) -> None:
+        if len(path) > MAX_PATH_LENGTH:
+            raise LimitExceededError(
+                f"a reference of more than {MAX_PATH_LENGTH} characters",
+                declared=len(path),
+                limit=MAX_PATH_LENGTH,
+            )
+        self._steps += 1
+        if self._steps > MAX_STEPS:
+            raise LimitExceededError(
+                f"references of more than {MAX_STEPS} steps", declared=self._steps, limit=MAX_STEPS
+            )
+
+
+def _step(value: JsonValue, name: str, read_key: Callable[[str], JsonValue]) -> JsonValue:
+    if isinstance(value, list):
+        return value[int(name)] if name.isdecimal() and int(name) < len(value) else None
+    if not isinstance(value, dict):
+        return None
+    if name in value:
+        return value[name]
+    key = _first_object_key(value) if name == "null" else None
+    return None if key is None else read_key(key)
+
+
+def _is_key_reference(key: str) -> bool:
+    return isinstance(key, BareKey) and key.startswith('{"$ref":')
+
+
+def _first_object_key(value: JsonValue) -> str | None:
+    if isinstance(value, dict):
+        for key in value:
+            if isinstance(key, BareKey) and key.startswith("{") and not _is_key_reference(key):
+                return key
+    return None
+
+
+def _measure(root: Container, limits: JsonLimits) -> None:
+    """Makes sure that the document with its references written out ends, and stays within the
+    limits."""
+    sizes: dict[int, tuple[int, int]] = {}  # container -> values and levels below it
+    open_: set[int] = set()
+    waiting: list[Container] = [root]
+    while waiting:
+        container = waiting[-1]
+        name = id(container)
+        if name in sizes:
+            waiting.pop()
+            continue
+        inner = _inner(container)
+        if name in open_:
+            open_.discard(name)
+            waiting.pop()
+            below = [sizes[id(value)] for value in inner]
+            size = len(container) + sum(count for count, _ in below)
+            depth = 1 + max((levels for _, levels in below), default=0)
+            sizes[name] = (size, depth)
+            _check("values", size, limits.max_count)
+            _check("levels of nesting", depth, limits.max_depth)
+        else:
+            open_.add(name)
+            for value in inner:
+                if id(value) in open_:
+                    raise DecodeError("a reference to a value around it")
+                if id(value) not in sizes:
+                    waiting.append(value)
+
+
+def _inner(container: Container) -> list[Container]:
+    values = container.values() if isinstance(container, dict) else container
+    return [value for value in values if isinstance(value, (dict, list))]
+
+
+def _check(what: str, declared: int, limit: int) -> None:
+    if declared > limit:
+        raise LimitExceededError(
+            f"with references written out more than {limit} {what}", declared=declared, limit=limit
+        )

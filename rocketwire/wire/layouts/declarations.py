@@ -1,0 +1,164 @@
+"""Every layout of the protocol as a construct declaration: the one place where bytes are described.
+
+Rules of this file: ``this`` expressions only; lengths that can be computed are ``Rebuild`` and never handed over.  What reads and
+writes is derived from this: ``derive`` writes the functions of ``fused``, and ``functions`` offers them with their types.
+
+Integers are big-endian.
+"""
+
+# construct has no types: what it gives is Any here, and nothing untyped leaves this file
+# pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportOperatorIssue=false
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from construct import (
+    Bytes,
+    Check,
+    GreedyBytes,
+    IfThenElse,
+    Int8sb,
+    Int8ub,
+    Int16sb,
+    Int24ub,
+    Int32sb,
+    Int32ub,
+    Int64sb,
+    Prefixed,
+    Rebuild,
+    Struct,
+    Terminated,
+    len_,
+    this,
+)
+
+from rocketwire.wire.layouts.compiler.lower import (
+    JavaEntries,
+    JavaText,
+    OptionalPrefixed,
+    StrictArray,
+    StrictRange,
+)
+
+# ------------------------------------------------------------------ frame
+
+LENGTH: Final[Any] = Int32sb
+"""The first word of a frame: how many bytes follow it."""
+
+PREFIX: Final[Any] = Struct("length" / LENGTH, "header_type" / Int8ub, "header_length" / Int24ub)
+"""The first two words of a frame: everything that can be wrong with one."""
+
+_LENGTH_SIZE: Final[int] = LENGTH.sizeof()
+_PREFIX_SIZE: Final[int] = PREFIX.sizeof()
+
+ENVELOPE: Final[Any] = Struct(
+    "length" / Rebuild(LENGTH, len_(this.header) + len_(this.body) + (_PREFIX_SIZE - _LENGTH_SIZE)),
+    "header_type" / Int8ub,
+    "header_length" / Rebuild(Int24ub, len_(this.header)),
+    "header" / Bytes(this.header_length),
+    "body" / Bytes(this.length - this.header_length - (_PREFIX_SIZE - _LENGTH_SIZE)),
+)
+"""A frame (Java: ``RemotingCommand.encode``, ``NettyDecoder``)."""
+
+# ------------------------------------------------------------------ binary header
+
+MAX_EXT_FIELDS: Final = 16_384
+"""Most entries of a binary header; real ones have some twenty."""
+
+BINARY_HEADER: Final[Any] = Struct(
+    "code" / Int16sb,
+    "language" / Int8ub,
+    "version" / Int16sb,
+    "opaque" / Int32sb,
+    "flag" / Int32sb,
+    "remark" / Prefixed(Int32sb, JavaText()),
+    "ext_fields" / JavaEntries(Int32sb, Int16sb, Int32sb, limit=MAX_EXT_FIELDS),
+)
+"""The ROCKETMQ header (Java: ``RocketMQSerializable``)."""
+
+# ------------------------------------------------------------------ registration
+
+REGISTER_ITEM: Final[Any] = Prefixed(Int32sb, GreedyBytes)
+_ITEMS: Final[Any] = StrictArray(Int32sb, REGISTER_ITEM)
+
+_COUNT: Final[Any] = _ITEMS.countfield
+
+REGISTER_BODY: Final[Any] = Struct(
+    "data_version" / REGISTER_ITEM, "topics" / _ITEMS, "filter_servers" / REGISTER_ITEM
+)
+"""Inflated registration of brokers before V5_0_0 (Java: ``RegisterBrokerBody.decode``)."""
+
+REGISTER_BODY_WITH_MAPPINGS: Final[Any] = Struct(*REGISTER_BODY.subcons, "mappings" / _ITEMS)
+"""The same with the queue mappings that ``RegisterBrokerBody`` has from ordinal 413 on."""
+
+REGISTER_HEAD: Final[Any] = Struct("data_version" / REGISTER_ITEM, "topics" / _COUNT)
+"""What precedes the topics of an inflated registration: all that ``REGISTER_BODY`` has there."""
+REGISTER_TAIL: Final[Any] = Struct(*REGISTER_BODY.subcons[2:])
+"""What follows them."""
+REGISTER_TAIL_WITH_MAPPINGS: Final[Any] = Struct(*REGISTER_BODY_WITH_MAPPINGS.subcons[2:])
+
+# ------------------------------------------------------------------ stored message
+
+MAGIC_V1: Final = 0xDAA320A7
+MAGIC_V2: Final = 0xDAA320AB
+"""With this magic number the topic length has two bytes (Java: ``MessageVersion``)."""
+
+
+def _stored_message(text: Any) -> Any:
+    return Prefixed(
+        Int32sb,
+        Struct(
+            "magic" / Int32ub,
+            Check((this.magic == MAGIC_V1) | (this.magic == MAGIC_V2)),
+            "body_crc" / Int32sb,
+            "queue_id" / Int32sb,
+            "flag" / Int32sb,
+            "queue_offset" / Int64sb,
+            "physical_offset" / Int64sb,
+            "sys_flag" / Int32sb,
+            "born_timestamp" / Int64sb,
+            "born_address" / IfThenElse(this.sys_flag & 0x10, Bytes(16), Bytes(4)),
+            "born_port" / Int32sb,
+            "store_timestamp" / Int64sb,
+            "store_address" / IfThenElse(this.sys_flag & 0x20, Bytes(16), Bytes(4)),
+            "store_port" / Int32sb,
+            "reconsume_times" / Int32sb,
+            "prepared_transaction_offset" / Int64sb,
+            "body" / OptionalPrefixed(Int32sb, GreedyBytes),
+            "topic"
+            / IfThenElse(this.magic == MAGIC_V2, Prefixed(Int16sb, text), Prefixed(Int8sb, text)),
+            "properties" / OptionalPrefixed(Int16sb, text),
+            Terminated,
+        ),
+        includelength=True,
+    )
+
+
+STORED_MESSAGE: Final[Any] = _stored_message(JavaText())
+"""A message as brokers keep it and hand it out (Java: ``MessageDecoder``).
+
+Java does not hold the size against the fields; here they must agree.
+"""
+
+STORED_MESSAGE_RAW: Final[Any] = _stored_message(GreedyBytes)
+"""The same, its topic and its properties as bytes: that topic is mostly known, those are seldom asked for."""
+
+# ------------------------------------------------------------------ batch
+
+BATCH: Final[Any] = StrictRange(
+    Prefixed(
+        Int32sb,
+        Struct(
+            "magic" / Rebuild(Int32sb, 0),
+            "body_crc" / Rebuild(Int32sb, 0),
+            "flag" / Int32sb,
+            "body" / Prefixed(Int32sb, GreedyBytes),
+            "properties" / Prefixed(Int16sb, JavaText()),
+            Terminated,
+        ),
+        includelength=True,
+    )
+)
+"""The body of a batch send (Java: ``MessageDecoder.encodeMessage``); two fields are unused."""
