@@ -23,18 +23,18 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 import trio
 from trio.testing import memory_stream_pair
 
-from rocketwire.channel import Channel, over
 from rocketwire.codes import CURRENT_VERSION, RequestCode, ResponseCode
 from rocketwire.errors import ConnectFailedError, LocalProtocolError
 from rocketwire.messages import encode_body, encode_header
-from rocketwire.tasks import background
+from rocketwire.transport.channel import Channel, over
+from rocketwire.transport.nursery import background
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
-    from rocketwire.serving import Handler
+    from rocketwire.transport.peer_requests import Handler
 
 __all__ = [
     "MemoryNetwork",

@@ -10,9 +10,9 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.at_once import Begun
-from rocketwire.channel import Channel, over
 from rocketwire.errors import ChannelBrokenError, EncodeError, RequestTimeoutError
+from rocketwire.transport.channel import Channel, over
+from rocketwire.transport.fastpath.request import Begun
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from rocketwire.wire.request_template import form_of
 from tests.support.tcp import pair
@@ -131,7 +131,7 @@ async def test_a_socket_that_cannot_be_read_is_left_to_the_channel(
     async with one_by_one() as (channel, there):
         there.sendall(answer_to(8))
         with monkeypatch.context() as context:
-            context.setattr("rocketwire.at_once.os.read", refuse)
+            context.setattr("rocketwire.transport.fastpath.request.os.read", refuse)
             begun = ask(channel)
         assert isinstance(begun, Begun)
         assert begun.came is None
@@ -155,7 +155,7 @@ async def test_what_the_system_does_not_take_is_left_to_the_channel(
 
     async with one_by_one() as (channel, there):
         with monkeypatch.context() as context:
-            context.setattr("rocketwire.at_once.os.write", refuse)
+            context.setattr("rocketwire.transport.fastpath.request.os.write", refuse)
             begun = ask(channel)
         assert isinstance(begun, Begun)
         assert begun.came is None
@@ -212,7 +212,7 @@ async def test_without_a_shortcut_nothing_is_sent(monkeypatch: pytest.MonkeyPatc
     def never(_: int) -> None:
         return None
 
-    monkeypatch.setattr("rocketwire.inlet.shortcut_to", never)
+    monkeypatch.setattr("rocketwire.transport.reader.shortcut_to", never)
     async with one_by_one() as (channel, there):
         assert ask(channel) is None
         there.sendall(answer_to(8))

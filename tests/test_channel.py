@@ -12,7 +12,6 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.channel import Channel, open_channel, over
 from rocketwire.errors import (
     ChannelBrokenError,
     ChannelClosedError,
@@ -23,7 +22,8 @@ from rocketwire.errors import (
     RequestTimeoutError,
 )
 from rocketwire.flags import CommandFlag
-from rocketwire.outbox import MAX_UNSENT
+from rocketwire.transport.channel import Channel, open_channel, over
+from rocketwire.transport.writer import MAX_UNSENT
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_namesrv.tls.stream import TlsStream
 from tests.support.certificates import authority
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from pathlib import Path
 
-    from rocketwire.serving import Handler
+    from rocketwire.transport.peer_requests import Handler
 
 
 class Peer:
@@ -460,7 +460,7 @@ async def test_bodies_of_requests_that_are_served_at_once_have_a_limit_together(
         await goes_on.wait()
         return RemotingCommand(code=0)
 
-    monkeypatch.setattr("rocketwire.serving.MAX_SERVED_BYTES", 10)
+    monkeypatch.setattr("rocketwire.transport.peer_requests.MAX_SERVED_BYTES", 10)
     async with pair(handler=handler) as (_, peer):
         for opaque, size in enumerate([11, 0, 6, 6]):  # the first is always served
             await peer.say(RemotingCommand(code=1, opaque=opaque, body=bytes(size) or None))

@@ -8,16 +8,16 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.channel import over
 from rocketwire.errors import ChannelBrokenError, EncodeError, RequestTimeoutError
-from rocketwire.outbox import MAX_UNSENT
+from rocketwire.transport.channel import over
+from rocketwire.transport.writer import MAX_UNSENT
 from rocketwire.wire.command import RemotingCommand, encode
 from tests import test_inlet
 from tests.support.tcp import pair as tcp_pair
 from tests.test_channel import Peer, pair
 
 if TYPE_CHECKING:
-    from rocketwire.waiting import Follow
+    from rocketwire.transport.pending import Follow
 
 ASK = RemotingCommand(code=1)
 

@@ -15,21 +15,21 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.channel import Channel, over
 from rocketwire.errors import (
     ChannelBrokenError,
     ChannelClosedError,
     ChannelError,
     RequestTimeoutError,
 )
-from rocketwire.inlet import Inlet
+from rocketwire.transport.channel import Channel, over
+from rocketwire.transport.reader import Inlet
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from tests.support.tcp import pair
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from rocketwire.serving import Handler
+    from rocketwire.transport.peer_requests import Handler
 
 
 async def test_a_socket_that_is_readable_without_bytes_is_waited_for_again(
@@ -46,7 +46,7 @@ async def test_a_socket_that_is_readable_without_bytes_is_waited_for_again(
 
     with pair() as (stream, there):
         async with stream:
-            monkeypatch.setattr("rocketwire.inlet.os.read", read_late)
+            monkeypatch.setattr("rocketwire.transport.reader.os.read", read_late)
             there.sendall(b"bytes")
 
             assert await Inlet(stream).receive() == b"bytes"
@@ -130,7 +130,7 @@ async def test_who_is_alone_reads_his_answer_without_a_turn_of_the_loop(
     async with next_to_a_thread() as (channel, there):
         with monkeypatch.context() as context:
             context.setattr("trio.lowlevel.wait_readable", turn)
-            context.setattr("rocketwire.shortcut.Shortcut.is_ready", always)
+            context.setattr("rocketwire.transport.fastpath.epoll_bypass.Shortcut.is_ready", always)
             there.sendall(answer_to(8))
 
             assert (await channel.request(RemotingCommand(code=1))).code == 108
@@ -141,7 +141,7 @@ async def test_who_is_alone_reads_his_answer_without_a_turn_of_the_loop(
 async def test_an_answer_that_comes_in_parts_or_behind_others_is_read_to_its_end(
     monkeypatch: pytest.MonkeyPatch, cut: int
 ) -> None:
-    monkeypatch.setattr("rocketwire.shortcut.Shortcut.is_ready", always)
+    monkeypatch.setattr("rocketwire.transport.fastpath.epoll_bypass.Shortcut.is_ready", always)
     bytes_ = answer_to(3) + answer_to(8) + answer_to(9)
 
     async def later() -> None:
@@ -159,7 +159,7 @@ async def test_an_answer_that_comes_in_parts_or_behind_others_is_read_to_its_end
 async def test_what_is_wrong_with_a_connection_is_told_as_ever_by_who_waits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("rocketwire.shortcut.Shortcut.is_ready", always)
+    monkeypatch.setattr("rocketwire.transport.fastpath.epoll_bypass.Shortcut.is_ready", always)
 
     async with next_to_a_thread() as (channel, there):
         nothing_there = trio.move_on_after(0.01)
@@ -180,7 +180,9 @@ async def test_who_is_interrupted_at_the_keyboard_leaves_nothing_behind(
 
     async with next_to_a_thread() as (channel, there):
         with monkeypatch.context() as context:
-            context.setattr("rocketwire.shortcut.Shortcut.is_ready", interrupted)
+            context.setattr(
+                "rocketwire.transport.fastpath.epoll_bypass.Shortcut.is_ready", interrupted
+            )
             with pytest.raises(KeyboardInterrupt):
                 await channel.request(RemotingCommand(code=1))
         assert channel.in_flight == 0
@@ -198,7 +200,7 @@ async def test_without_a_shortcut_or_with_bytes_that_the_system_keeps_back_there
             there.sendall(bytes(8000))
             assert await inlet.receive(8000) == bytes(8000)
             assert inlet.receive_soon() is None
-            monkeypatch.setattr("rocketwire.inlet.shortcut_to", never)
+            monkeypatch.setattr("rocketwire.transport.reader.shortcut_to", never)
             assert Inlet(stream).receive_soon() is None
 
 
@@ -348,7 +350,7 @@ async def test_who_reads_for_himself_and_who_waits_for_him_are_told_of_the_end(
 
 _READS = """
 import os, resource, socket
-import rocketwire.inlet as inlet
+import rocketwire.transport.reader as inlet
 
 here, there = socket.socketpair()
 there.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)

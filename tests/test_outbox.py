@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.outbox import Outbox
+from rocketwire.transport.writer import Outbox
 from tests.support.tcp import pair
 
 
@@ -38,7 +38,7 @@ async def test_a_socket_that_takes_nothing_now_leaves_all_to_the_writer(
 
     with pair() as (stream, _):
         async with stream:
-            monkeypatch.setattr("rocketwire.outbox.os.write", full)
+            monkeypatch.setattr("rocketwire.transport.writer.os.write", full)
             outbox = Outbox(stream)
             assert not outbox.put(b"late", at_once=True)
 
@@ -56,7 +56,7 @@ async def test_the_writer_says_that_a_connection_is_broken_and_writes_nothing_af
 
     with pair() as (stream, _):
         async with stream:
-            monkeypatch.setattr("rocketwire.outbox.os.write", broken)
+            monkeypatch.setattr("rocketwire.transport.writer.os.write", broken)
             outbox = Outbox(stream)
             outbox.put(b"lost", at_once=False)
             with pytest.raises(trio.BrokenResourceError):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import trio
 import trio.testing
 
-from rocketwire.shortcut import LONGEST, LOOKS, Shortcut, shortcut_to
+from rocketwire.transport.fastpath.epoll_bypass import LONGEST, LOOKS, Shortcut, shortcut_to
 from tests.support.tcp import pair
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ async def test_it_is_not_taken_with_a_clock_that_jumps(
 
 async def test_it_is_not_taken_among_very_many_tasks(monkeypatch: pytest.MonkeyPatch) -> None:
     async with shortcut() as (found, _):
-        monkeypatch.setattr("rocketwire.shortcut.MOST_TASKS", 1)
+        monkeypatch.setattr("rocketwire.transport.fastpath.epoll_bypass.MOST_TASKS", 1)
 
         assert not found.is_ready()
 

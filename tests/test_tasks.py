@@ -7,7 +7,7 @@ import trio
 import trio.testing
 
 from rocketwire.errors import IllegalHandlerError
-from rocketwire.tasks import background
+from rocketwire.transport.nursery import background
 
 
 async def test_tasks_end_with_the_block() -> None:

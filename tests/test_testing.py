@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 import trio
 
-from rocketwire.channel import over
 from rocketwire.codes import RequestCode
 from rocketwire.errors import ChannelBrokenError, ConnectFailedError, LocalProtocolError
 from rocketwire.messages.offsets import GetMaxOffsetResponseHeader
 from rocketwire.messages.route import TopicList
 from rocketwire.testing import MemoryNetwork, memory_channel_pair, open_network, reply
+from rocketwire.transport.channel import over
 from rocketwire.wire.command import RemotingCommand
 
 ASK = RemotingCommand(code=RequestCode.GET_MAX_OFFSET)

@@ -28,8 +28,8 @@ from rocketwire.client import (
     open_push_consumer,
 )
 from rocketwire.codes import ResponseCode
-from rocketwire.connecting import connect_stream
 from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire.transport.dial import connect_stream
 from rocketwire_tools.pytest_plugin.backstage import Backstage, host_and_port
 from rocketwire_tools.pytest_plugin.faults import FaultProxy
 from tests.client.interop.messages import create_topic, until

@@ -37,7 +37,7 @@ from rocketwire.errors import (
     RocketWireError,
     TopicRouteNotFoundError,
 )
-from rocketwire.tasks import background
+from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping

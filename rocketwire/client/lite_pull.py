@@ -37,7 +37,7 @@ from rocketwire.messages.heartbeat import ConsumerData
 from rocketwire.policy.names import with_namespace
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group, check_topic
-from rocketwire.tasks import background
+from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Mapping

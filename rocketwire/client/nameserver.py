@@ -22,13 +22,13 @@ from rocketwire.client.nameserver_calls import NameServerCalls
 from rocketwire.client.outages import Outages
 from rocketwire.client.trio_only import trio_only
 from rocketwire.codes import ResponseCode
-from rocketwire.connecting import is_address
 from rocketwire.errors import (
     ChannelError,
     ClientError,
     NameServerError,
     NoNameServerError,
 )
+from rocketwire.transport.dial import is_address
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

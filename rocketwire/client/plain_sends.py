@@ -1,7 +1,7 @@
 """``PlainSends``: messages with nothing special about them, sent one after the other by a task that is alone.
 
 Rules of this file: what it does is what ``Producer.send`` does, in fewer steps; anything that is not as it mostly is, is left to
-that: before anything is sent, or with what was begun (``rocketwire.at_once``).
+that: before anything is sent, or with what was begun (``rocketwire.transport.fastpath.request``).
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from rocketwire.wire.command import decode
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire.at_once import AtOnce, Begun
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.message import Message
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.client.publishing import Publishing
     from rocketwire.client.sending import Outgoing, Target, Way
     from rocketwire.client.unique_keys import UniqueKeys
-    from rocketwire.inlet import Inlet
+    from rocketwire.transport.fastpath.request import AtOnce, Begun
+    from rocketwire.transport.reader import Inlet
 
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _OK: Final = SendStatus.SEND_OK

@@ -23,27 +23,27 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 import trio
 
-from rocketwire.channel import Channel, over
 from rocketwire.client.addresses import join_address, split_address
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.codes import ResponseCode
-from rocketwire.connecting import connect_stream
 from rocketwire.errors import (
     ChannelClosedError,
     ConnectFailedError,
     LocalProtocolError,
     RequestTimeoutError,
 )
-from rocketwire.tasks import background
+from rocketwire.transport.channel import Channel, over
+from rocketwire.transport.dial import connect_stream
+from rocketwire.transport.nursery import background
 from rocketwire.wire.command import RemotingCommand, decode
 from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
-    from rocketwire.at_once import Begun
     from rocketwire.client.config import ClientConfig
-    from rocketwire.waiting import Follow
+    from rocketwire.transport.fastpath.request import Begun
+    from rocketwire.transport.pending import Follow
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 

@@ -49,7 +49,7 @@ from rocketwire.messages.heartbeat import ConsumerData
 from rocketwire.policy.names import with_namespace
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group, check_topic
-from rocketwire.tasks import background
+from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:

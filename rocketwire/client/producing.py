@@ -18,7 +18,7 @@ from rocketwire.client.instance import ClientInstance
 from rocketwire.client.opening import client_of
 from rocketwire.client.trio_only import require_trio
 from rocketwire.policy.names import without_namespace
-from rocketwire.tasks import background
+from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:
     import random

@@ -36,12 +36,12 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Mapping
 
-    from rocketwire.at_once import Begun
     from rocketwire.client.instance import ClientInstance
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.client.send_result import SendResult
     from rocketwire.client.sending import Outgoing, Way
     from rocketwire.messages.route import TopicRouteData
+    from rocketwire.transport.fastpath.request import Begun
 
 
 _FAILURES: Final = (BrokerError, ChannelError, BrokerNotFoundError)

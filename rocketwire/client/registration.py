@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.channel import over
 from rocketwire.client.addresses import join_address, split_address
 from rocketwire.client.broker_topics import (
     BrokerIdentity,
@@ -46,7 +45,8 @@ from rocketwire.messages.registration import (
     RegisterBrokerResponseHeader,
     RegisterBrokerResult,
 )
-from rocketwire.tasks import background
+from rocketwire.transport.channel import over
+from rocketwire.transport.nursery import background
 from rocketwire.wire.command import RemotingCommand
 
 if TYPE_CHECKING:

@@ -29,10 +29,10 @@ from rocketwire.wire.values.named import NamedTuple
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rocketwire.at_once import AtOnce
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.producer_config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo
+    from rocketwire.transport.fastpath.request import AtOnce
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.request_template import PreparedRequest, RequestForm
     from rocketwire.wire.response_template import AnswerForm

@@ -17,7 +17,7 @@ from rocketwire.client.consuming import (
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.window import ProcessQueue
-from rocketwire.tasks import background
+from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:

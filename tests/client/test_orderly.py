@@ -11,7 +11,7 @@ from rocketwire.client.consuming import PushConsumerConfig
 from rocketwire.client.orderly import OrderlyConsumption
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.window import ProcessQueue
-from rocketwire.tasks import background
+from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:

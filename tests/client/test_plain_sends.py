@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire.channel import Channel
 from rocketwire.client import ClientConfig, Message, open_client
 from rocketwire.client.producing import open_producer
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import BrokerError, DecodeError, IllegalMessageError, RequestTimeoutError
 from rocketwire.messages.route import BrokerData
 from rocketwire.testing import open_network, reply
+from rocketwire.transport.channel import Channel
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from tests.client.producing import NS, A, B, route, stored
 from tests.support.tcp import pair
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import AsyncGenerator
 
-    from rocketwire.at_once import Begun
     from rocketwire.client.producer import Producer
+    from rocketwire.transport.fastpath.request import Begun
 
 
 def as_java_tells(request: RemotingCommand) -> dict[str, str]:
@@ -160,7 +160,7 @@ async def test_an_answer_is_read_at_once_if_it_is_like_the_last_one_of_its_queue
         return await go_on(self, begun, code, deadline)
 
     async with producing() as (producer, broker):
-        monkeypatch.setattr("rocketwire.at_once.LONGEST", 10.0)
+        monkeypatch.setattr("rocketwire.transport.fastpath.request.LONGEST", 10.0)
         monkeypatch.setattr(Channel, "go_on", noted)
         broker.changed = {"queueOffset": "10", "TRACE_ON": "false", "MSG_REGION": "Q"}
         broker.untold = {untold}

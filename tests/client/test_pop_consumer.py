@@ -18,7 +18,7 @@ from rocketwire.client.pop_consumer import (
 from rocketwire.client.popping import PopResult, PopStatus
 from rocketwire.messages.message_const import POP_CK
 from rocketwire.messages.route import BrokerData, TopicRouteData
-from rocketwire.tasks import background
+from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:

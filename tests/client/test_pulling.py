@@ -40,7 +40,7 @@ from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
     from rocketwire.client.instance import ClientInstance
-    from rocketwire.waiting import Follow
+    from rocketwire.transport.pending import Follow
 
 QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=3)
 ALL = subscription_data("T", version=5)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import trio
 
-from rocketwire.channel import open_channel
 from rocketwire.client import (
     BrokerIdentity,
     ClientConfig,
@@ -30,6 +29,7 @@ from rocketwire.messages.registration import (
     decode_register_broker_body,
 )
 from rocketwire.testing import ScriptedPeer, open_network, reply
+from rocketwire.transport.channel import open_channel
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.command import RemotingCommand
 

@@ -10,7 +10,6 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.channel import Channel, over
 from rocketwire.codes import SerializeType
 from rocketwire.connection import DEFAULT_MAX_IN_FLIGHT
 from rocketwire.errors import (
@@ -22,7 +21,8 @@ from rocketwire.errors import (
     LocalProtocolError,
 )
 from rocketwire.flags import CommandFlag
-from rocketwire.serving import MAX_SERVED
+from rocketwire.transport.channel import Channel, over
+from rocketwire.transport.peer_requests import MAX_SERVED
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, MAX_HEADER_LENGTH
 from rocketwire.wire.layouts.functions import MAX_EXT_FIELDS

@@ -13,11 +13,11 @@ from rocketwire.client import open_client, open_pool
 from rocketwire.client.calls import make_request
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import SerializeType
-from rocketwire.connecting import connect_stream
 from rocketwire.errors import BrokerError, EncodeError
 from rocketwire.messages import decode_body
 from rocketwire.messages.pop import PopMessageRequestHeader
 from rocketwire.messages.route import GetRouteInfoRequestHeader, TopicRouteData
+from rocketwire.transport.dial import connect_stream
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from tests.client.interop.messages import eventually

@@ -40,7 +40,7 @@ def test_it_can_be_killed_and_started_again(rocketmq_namesrv):
 
 @pytest.mark.trio
 async def test_it_serves_a_trio_test(rocketmq_namesrv):
-    from rocketwire.channel import open_channel
+    from rocketwire.transport.channel import open_channel
     async with open_channel("127.0.0.1", rocketmq_namesrv.port) as channel:
         assert (await channel.request(CLUSTERS)).code == 0
 """

@@ -56,7 +56,7 @@ def test_waiting_says_what_came_instead(rocketmq_broker):
 @alone
 @pytest.mark.trio
 async def test_clients_under_trio_can_be_told_and_disconnected(rocketmq_broker):
-    from rocketwire.channel import open_channel
+    from rocketwire.transport.channel import open_channel
     from rocketwire.errors import ChannelBrokenError
     told = trio.Event()
     async def handler(request):

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, Self, TypeAlias
 
 import trio
 
-from rocketwire.channel import Channel, open_channel
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import ChannelError
 from rocketwire.messages import encode_header
@@ -23,6 +22,7 @@ from rocketwire.messages.registration import (
     TopicConfigAndMappingSerializeWrapper,
     encode_register_broker_body,
 )
+from rocketwire.transport.channel import Channel, open_channel
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_tools.pytest_plugin.backstage import host_and_port
 

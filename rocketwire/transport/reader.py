@@ -4,7 +4,7 @@ Rules of this file:
 
 * One task reads, as long as the stream is open, and waits in trio's loop for what comes next.
 * Where requests are made one after the other, whoever waits for the only answer reads it himself if no other task could run: that
-  saves two turns of the loop for each (``rocketwire.shortcut``).  The task that reads goes on waiting meanwhile; so what comes
+  saves two turns of the loop for each (``rocketwire.transport.fastpath.epoll_bypass``).  The task that reads goes on waiting meanwhile; so what comes
   unasked for, then or later, waits for nobody.
 * Over TCP bytes are read with the descriptor itself: a stream's own methods cost two turns of the loop each.  All that is said of
   reading for oneself holds for TCP alone.
@@ -19,7 +19,7 @@ from typing import Final
 
 import trio
 
-from rocketwire.shortcut import shortcut_to
+from rocketwire.transport.fastpath.epoll_bypass import shortcut_to
 
 _READ: Final = 262_144
 """Bytes that are read at most at once: the answers to several pulls, which have to be put together where they come in two pieces."""

@@ -3,8 +3,8 @@
 Rules of this file:
 
 * Who reads never waits for anybody: answers go to their waiters, requests of the peer to tasks of their own.  That is one task,
-  or in its place the only one who waits for an answer, if nothing else can happen meanwhile (``rocketwire.inlet``).
-* One task writes, of whole frames all that were put meanwhile (``rocketwire.outbox``).  A send that is cancelled before its turn
+  or in its place the only one who waits for an answer, if nothing else can happen meanwhile (``rocketwire.transport.reader``).
+* One task writes, of whole frames all that were put meanwhile (``rocketwire.transport.writer``).  A send that is cancelled before its turn
   is as if it had not been made; later its frame goes out all the same.
 * Cancelling a caller leaves nothing behind: its number waits no longer, and an answer that still comes is dropped.
 * However the connection ends, every waiter is woken with the same error.
@@ -25,8 +25,6 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.at_once import AtOnce
-from rocketwire.connecting import connect_stream, reason_of
 from rocketwire.connection import DEFAULT_IDLE_TIMEOUT, DEFAULT_MAX_IN_FLIGHT, Connection
 from rocketwire.errors import (
     ChannelBrokenError,
@@ -44,18 +42,20 @@ from rocketwire.events import (
     RequestTimedOut,
     ResponseReceived,
 )
-from rocketwire.inlet import Inlet
-from rocketwire.outbox import MAX_UNSENT, Outbox
-from rocketwire.serving import MAX_SERVED, Handler, Serving
-from rocketwire.tasks import background
-from rocketwire.waiting import Talk, Waiter
+from rocketwire.transport.dial import connect_stream, reason_of
+from rocketwire.transport.fastpath.request import AtOnce
+from rocketwire.transport.nursery import background
+from rocketwire.transport.peer_requests import MAX_SERVED, Handler, Serving
+from rocketwire.transport.pending import Talk, Waiter
+from rocketwire.transport.reader import Inlet
+from rocketwire.transport.writer import MAX_UNSENT, Outbox
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from rocketwire.at_once import Begun
-    from rocketwire.waiting import Follow
+    from rocketwire.transport.fastpath.request import Begun
+    from rocketwire.transport.pending import Follow
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.request_template import PreparedRequest
 

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rocketwire.connection import Connection
-    from rocketwire.inlet import Inlet
-    from rocketwire.outbox import Outbox
+    from rocketwire.transport.reader import Inlet
+    from rocketwire.transport.writer import Outbox
     from rocketwire.wire.request_template import RequestForm
 
 LONGEST: Final = 0.05

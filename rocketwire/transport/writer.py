@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.inlet import descriptor_of
+from rocketwire.transport.reader import descriptor_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
