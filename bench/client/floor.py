@@ -15,7 +15,7 @@ import trio
 from bench.client.ours import BODY, say
 from rocketwire.client import ClientConfig, Message, ProducerConfig, open_client
 from rocketwire.client.addresses import split_address
-from rocketwire.client.sending import Target, outgoing
+from rocketwire.client.producer.request_builder import Target, outgoing
 from rocketwire.policy.routing import publish_info
 from rocketwire.wire.command import encode_as
 

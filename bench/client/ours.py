@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from rocketwire.client import ConsumeConcurrentlyContext, Producer
-    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
 
 BODY: Final = b"x" * 1024

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bench.faults.disks import SmallDisk
-    from rocketwire.client.pool import Connect
+    from rocketwire.client.net.pool import Connect
     from tests.support.javapeers import JavaBroker
 
 TOPIC: Final = "faults"

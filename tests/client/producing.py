@@ -7,8 +7,8 @@ from random import Random
 from typing import TYPE_CHECKING, Any
 
 from rocketwire.client import ClientConfig, open_client
-from rocketwire.client.producer_config import ProducerConfig
-from rocketwire.client.producing import open_producer
+from rocketwire.client.producer.config import ProducerConfig
+from rocketwire.client.producer.lifecycle import open_producer
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.messages.send import SendMessageResponseHeader
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from rocketwire.client import ClientInstance
-    from rocketwire.client.producer import Producer
-    from rocketwire.client.transactions import TransactionCheck
+    from rocketwire.client.producer.producer import Producer
+    from rocketwire.client.producer.transactions import TransactionCheck
     from rocketwire.wire.command import RemotingCommand
 
 NS, A, B = "10.0.0.1:9876", "10.0.0.2:10911", "10.0.0.3:10911"

@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.client.acknowledging import Acknowledgements
+from rocketwire.client.consumer.pop.ack import Acknowledgements
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError, ChannelBrokenError, RocketWireError
 from rocketwire.messages.message_const import POP_CK
@@ -17,7 +17,7 @@ from rocketwire.wire.message.stored import StoredMessage
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rocketwire.client.popping import PopCalls
+    from rocketwire.client.consumer.pop.pop import PopCalls
 
 UNKNOWN = int(ResponseCode.REQUEST_CODE_NOT_SUPPORTED)
 

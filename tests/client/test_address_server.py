@@ -9,7 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from rocketwire.client.address_server import address_server_url, addresses_in, fetch_name_servers
+from rocketwire.client.net.address_server import (
+    address_server_url,
+    addresses_in,
+    fetch_name_servers,
+)
 from rocketwire.errors import ClientError
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.client import ClientConfig, open_client
-from rocketwire.client.beginning import offset_at
-from rocketwire.client.rebalancing import first_offset
+from rocketwire.client.consumer.offset_lookup import offset_at
+from rocketwire.client.consumer.rebalance import first_offset
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.messages import decode_header

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import pytest
 
 from rocketwire.client import ClientConfig, open_pool
-from rocketwire.client.broker import BrokerCalls
-from rocketwire.client.calls import body_bytes, make_request, read_answer
+from rocketwire.client.net.broker_api import BrokerCalls
+from rocketwire.client.net.rpc import body_bytes, make_request, read_answer
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import SerializeType
 from rocketwire.errors import BrokerError

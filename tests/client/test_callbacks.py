@@ -6,7 +6,7 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.client.callbacks import offsets_in
+from rocketwire.client.instance.broker_requests import offsets_in
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import DecodeError
 from rocketwire.messages import decode_body, encode_header

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketwire.client.choice import NameServerChoice, share_of
+from rocketwire.client.net.nameserver_selector import NameServerChoice, share_of
 
 
 def test_the_round_begins_where_it_is_told_and_moves_on_until_somebody_answers() -> None:

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, cast
 import pytest
 import trio
 
-from rocketwire.client.concurrently import SHORT, TURN, ConcurrentConsumption
-from rocketwire.client.consumer_stats import ConsumerStats
-from rocketwire.client.consuming import (
+from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyContext,
     ConsumeConcurrentlyStatus,
     PushConsumerConfig,
 )
+from rocketwire.client.consumer.push.concurrent import SHORT, TURN, ConcurrentConsumption
+from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.window import ProcessQueue
@@ -23,8 +23,8 @@ from rocketwire.wire.message.stored import StoredMessage
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from rocketwire.client.instance import ClientInstance
-    from rocketwire.client.offset_store import OffsetStore
+    from rocketwire.client.consumer.offset_store import OffsetStore
+    from rocketwire.client.instance.instance import ClientInstance
 
     Listener = Callable[
         [Sequence[StoredMessage], ConsumeConcurrentlyContext],

@@ -12,7 +12,7 @@ from rocketwire.client.addresses import (
     vip_address,
 )
 from rocketwire.client.config import ClientConfig, Credentials
-from rocketwire.client.local_address import best_address, local_address
+from rocketwire.client.net.local_address import best_address, local_address
 from rocketwire.errors import ConnectFailedError, IllegalAddressError, LocalProtocolError
 from rocketwire.versions import MQVersion
 

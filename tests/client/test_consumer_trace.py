@@ -19,9 +19,9 @@ from rocketwire.client import (
     PushConsumerConfig,
     open_pop_consumer,
     open_push_consumer,
-    trace,
 )
-from rocketwire.client.consumer_trace import ConsumerTrace
+from rocketwire.client.consumer.trace import ConsumerTrace
+from rocketwire.client.producer import trace
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import IllegalTypeError
 from rocketwire.messages.message_queue import MessageQueue

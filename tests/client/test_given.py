@@ -32,7 +32,7 @@ from rocketwire.client import (
     open_registration,
 )
 from rocketwire.client.admin import open_admin
-from rocketwire.client.consuming import checked_subscriptions
+from rocketwire.client.consumer.config import checked_subscriptions
 from rocketwire.errors import (
     IllegalMessageError,
     IllegalTypeError,

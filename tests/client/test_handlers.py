@@ -26,7 +26,7 @@ from rocketwire.client import (
     open_registration,
 )
 from rocketwire.client.handlers import Awaited, async_handler, check_callable, sync_function
-from rocketwire.client.transactions import state_from
+from rocketwire.client.producer.transactions import state_from
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import IllegalHandlerError
 from rocketwire.messages.pop import PopMessageResponseHeader

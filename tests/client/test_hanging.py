@@ -8,7 +8,7 @@ import pytest
 import trio
 
 from rocketwire.client import ClientConfig, PushConsumerConfig, open_client, open_push_consumer
-from rocketwire.client.rebalancing import Rebalance
+from rocketwire.client.consumer.rebalance import Rebalance
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import RequestTimeoutError

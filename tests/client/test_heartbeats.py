@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from rocketwire.client.heartbeats import (
+from rocketwire.client.instance.heartbeats import (
     HeartbeatMemory,
     fingerprint_of,
     heartbeat_of,

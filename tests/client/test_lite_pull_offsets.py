@@ -8,7 +8,7 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire.client.lite_pull import open_lite_pull_consumer
+from rocketwire.client.consumer.lite.lite_pull_consumer import open_lite_pull_consumer
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.flags import MessageSysFlag

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.client import ClientConfig, open_client
-from rocketwire.client.lite_pulls import LitePulls
-from rocketwire.client.pulling import PullRequest, PullStatus
+from rocketwire.client.consumer.lite.lite_pulls import LitePulls
+from rocketwire.client.consumer.pull import PullRequest, PullStatus
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from rocketwire.client import ClientConfig, NameServers, open_pool
-from rocketwire.client.nameserver_calls import NameServerCalls
+from rocketwire.client.net.nameserver_api import NameServerCalls
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
@@ -38,7 +38,7 @@ from rocketwire.testing import MemoryNetwork, open_network, reply
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable
 
-    from rocketwire.client.pool import ChannelPool
+    from rocketwire.client.net.pool import ChannelPool
     from rocketwire.wire.command import RemotingCommand
 
 ONE, TWO = "10.0.0.1:9876", "10.0.0.2:9876"
@@ -189,7 +189,7 @@ async def test_without_a_configured_server_the_address_server_is_asked(
             raise answer
         return answer
 
-    monkeypatch.setattr("rocketwire.client.address_server.fetch_name_servers", fetch)
+    monkeypatch.setattr("rocketwire.client.net.address_server.fetch_name_servers", fetch)
     async with servers(unit_name="u", namesrv_addr=None) as (names, _, _):
         known: list[tuple[str, ...]] = []
         for _ in range(2):

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from rocketwire.client import ClientConfig, open_client
-from rocketwire.client.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
+from rocketwire.client.consumer.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import LocalProtocolError

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, cast
 
 import trio
 
-from rocketwire.client.consumer_stats import ConsumerStats
-from rocketwire.client.consuming import PushConsumerConfig
-from rocketwire.client.orderly import OrderlyConsumption
+from rocketwire.client.consumer.config import PushConsumerConfig
+from rocketwire.client.consumer.push.orderly import OrderlyConsumption
+from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.window import ProcessQueue
 from rocketwire.transport.nursery import background
@@ -17,10 +17,10 @@ from rocketwire.wire.message.stored import StoredMessage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire.client.consuming import ConsumeOrderlyContext, MessageListenerOrderly
-    from rocketwire.client.instance import ClientInstance
-    from rocketwire.client.locking import QueueLocks
-    from rocketwire.client.offset_store import OffsetStore
+    from rocketwire.client.consumer.config import ConsumeOrderlyContext, MessageListenerOrderly
+    from rocketwire.client.consumer.offset_store import OffsetStore
+    from rocketwire.client.consumer.queue_locks import QueueLocks
+    from rocketwire.client.instance.instance import ClientInstance
 
 
 class Offsets:

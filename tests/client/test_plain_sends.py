@@ -11,7 +11,7 @@ import pytest
 import trio
 
 from rocketwire.client import ClientConfig, Message, open_client
-from rocketwire.client.producing import open_producer
+from rocketwire.client.producer.lifecycle import open_producer
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import BrokerError, DecodeError, IllegalMessageError, RequestTimeoutError
 from rocketwire.messages.route import BrokerData
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import AsyncGenerator
 
-    from rocketwire.client.producer import Producer
+    from rocketwire.client.producer.producer import Producer
     from rocketwire.transport.fastpath.request import Begun
 
 

@@ -12,7 +12,7 @@ import trio.testing
 
 from rocketwire import signing
 from rocketwire.client import ClientConfig, Credentials, open_pool
-from rocketwire.client import pool as pools
+from rocketwire.client.net import pool as pools
 from rocketwire.errors import (
     ChannelBrokenError,
     ChannelClosedError,

@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING, cast
 import pytest
 import trio
 
-from rocketwire.client.acknowledging import Acknowledgements
-from rocketwire.client.pop_consumer import (
+from rocketwire.client.consumer.pop.ack import Acknowledgements
+from rocketwire.client.consumer.pop.pop import PopResult, PopStatus
+from rocketwire.client.consumer.pop.pop_consumer import (
     ANSWER_SOON,
     POP_DELAY_LEVEL,
     PopConsumer,
     PopConsumerConfig,
 )
-from rocketwire.client.popping import PopResult, PopStatus
 from rocketwire.messages.message_const import POP_CK
 from rocketwire.messages.route import BrokerData, TopicRouteData
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 
 if TYPE_CHECKING:
-    from rocketwire.client.instance import ClientInstance
-    from rocketwire.client.pop_consumer import PopListener
-    from rocketwire.client.popping import PopCalls
+    from rocketwire.client.consumer.pop.pop import PopCalls
+    from rocketwire.client.consumer.pop.pop_consumer import PopListener
+    from rocketwire.client.instance.instance import ClientInstance
 
 OFTEN = StoredMessage(topic="T", body=b"x", reconsume_times=99)
 """One that is acknowledged if it cannot be handled once more."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from rocketwire.client import ClientConfig, open_client
-from rocketwire.client.popping import PopCalls, PopResult
+from rocketwire.client.consumer.pop.pop import PopCalls, PopResult
 from rocketwire.codes import RequestCode as Code
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages.message_const import FIRST_POP_TIME, POP_CK

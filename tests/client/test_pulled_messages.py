@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketwire.client.pulled_messages import (
+from rocketwire.client.consumer.pulled_messages import (
     PulledMessages,
     ReadReport,
     next_offset,

@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from rocketwire.client.config import ClientConfig
-from rocketwire.client.pulling import (
+from rocketwire.client.consumer.pull import (
     SLAVE_AVOIDED,
     Onward,
     PullCalls,
@@ -19,7 +19,7 @@ from rocketwire.client.pulling import (
     PullStatus,
     pull_header,
 )
-from rocketwire.client.routes import FoundBroker, Routes
+from rocketwire.client.instance.routes import FoundBroker, Routes
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.errors import (
     BrokerError,
@@ -39,7 +39,7 @@ from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
-    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.transport.pending import Follow
 
 QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=3)

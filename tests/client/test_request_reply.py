@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from rocketwire.client.message import Message
-from rocketwire.client.request_reply import create_reply
+from rocketwire.client.producer.request_reply import create_reply
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import IllegalMessageError, ReplyTimeoutError, SendFailedError
 from rocketwire.messages import encode_header

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from rocketwire.client.routes import FoundBroker, Routes, has_changed
+from rocketwire.client.instance.routes import FoundBroker, Routes, has_changed
 from rocketwire.messages.route import (
     BrokerData,
     QueueData,

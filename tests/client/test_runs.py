@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import trio
 
-from rocketwire.client.runs import telling
+from rocketwire.client.consumer.push.worker_batches import telling
 
 
 async def test_waiting_is_told_each_time_and_errors_and_results_come_through(

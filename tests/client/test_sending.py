@@ -9,9 +9,9 @@ import pytest
 
 from rocketwire.client.config import ClientConfig
 from rocketwire.client.message import Message
-from rocketwire.client.producer_config import ProducerConfig
-from rocketwire.client.sending import V1_NAMES, Target, outgoing, read_result
-from rocketwire.client.unique_keys import UniqueKeys, month_of, unique_keys
+from rocketwire.client.producer.config import ProducerConfig
+from rocketwire.client.producer.request_builder import V1_NAMES, Target, outgoing, read_result
+from rocketwire.client.producer.unique_keys import UniqueKeys, month_of, unique_keys
 from rocketwire.errors import DecodeError, IllegalMessageError
 from rocketwire.messages import encode_header
 from rocketwire.messages.message_queue import MessageQueue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import trio
 
-from rocketwire.client.stacks import task_stacks
+from rocketwire.client.instance.task_stacks import task_stacks
 
 
 async def waits_for_nothing() -> None:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import trio
 import trio.testing
 
-from rocketwire.client import trace
 from rocketwire.client.message import Message
-from rocketwire.client.transactions import LocalTransactionState
+from rocketwire.client.producer import trace
+from rocketwire.client.producer.transactions import LocalTransactionState
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError
 from rocketwire.testing import reply

@@ -10,7 +10,7 @@ import trio
 import trio.testing
 
 from rocketwire.client.message import Message
-from rocketwire.client.transactions import LocalTransactionState
+from rocketwire.client.producer.transactions import LocalTransactionState
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages import encode_header
 from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
@@ -22,7 +22,7 @@ from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
 from tests.client.producing import stored, world
 
 if TYPE_CHECKING:
-    from rocketwire.client.send_result import SendResult
+    from rocketwire.client.producer.send_result import SendResult
 
 COMMIT, ROLLBACK, UNKNOW = LocalTransactionState
 HALF = StoredMessage(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.client import ClientConfig, open_client
-from rocketwire.client.pulled_messages import read_messages
+from rocketwire.client.consumer.pulled_messages import read_messages
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import DecodeError, LimitExceededError
 from rocketwire.flags import MessageSysFlag

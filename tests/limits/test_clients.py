@@ -10,10 +10,10 @@ import trio
 import trio.testing
 
 from rocketwire.client import ClientConfig, open_client
-from rocketwire.client.address_server import MAX_ANSWER, fetch_name_servers
-from rocketwire.client.instance import CLOSE_SECONDS, MAX_HEARTBEATS_AT_ONCE
-from rocketwire.client.pool import MAX_CHANNELS, open_pool
-from rocketwire.client.queues import queues_of
+from rocketwire.client.consumer.queues import queues_of
+from rocketwire.client.instance.instance import CLOSE_SECONDS, MAX_HEARTBEATS_AT_ONCE
+from rocketwire.client.net.address_server import MAX_ANSWER, fetch_name_servers
+from rocketwire.client.net.pool import MAX_CHANNELS, open_pool
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import ClientError, DecodeError, LocalProtocolError
 from rocketwire.messages.heartbeat import ProducerData
@@ -139,7 +139,7 @@ async def test_an_address_too_many_is_refused_and_the_others_are_asked_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     ask = RemotingCommand(code=Code.GET_MAX_OFFSET)
-    monkeypatch.setattr("rocketwire.client.pool.MAX_CHANNELS", 2)
+    monkeypatch.setattr("rocketwire.client.net.pool.MAX_CHANNELS", 2)
     async with open_network() as network:
         for number in range(3):
             network.peer(address(number)).on(Code.GET_MAX_OFFSET, reply())

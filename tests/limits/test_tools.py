@@ -9,8 +9,8 @@ import trio
 import trio.testing
 
 from rocketwire.client import ClientConfig
-from rocketwire.client.nameserver import OneNameServer
-from rocketwire.client.pool import open_pool
+from rocketwire.client.net.nameservers import OneNameServer
+from rocketwire.client.net.pool import open_pool
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import RocketWireError

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire.client.trace import end_transaction_record, publish_record, recall_record, record
+from rocketwire.client.producer.trace import (
+    end_transaction_record,
+    publish_record,
+    recall_record,
+    record,
+)
 from rocketwire.policy.trace_records import TraceContext, read_trace
 
 

@@ -23,13 +23,13 @@ from rocketwire.client.admin.offsets import Offsets
 from rocketwire.client.admin.static_topics import StaticTopics
 from rocketwire.client.admin.stores import Stores
 from rocketwire.client.admin.topics import Topics
-from rocketwire.client.opening import client_of
+from rocketwire.client.instance.opening import client_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from rocketwire.client.instance import ClientInstance
-    from rocketwire.client.opening import Client
+    from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.client.instance.opening import Client
 
 
 class Admin:

@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import trio
 
-from rocketwire.client.calls import SUCCESS
+from rocketwire.client.net.rpc import SUCCESS
 from rocketwire.client.trio_only import trio_only
 from rocketwire.errors import ChannelError, RocketWireError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
 
-    from rocketwire.client.calls import Answer
-    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.client.net.rpc import Answer
 
 ADMIN_TIMEOUT: Final = 5.0
 """Seconds for one call (Java: ``DefaultMQAdminExt.timeoutMillis``)."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rocketwire.client.admin.clusters import Clusters
-    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.kvconfig import KVTable
     from rocketwire.messages.message_queue import MessageQueue
 

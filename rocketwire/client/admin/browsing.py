@@ -9,10 +9,10 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.asking import Asking, leave_out
-from rocketwire.client.clock import now_millis
-from rocketwire.client.pulled_messages import ReadReport
-from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus
-from rocketwire.client.queues import master_of, queues_of
+from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus
+from rocketwire.client.consumer.pulled_messages import ReadReport
+from rocketwire.client.consumer.queues import master_of, queues_of
+from rocketwire.client.periodic import now_millis
 from rocketwire.errors import ChannelError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.names import has_own_route
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from rocketwire.client.admin.clusters import Clusters
-    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
 
 TOOLS_GROUP: Final = "TOOLS_CONSUMER"

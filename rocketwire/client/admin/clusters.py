@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.client.admin.asking import Asking
-from rocketwire.client.routes import address_of
+from rocketwire.client.instance.routes import address_of
 from rocketwire.errors import BrokerNotFoundError, ClusterNotFoundError, LocalProtocolError
 from rocketwire.policy.names import has_own_route
 from rocketwire.policy.routing import MASTER_ID

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.admin.clusters import Clusters
     from rocketwire.client.admin.topics import Topics
-    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.enums import MessageRequestMode
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.route import TopicList

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from rocketwire.client.addresses import join_address
 from rocketwire.client.admin.finding import FOREVER, Finding
-from rocketwire.client.sending_back import send_back_header
-from rocketwire.client.trace import TRACE_TOPIC
+from rocketwire.client.consumer.retry import send_back_header
+from rocketwire.client.producer.trace import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.transactions import ResumeCheckHalfMessageRequestHeader
 from rocketwire.policy.trace_records import read_trace
@@ -18,7 +18,7 @@ from rocketwire.policy.trace_records import read_trace
 if TYPE_CHECKING:
     from rocketwire.client.admin.clusters import Clusters
     from rocketwire.client.admin.consumers import Consumers
-    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult
     from rocketwire.policy.trace_records import TraceContext
     from rocketwire.wire.message.stored import StoredMessage

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from typing import TypeVar
 
-    from rocketwire.client.nameserver import OneNameServer
+    from rocketwire.client.net.nameservers import OneNameServer
 
     Result = TypeVar("Result")
 

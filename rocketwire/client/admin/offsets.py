@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire.client.admin.asking import of_each, told_by_each
 from rocketwire.client.admin.resets import Resets
-from rocketwire.client.queues import master_of, queues_of
+from rocketwire.client.consumer.queues import master_of, queues_of
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.callbacks import GetConsumerStatusBody, GetConsumerStatusRequestHeader
 from rocketwire.messages.offsets import (

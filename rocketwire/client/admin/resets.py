@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.admin.clusters import Clusters
     from rocketwire.client.admin.topics import Topics
-    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.instance.instance import ClientInstance
 
 NOW: Final = -1
 """Time of a reset that skips everything stored so far."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.asking import Asking, told_by_each
 from rocketwire.client.admin.topics import create_header
-from rocketwire.client.clock import now_millis
+from rocketwire.client.periodic import now_millis
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, BrokerNotFoundError
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.admin.clusters import Clusters
     from rocketwire.client.admin.topics import Topics
-    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.messages.topics import (
         TopicConfigAndQueueMapping,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rocketwire.client.admin.asking import of_each, told_by_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
 from rocketwire.client.admin.topic_orders import TopicOrders
-from rocketwire.client.nameserver_calls import ORDER_TOPIC_CONFIG
+from rocketwire.client.net.nameserver_api import ORDER_TOPIC_CONFIG
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.enums import TopicFilterType
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rocketwire.client.admin.clusters import Clusters
-    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.topic_config import TopicConfig
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import trio
 
-from rocketwire.client.pop_consumer import PopConsumerConfig, open_pop_consumer
-from rocketwire.client.popping import PopCalls
+from rocketwire.client.consumer.pop.pop import PopCalls
+from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig, open_pop_consumer
 from tests.client.interop.messages import create_topic, numbered, send, unique, until
 
 if TYPE_CHECKING:

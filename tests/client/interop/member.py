@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
     from rocketwire.client import PushConsumer, SendResult
-    from rocketwire.client.instance import ClientInstance
+    from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.wire.message.stored import StoredMessage
 
 FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)

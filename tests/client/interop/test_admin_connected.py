@@ -10,8 +10,8 @@ import pytest
 import trio
 
 from rocketwire.client import Message, open_client, open_producer
-from rocketwire.client.consuming import PushConsumerConfig
-from rocketwire.client.push_consumer import open_push_consumer
+from rocketwire.client.consumer.config import PushConsumerConfig
+from rocketwire.client.consumer.push.push_consumer import open_push_consumer
 from rocketwire.messages.enums import ConsumeFromWhere
 from tests.client.interop.commands import Ours, rows
 from tests.client.interop.messages import create_topic, eventually, unique, until

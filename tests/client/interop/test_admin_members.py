@@ -16,7 +16,7 @@ from rocketwire.client import (
 )
 from rocketwire.client.addresses import vip_address
 from rocketwire.client.admin import Admin, TrackType, message_tracks, open_admin
-from rocketwire.client.consuming import ConsumeConcurrentlyContext, PushConsumerConfig
+from rocketwire.client.consumer.config import ConsumeConcurrentlyContext, PushConsumerConfig
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.enums import CMResult, ConsumeFromWhere

@@ -16,7 +16,7 @@ from rocketwire.client import (
     open_pop_consumer,
     open_push_consumer,
 )
-from rocketwire.client.trace import TRACE_TOPIC
+from rocketwire.client.producer.trace import TRACE_TOPIC
 from rocketwire.messages.enums import ConsumeFromWhere
 from tests.client.interop.messages import create_topic, eventually, numbered, send, unique, until
 from tests.client.interop.patience import patient

@@ -8,13 +8,13 @@ import pytest
 import trio
 
 from rocketwire.client import open_client
-from rocketwire.client.consuming import (
+from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyContext,
     ConsumeOrderlyContext,
     ConsumeOrderlyStatus,
     PushConsumerConfig,
 )
-from rocketwire.client.push_consumer import open_push_consumer
+from rocketwire.client.consumer.push.push_consumer import open_push_consumer
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.policy.allocation import (
     AllocateMessageQueueAveragely,
@@ -27,7 +27,7 @@ from tests.client.interop.patience import patient
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire.client.push_consumer import PushConsumer
+    from rocketwire.client.consumer.push.push_consumer import PushConsumer
     from rocketwire.policy.allocation import AllocateMessageQueueStrategy
     from rocketwire.wire.message.stored import StoredMessage
     from tests.support.javacluster import JavaCluster

@@ -8,8 +8,8 @@ import pytest
 import trio
 
 from rocketwire.client import open_client
-from rocketwire.client.consuming import ConsumeConcurrentlyContext, PushConsumerConfig
-from rocketwire.client.push_consumer import open_push_consumer
+from rocketwire.client.consumer.config import ConsumeConcurrentlyContext, PushConsumerConfig
+from rocketwire.client.consumer.push.push_consumer import open_push_consumer
 from rocketwire.messages.enums import ConsumeFromWhere
 from tests.client.interop.messages import create_topic, eventually, numbered, send, unique, until
 from tests.client.interop.patience import patient

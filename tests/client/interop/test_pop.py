@@ -8,11 +8,11 @@ import pytest
 import trio
 
 from rocketwire.client import open_client
-from rocketwire.client.lite_pull import open_lite_pull_consumer
-from rocketwire.client.lite_queue import LitePullConsumerConfig
-from rocketwire.client.pop_consumer import open_pop_consumer
-from rocketwire.client.popping import InitMode, PopCalls, PopStatus, with_handle
-from rocketwire.client.rebalancing import Rebalance
+from rocketwire.client.consumer.lite.lite_pull_consumer import open_lite_pull_consumer
+from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
+from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopStatus, with_handle
+from rocketwire.client.consumer.pop.pop_consumer import open_pop_consumer
+from rocketwire.client.consumer.rebalance import Rebalance
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely

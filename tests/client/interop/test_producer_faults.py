@@ -18,8 +18,8 @@ from rocketwire.client import (
     open_producer,
     open_push_consumer,
     open_registration,
-    registration,
 )
+from rocketwire.client.registration import registration
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import (
     BrokerError,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from rocketwire.client import ClientInstance, SendResult
-    from rocketwire.client.producer import Producer
+    from rocketwire.client.producer.producer import Producer
     from rocketwire.wire.message.stored import StoredMessage
     from tests.support.javacluster import JavaCluster
     from tests.support.javapeers import JavaPeer

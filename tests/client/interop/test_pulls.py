@@ -9,9 +9,9 @@ import pytest
 import trio
 
 from rocketwire.client import open_client
-from rocketwire.client.offset_store import RemoteBrokerOffsetStore
-from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus
-from rocketwire.client.rebalancing import first_offset
+from rocketwire.client.consumer.offset_store import RemoteBrokerOffsetStore
+from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus
+from rocketwire.client.consumer.rebalance import first_offset
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.enums import ConsumeFromWhere
@@ -21,7 +21,7 @@ from tests.client.interop.messages import create_topic, numbered, send, unique
 from tests.client.interop.patience import patient
 
 if TYPE_CHECKING:
-    from rocketwire.client.pulling import PullResult
+    from rocketwire.client.consumer.pull import PullResult
     from tests.support.javacluster import JavaCluster
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]

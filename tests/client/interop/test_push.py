@@ -8,12 +8,12 @@ import pytest
 import trio
 
 from rocketwire.client import open_client
-from rocketwire.client.consuming import (
+from rocketwire.client.consumer.config import (
     ConsumeConcurrentlyContext,
     ConsumeConcurrentlyStatus,
     PushConsumerConfig,
 )
-from rocketwire.client.push_consumer import open_push_consumer
+from rocketwire.client.consumer.push.push_consumer import open_push_consumer
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel

@@ -17,7 +17,7 @@ from rocketwire.client import (
     open_producer,
     open_push_consumer,
 )
-from rocketwire.client.pop_consumer import open_pop_consumer
+from rocketwire.client.consumer.pop.pop_consumer import open_pop_consumer
 from rocketwire.codes import SerializeType
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from tests.client.interop.acknowledged import messages_acknowledged_together_are_gone

@@ -11,8 +11,8 @@ import pytest
 import trio
 
 from rocketwire.client import open_client, open_push_consumer
-from rocketwire.client.pool import SILENCE
-from rocketwire.client.pulling import PullCalls, PullRequest, PullStatus, pull_header
+from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus, pull_header
+from rocketwire.client.net.pool import SILENCE
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError, RequestTimeoutError
 from rocketwire.messages.message_queue import MessageQueue

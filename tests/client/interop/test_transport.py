@@ -10,7 +10,7 @@ import pytest
 import trio
 
 from rocketwire.client import open_client, open_pool
-from rocketwire.client.calls import make_request
+from rocketwire.client.net.rpc import make_request
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import SerializeType
 from rocketwire.errors import BrokerError, EncodeError

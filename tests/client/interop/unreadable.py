@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import trio
 
-from rocketwire.client.consuming import PushConsumerConfig
-from rocketwire.client.lite_pull import open_lite_pull_consumer
-from rocketwire.client.lite_queue import LitePullConsumerConfig
-from rocketwire.client.pop_consumer import PopConsumerConfig, open_pop_consumer
-from rocketwire.client.push_consumer import open_push_consumer
+from rocketwire.client.consumer.config import PushConsumerConfig
+from rocketwire.client.consumer.lite.lite_pull_consumer import open_lite_pull_consumer
+from rocketwire.client.consumer.lite.lite_pull_state import LitePullConsumerConfig
+from rocketwire.client.consumer.pop.pop_consumer import PopConsumerConfig, open_pop_consumer
+from rocketwire.client.consumer.push.push_consumer import open_push_consumer
 from rocketwire.codes import RequestCode
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages.enums import ConsumeFromWhere

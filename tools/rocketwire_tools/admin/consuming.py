@@ -25,8 +25,8 @@ from rocketwire.client import (
     open_pop_consumer,
     open_push_consumer,
 )
-from rocketwire.client.expressions import check_expression
-from rocketwire.client.popping import InitMode
+from rocketwire.client.consumer.filter_check import check_expression
+from rocketwire.client.consumer.pop.pop import InitMode
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, LocalProtocolError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
         ConsumeOrderlyContext,
         LitePullConsumer,
     )
-    from rocketwire.client.consuming import Wanted
-    from rocketwire.client.lite_queue import Polled
+    from rocketwire.client.consumer.config import Wanted
+    from rocketwire.client.consumer.lite.lite_pull_state import Polled
     from rocketwire.wire.message.stored import StoredMessage
     from rocketwire_tools.admin.command import Context
     from rocketwire_tools.admin.signals import Stop

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.pulling import PullRequest, pull_header
+from rocketwire.client.consumer.pull import PullRequest, pull_header
 from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerError, ChannelError
 from rocketwire.messages.message_queue import MessageQueue

@@ -14,7 +14,7 @@ from rocketwire.messages.route import ClusterInfo
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from rocketwire.client.nameserver import OneNameServer
+    from rocketwire.client.net.nameservers import OneNameServer
     from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
     from rocketwire_tools.admin.command import Value
 

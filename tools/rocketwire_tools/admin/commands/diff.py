@@ -8,7 +8,7 @@ import trio
 
 from rocketwire.client import open_pool
 from rocketwire.client.addresses import parse_name_servers
-from rocketwire.client.nameserver import OneNameServer
+from rocketwire.client.net.nameservers import OneNameServer
 from rocketwire.errors import LocalProtocolError
 from rocketwire_tools.admin.command import Column, Command, Kind, Table, UsageError
 from rocketwire_tools.admin.snapshots import Snapshot, differences, take_snapshot

@@ -9,8 +9,8 @@ import trio
 
 from rocketwire.client import open_pool
 from rocketwire.client.addresses import split_address
-from rocketwire.client.broker import BrokerCalls
-from rocketwire.client.nameserver import NameServers
+from rocketwire.client.net.broker_api import BrokerCalls
+from rocketwire.client.net.nameservers import NameServers
 from rocketwire.codes import RequestCode
 from rocketwire.errors import (
     BrokerError,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.finding import FOREVER
-from rocketwire.client.trace import TRACE_TOPIC
+from rocketwire.client.producer.trace import TRACE_TOPIC
 from rocketwire_tools.admin.command import Column, Kind, Table
 from rocketwire_tools.admin.operating import admin_command, moment, option
 

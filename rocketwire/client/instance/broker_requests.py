@@ -1,0 +1,179 @@
+"""What brokers ask of a client, handed to the producer or consumer that it concerns.
+
+Rules of this file: a group that this client does not have is answered with code 1, as Java does; one-way requests about it
+are dropped.
+
+Java: ``ClientRemotingProcessor``.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from rocketwire.client.instance.task_stacks import task_stacks
+from rocketwire.client.outages import Outages
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import DecodeError
+from rocketwire.messages import decode_body, decode_header, encode_body
+from rocketwire.messages.callbacks import (
+    ConsumeMessageDirectlyResultRequestHeader,
+    GetConsumerRunningInfoRequestHeader,
+    GetConsumerStatusBody,
+    GetConsumerStatusRequestHeader,
+    NotifyConsumerIdsChangedRequestHeader,
+)
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.offsets import (
+    ResetOffsetBody,
+    ResetOffsetBodyForC,
+    ResetOffsetRequestHeader,
+)
+from rocketwire.messages.send import ReplyMessageRequestHeader
+from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
+from rocketwire.versions import MQVersion
+from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.json.limits import ANSWER_LIMITS
+from rocketwire.wire.message.stored import decode_stored_messages
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rocketwire.client.instance.interfaces import ConsumerMember, Members
+    from rocketwire.wire.message.stored import StoredMessage
+
+_LOG: Final = logging.getLogger("rocketwire.client")
+
+PRODUCER_GROUP: Final = "PGROUP"
+"""Property of a half message with the group that can tell what became of it."""
+
+
+class Callbacks:
+    """Answers the requests of brokers for one client instance."""
+
+    def __init__(self, instance: Members) -> None:
+        """Nothing is answered before ``install``."""
+        self._instance = instance
+        self._outages = Outages()
+
+    def install(self) -> None:
+        """Answer all of them from now on."""
+        for code, handler in (
+            (Code.CHECK_TRANSACTION_STATE, self._check_transaction),
+            (Code.NOTIFY_CONSUMER_IDS_CHANGED, self._ids_changed),
+            (Code.RESET_CONSUMER_CLIENT_OFFSET, self._reset_offsets),
+            (Code.GET_CONSUMER_STATUS_FROM_CLIENT, self._status),
+            (Code.GET_CONSUMER_RUNNING_INFO, self._running_info),
+            (Code.CONSUME_MESSAGE_DIRECTLY, self._consume_directly),
+            (Code.PUSH_REPLY_MESSAGE_TO_CLIENT, self._reply),
+        ):
+            self._instance.pool.handle(code, handler)
+
+    async def _check_transaction(self, address: str, request: RemotingCommand) -> None:
+        message = _message_in(request)
+        group = (message.properties or {}).get(PRODUCER_GROUP) or ""
+        producer = self._instance.producers.get(group)
+        if producer is None:
+            self._outages.report(
+                f"transactions of group {group}",
+                f"broker {address} asks how one ended, and this client has no producer of the group",
+                "open a producer of the group with check=...",
+            )
+            return
+        self._outages.end(f"transactions of group {group}")
+        header = decode_header(CheckTransactionStateRequestHeader, request.ext_fields)
+        await producer.check_transaction(address, header, message)
+
+    async def _ids_changed(self, _address: str, request: RemotingCommand) -> None:
+        header = decode_header(NotifyConsumerIdsChangedRequestHeader, request.ext_fields)
+        consumer = self._consumer(header.consumer_group)
+        if consumer is not None:
+            consumer.rebalance_soon()
+
+    async def _reset_offsets(self, _address: str, request: RemotingCommand) -> None:
+        header = decode_header(ResetOffsetRequestHeader, request.ext_fields)
+        consumer = self._consumer(header.group)
+        if consumer is not None:
+            await consumer.reset_offsets(header.topic or "", offsets_in(request.body))
+
+    async def _status(self, _address: str, request: RemotingCommand) -> RemotingCommand:
+        header = decode_header(GetConsumerStatusRequestHeader, request.ext_fields)
+        consumer = self._consumer(header.group)
+        offsets: Mapping[MessageQueue, int] = {}
+        if consumer is not None:
+            offsets = consumer.offsets(header.topic or "")
+        return _answer(GetConsumerStatusBody(message_queue_table=offsets))
+
+    async def _running_info(self, _address: str, request: RemotingCommand) -> RemotingCommand:
+        header = decode_header(GetConsumerRunningInfoRequestHeader, request.ext_fields)
+        consumer = self._consumer(header.consumer_group)
+        if consumer is None:
+            return _nobody(header.consumer_group)
+        info = consumer.running_info()
+        config = self._instance.config
+        known = {
+            "PROP_NAMESERVER_ADDR": "".join(
+                f"{one};" for one in self._instance.name_servers.addresses
+            ),
+            "PROP_CLIENT_VERSION": MQVersion(config.version).name,
+        }
+        properties = {**known, **(info.properties or {})}
+        jstack = task_stacks() if header.jstack_enable else None
+        return _answer(replace(info, properties=properties, jstack=jstack))
+
+    async def _consume_directly(self, _address: str, request: RemotingCommand) -> RemotingCommand:
+        header = decode_header(ConsumeMessageDirectlyResultRequestHeader, request.ext_fields)
+        consumer = self._consumer(header.consumer_group)
+        if consumer is None:
+            return _nobody(header.consumer_group)
+        message = _message_in(request)
+        return _answer(await consumer.consume_directly(message, header.broker_name or ""))
+
+    async def _reply(self, _address: str, request: RemotingCommand) -> RemotingCommand:
+        """Whoever asked; the answer is 0 also when nobody waits any longer, as Java's is."""
+        header = decode_header(ReplyMessageRequestHeader, request.ext_fields)
+        body = request.body or b""
+        if not any(one.reply_received(header, body) for one in self._instance.producers.values()):
+            _LOG.info("a reply came that nobody waits for")
+        return RemotingCommand(code=ResponseCode.SUCCESS)
+
+    def _consumer(self, group: str | None) -> ConsumerMember | None:
+        return self._instance.consumers.get(group or "")
+
+
+def offsets_in(body: bytes | None) -> Mapping[MessageQueue, int]:
+    """The offsets that a reset tells, in the form for Java or the one for clients in C++.
+
+    Raises:
+        DecodeError: neither.
+    """
+    try:
+        told = decode_body(ResetOffsetBody, body, limits=ANSWER_LIMITS)
+    except DecodeError:
+        listed = decode_body(ResetOffsetBodyForC, body, limits=ANSWER_LIMITS)
+        rows = (listed.offset_table if listed else None) or ()
+        return {
+            MessageQueue(
+                broker_name=row.broker_name, queue_id=row.queue_id, topic=row.topic
+            ): row.offset
+            for row in rows
+        }
+    return (told.offset_table if told else None) or {}
+
+
+def _answer(body: object) -> RemotingCommand:
+    return RemotingCommand(code=ResponseCode.SUCCESS, body=encode_body(body))
+
+
+def _nobody(group: str | None) -> RemotingCommand:
+    remark = f"this client has no consumer of group {group}"
+    return RemotingCommand(code=ResponseCode.SYSTEM_ERROR, remark=remark)
+
+
+def _message_in(request: RemotingCommand) -> StoredMessage:
+    messages = decode_stored_messages(request.body or b"")
+    if not messages:
+        raise DecodeError("a request without a message", path="body")
+    return messages[0]
