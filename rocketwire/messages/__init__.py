@@ -1,12 +1,12 @@
 """Typed headers and bodies: one frozen dataclass per Java class, grouped by subject.
 
 Values are dumb; the verbs that turn them into bytes and back are the ones named here.  Which class
-belongs to which code is in ``rocketwire.messages.registry``.
+belongs to which code is in ``rocketwire.messages.operations.registry``.
 """
 
 from __future__ import annotations
 
-from rocketwire.messages._fields import (
+from rocketwire.messages._codec.fields import (
     decode_bodies,
     decode_body,
     decode_header,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rocketwire.messages._fields import STRING, ext, listing, member, record
+from rocketwire.messages._codec.fields import STRING, ext, listing, member, record
 from rocketwire.wire.values.frozen import dataclass
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import LanguageCode
-from rocketwire.messages._fields import (
+from rocketwire.messages._codec.fields import (
     INT,
     LONG,
     STRING,

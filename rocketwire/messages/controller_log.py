@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketwire.messages._fields import BOXED_LONG, INTEGER, STRING, ext
+from rocketwire.messages._codec.fields import BOXED_LONG, INTEGER, STRING, ext
 from rocketwire.wire.values.frozen import dataclass
 
 

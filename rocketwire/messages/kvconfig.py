@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.messages._fields import NULLABLE_STRING, STRING, ext, mapping, member
+from rocketwire.messages._codec.fields import NULLABLE_STRING, STRING, ext, mapping, member
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:

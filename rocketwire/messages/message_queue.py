@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketwire.messages._fields import INT, LONG, STRING, member
+from rocketwire.messages._codec.fields import INT, LONG, STRING, member
 from rocketwire.wire.values.frozen import dataclass
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rocketwire.messages._fields import (
+from rocketwire.messages._codec.fields import (
     BOOLEAN,
     BOXED_BOOLEAN,
     BOXED_LONG,

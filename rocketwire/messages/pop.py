@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from rocketwire.messages._fields import (
+from rocketwire.messages._codec.fields import (
     BIT_SET,
     BOOLEAN,
     BOXED_BOOLEAN,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rocketwire.messages._fields import BOXED_LONG, INTEGER, STRING, ext
+from rocketwire.messages._codec.fields import BOXED_LONG, INTEGER, STRING, ext
 from rocketwire.messages.rpc import TopicQueueRequestHeader
 from rocketwire.wire.values.frozen import dataclass
 

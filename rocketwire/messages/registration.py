@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import DecodeError, EncodeError
-from rocketwire.messages._fields import (
+from rocketwire.messages._codec.fields import (
     BOOLEAN,
     BOXED_BOOLEAN,
     BOXED_LONG,
@@ -26,7 +26,7 @@ from rocketwire.messages._fields import (
     read_text,
     record,
 )
-from rocketwire.messages._numbers import Mismatch, kind
+from rocketwire.messages._codec.java_numbers import Mismatch, kind
 from rocketwire.messages.kvconfig import KVTable
 from rocketwire.messages.route import TopicQueueMappingInfo
 from rocketwire.messages.topic_config import DataVersion as DataVersion

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from rocketwire.messages._fields import (
+from rocketwire.messages._codec.fields import (
     BOOLEAN,
     BOXED_BOOLEAN,
     BOXED_LONG,

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rocketwire.errors import DecodeError, EncodeError
-from rocketwire.messages._fields import (
+from rocketwire.messages._codec.fields import (
     BOOLEAN,
     BOXED_LONG,
     CLOCKED_LONG,
@@ -23,7 +23,7 @@ from rocketwire.messages._fields import (
     member,
     record,
 )
-from rocketwire.messages._numbers import Mismatch
+from rocketwire.messages._codec.java_numbers import Mismatch
 from rocketwire.messages.enums import TopicFilterType
 from rocketwire.messages.route import TopicQueueMappingInfo
 from rocketwire.messages.static_topics import TopicQueueMappingDetail

@@ -44,7 +44,7 @@ def test_every_name_of_the_front_door_is_explained_in_the_docs() -> None:
 @pytest.mark.process
 def test_importing_the_library_brings_no_runtime() -> None:
     code = (
-        "import sys, rocketwire, rocketwire.messages.registry;"
+        "import sys, rocketwire, rocketwire.messages.operations.registry;"
         "print(sorted({'trio', 'asyncio', 'ssl', 'logging'} & set(sys.modules)))"
     )
     run = subprocess.run(

@@ -11,7 +11,7 @@ import pytest
 
 from rocketwire import errors
 from rocketwire.errors import DecodeError
-from rocketwire.messages.registry import CLASSES
+from rocketwire.messages.operations.registry import CLASSES
 from rocketwire.wire.command import CommandDecoder, decode, encode
 from rocketwire_tools.codec.raw_bodies import body_to_plain, registration_to_plain
 from rocketwire_tools.conformance import vectors

@@ -6,7 +6,7 @@ import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from rocketwire.messages import decode_body, encode_body
-from rocketwire.messages.registry import CLASSES
+from rocketwire.messages.operations.registry import CLASSES
 from tests.fuzz.shapes import reshaped
 from tests.fuzz.trees import of_java, of_ours
 from tests.fuzz.trials import Outcome, Refusal, Trial, javas, ours

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from rocketwire.messages import decode_body, encode_body
-from rocketwire.messages.registry import CLASSES
+from rocketwire.messages.operations.registry import CLASSES
 from rocketwire.wire.json.fastjson import Dialect, loads
 from tests.fuzz import seeds
 

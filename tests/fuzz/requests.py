@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.codes import RequestCode, SerializeType
 from rocketwire.errors import EncodeError
-from rocketwire.messages._fields import ext_fields_of
-from rocketwire.messages.registry import OPERATIONS
+from rocketwire.messages._codec.fields import ext_fields_of
+from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.wire.command import RemotingCommand, encode
 from tests.support.nameservers import SERVED_CODES
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from rocketwire.codes import SerializeType
 from rocketwire.messages import decode_header, encode_header
-from rocketwire.messages._fields import ext_fields_of, fast_codec_of
+from rocketwire.messages._codec.fields import ext_fields_of, fast_codec_of
 from rocketwire.messages.enums import BoundaryType
-from rocketwire.messages.registry import CLASSES
+from rocketwire.messages.operations.registry import CLASSES
 from rocketwire.wire.command import RemotingCommand, decode, encode
 from tests.fuzz.trials import Outcome, Refusal, Trial, javas, ours
 

@@ -15,18 +15,18 @@ import pytest
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
 from rocketwire.messages import decode_body, decode_header, encode_body, encode_header
-from rocketwire.messages._fields import ext_fields_of, fast_codec_of, members_of
+from rocketwire.messages._codec.fields import ext_fields_of, fast_codec_of, members_of
+from rocketwire.messages.operations.registry import CLASSES
 from rocketwire.messages.registration import (
     decode_register_broker_body,
     encode_register_broker_body,
 )
-from rocketwire.messages.registry import CLASSES
 from tests.support.oracle import Oracle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire.messages._headers import Ext
+    from rocketwire.messages._codec.headers import Ext
 
 pytestmark = [pytest.mark.java, pytest.mark.slow]
 

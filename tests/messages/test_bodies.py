@@ -16,7 +16,7 @@ from rocketwire.messages import (
     from_json,
     to_json,
 )
-from rocketwire.messages._fields import java_name, members_of
+from rocketwire.messages._codec.fields import java_name, members_of
 from rocketwire.messages.allocation import QueryAssignmentResponseBody
 from rocketwire.messages.auth import AclInfo, PolicyEntryInfo, PolicyInfo, UserInfo
 from rocketwire.messages.callbacks import ConsumerRunningInfo, PopProcessQueueInfo, ProcessQueueInfo

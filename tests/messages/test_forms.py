@@ -14,8 +14,8 @@ import pytest
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages import decode_bodies, decode_body, encode_body, from_json
-from rocketwire.messages._forms import Form
-from rocketwire.messages._numbers import Mismatch, kind, parse_integer
+from rocketwire.messages._codec.java_numbers import Mismatch, kind, parse_integer
+from rocketwire.messages._codec.types import Form
 from rocketwire.messages.auth import PolicyEntryInfo
 from rocketwire.messages.brokers import BrokerStatsItem
 from rocketwire.messages.connections import Connection

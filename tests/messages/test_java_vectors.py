@@ -10,7 +10,7 @@ from __future__ import annotations
 import pytest
 
 from rocketwire.messages import decode_body, decode_header, encode_body, encode_header
-from rocketwire.messages.registry import CLASSES
+from rocketwire.messages.operations.registry import CLASSES
 
 BODIES = [
     (

@@ -7,12 +7,12 @@ import pytest
 from rocketwire.codes import RequestCode
 from rocketwire.messages.auth import PolicyInfo, UserInfo
 from rocketwire.messages.kvconfig import KVTable
+from rocketwire.messages.operations.registry import CLASSES, OPERATIONS, ArrayOf, Operation, Raw
 from rocketwire.messages.registration import (
     RegisterBrokerBody,
     RegisterBrokerRequestHeader,
     RegisterBrokerResponseHeader,
 )
-from rocketwire.messages.registry import CLASSES, OPERATIONS, ArrayOf, Operation, Raw
 from rocketwire.messages.route import TopicRouteData
 
 

@@ -13,11 +13,11 @@ import pytest
 
 from rocketwire.codes import LanguageCode, RequestCode
 from rocketwire.messages import enums
-from rocketwire.messages._fields import ext_fields_of, fast_codec_of, java_name, members_of
-from rocketwire.messages.registry import CLASSES, OPERATIONS, ArrayOf, Body, Raw
+from rocketwire.messages._codec.fields import ext_fields_of, fast_codec_of, java_name, members_of
+from rocketwire.messages.operations.registry import CLASSES, OPERATIONS, ArrayOf, Body, Raw
 
 if TYPE_CHECKING:
-    from rocketwire.messages._headers import Ext
+    from rocketwire.messages._codec.headers import Ext
 
 REFERENCE = Path(__file__).parents[1] / "fixtures" / "reference"
 

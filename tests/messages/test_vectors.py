@@ -9,12 +9,12 @@ import pytest
 
 from rocketwire.codes import SerializeType
 from rocketwire.messages import decode_body, decode_header, encode_body, encode_header
-from rocketwire.messages._fields import ext_fields_of, fast_codec_of
+from rocketwire.messages._codec.fields import ext_fields_of, fast_codec_of
+from rocketwire.messages.operations.registry import CLASSES, OPERATIONS, ArrayOf
 from rocketwire.messages.registration import (
     decode_register_broker_body,
     encode_register_broker_body,
 )
-from rocketwire.messages.registry import CLASSES, OPERATIONS, ArrayOf
 from rocketwire.messages.topic_config import decode_topic, encode_topic
 from rocketwire.wire.command import decode, encode
 from rocketwire.wire.json.fastjson import Dialect

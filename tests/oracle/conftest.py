@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from rocketwire.messages.registry import CLASSES
+from rocketwire.messages.operations.registry import CLASSES
 from tests.support.oracle import Oracle
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ import pytest
 
 from rocketwire.codes import SINCE_5_5_0, LanguageCode, RequestCode, ResponseCode, SerializeType
 from rocketwire.messages import decode_body
-from rocketwire.messages._fields import ext_fields_of, members_of
-from rocketwire.messages.registry import CLASSES
+from rocketwire.messages._codec.fields import ext_fields_of, members_of
+from rocketwire.messages.operations.registry import CLASSES
 from rocketwire.versions import CURRENT_VERSION, MQVersion
 from tests.fuzz.trees import of_java, of_ours
 from tests.fuzz.trials import differences

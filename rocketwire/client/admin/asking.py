@@ -107,7 +107,7 @@ class Asking:
 
         Args:
             address: ``host:port`` of the broker.
-            code: request code; ``rocketwire.messages.registry`` says what it carries, there and back.
+            code: request code; ``rocketwire.messages.operations.registry`` says what it carries, there and back.
             header: as there.
             body: as there.
             accepted: answers that are no error.

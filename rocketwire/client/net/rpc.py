@@ -1,6 +1,6 @@
 """One typed call: header and body by the registry, there and back.
 
-Rules of this file: what a request and its answer hold is what ``rocketwire.messages.registry`` says, also of the few that are
+Rules of this file: what a request and its answer hold is what ``rocketwire.messages.operations.registry`` says, also of the few that are
 named here so that a producer starts without it (some three hundred classes, which take longer to import than a first message takes);
 a code that it does not know travels with ext fields and bytes.
 """
@@ -27,7 +27,7 @@ from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
-    from rocketwire.messages._operation import Body, Operation
+    from rocketwire.messages.operations.model import Body, Operation
     from rocketwire.wire.command import RemotingCommand
 
 _MAX_BINARY_CODE: Final = 2**15 - 1
@@ -96,7 +96,7 @@ def body_bytes(body: object | bytes | None) -> bytes | None:
 
 @cache
 def _all_operations() -> Mapping[int, Operation]:
-    from rocketwire.messages.registry import OPERATIONS
+    from rocketwire.messages.operations.registry import OPERATIONS
 
     return OPERATIONS
 
@@ -128,7 +128,7 @@ def read_answer(code: int, response: RemotingCommand) -> Answer:
 
 
 def _read_body(form: Body, body: bytes | None) -> Any:
-    from rocketwire.messages._operation import ArrayOf, Raw
+    from rocketwire.messages.operations.model import ArrayOf, Raw
 
     if body is None or form is None or isinstance(form, Raw):
         return body

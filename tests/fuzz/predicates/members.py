@@ -7,8 +7,8 @@ import re
 from enum import Enum
 
 from rocketwire.messages import enums
-from rocketwire.messages._fields import members_of
-from rocketwire.messages.registry import CLASSES
+from rocketwire.messages._codec.fields import members_of
+from rocketwire.messages.operations.registry import CLASSES
 
 ENUM_TYPES = {"LanguageCode"} | frozenset(
     name for name, cls in vars(enums).items() if isinstance(cls, type) and issubclass(cls, Enum)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import cycle
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from rocketwire.messages._fields import ext_fields_of, fast_codec_of
-from rocketwire.messages.registry import OPERATIONS
+from rocketwire.messages._codec.fields import ext_fields_of, fast_codec_of
+from rocketwire.messages.operations.registry import OPERATIONS
 from tests.fuzz.typed import ABSTRACT, BITS, header_classes
 from tests.oracle.vectors import nasty
 from tests.oracle.vectors.sheet import Line, Sheet, same_or
@@ -14,7 +14,7 @@ from tests.oracle.vectors.sheet import Line, Sheet, same_or
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rocketwire.messages._headers import Ext
+    from rocketwire.messages._codec.headers import Ext
     from tests.oracle.vectors.sheet import Javas
     from tests.support.oracle import Answer, Oracle
 

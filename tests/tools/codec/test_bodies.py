@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rocketwire.messages import decode_body, encode_body
-from rocketwire.messages.registry import CLASSES
+from rocketwire.messages.operations.registry import CLASSES
 from rocketwire_tools.codec.bodies import BODIES
 from rocketwire_tools.codec.plain import from_plain, shape_of, to_plain
 from tests.messages.test_java_vectors import BODIES as FROM_JAVA

@@ -121,12 +121,12 @@ def test_every_line_is_answered_before_the_next_one_comes() -> None:
 def test_no_sub_command_brings_an_event_loop_and_small_ones_bring_no_classes() -> None:
     script = (
         "import sys; from rocketwire_tools.codec.__main__ import main; main(['{}']);"
-        "print(sorted({{'trio', 'asyncio', 'rocketwire.messages.registry'}} & set(sys.modules)), file=sys.stderr)"
+        "print(sorted({{'trio', 'asyncio', 'rocketwire.messages.operations.registry'}} & set(sys.modules)), file=sys.stderr)"
     )
     for name, loaded in (
         ("message-id", b"[]\n"),
         ("stored", b"[]\n"),
-        ("decode", b"['rocketwire.messages.registry']\n"),
+        ("decode", b"['rocketwire.messages.operations.registry']\n"),
     ):
         done = shell(f"{shlex.quote(sys.executable)} -c {shlex.quote(script.format(name))}")
         assert loaded == done.stderr

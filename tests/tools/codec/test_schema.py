@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode
-from rocketwire.messages.registry import CLASSES, OPERATIONS
+from rocketwire.messages.operations.registry import CLASSES, OPERATIONS
 from rocketwire_tools.codec.markdown import pages
 from rocketwire_tools.codec.schema import schema
 from tests.tools.codec.command import run

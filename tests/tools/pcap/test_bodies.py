@@ -7,7 +7,7 @@ import json
 import pytest
 
 from rocketwire.codes import RequestCode
-from rocketwire.messages.registry import OPERATIONS, Raw
+from rocketwire.messages.operations.registry import OPERATIONS, Raw
 from rocketwire_tools.pcap.rows.bodies import body_text
 
 SENDING = [code for code, one in OPERATIONS.items() if one.request_body is Raw.MESSAGE_BODY]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire.codes import RequestCode
-from rocketwire.messages.registry import OPERATIONS
+from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.dissector.dissector import dissector, tables

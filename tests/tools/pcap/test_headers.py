@@ -12,7 +12,7 @@ import pytest
 from rocketwire.codes import LanguageCode, SerializeType
 from rocketwire.errors import CodecError
 from rocketwire.messages import encode_header
-from rocketwire.messages.registry import OPERATIONS
+from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.messages.send import SendMessageRequestHeaderV2
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.command import RemotingCommand, encode

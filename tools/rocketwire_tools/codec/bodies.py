@@ -6,7 +6,7 @@ import difflib
 from typing import TYPE_CHECKING, Any
 
 from rocketwire.errors import EncodeError
-from rocketwire.messages.registry import CLASSES, ArrayOf
+from rocketwire.messages.operations.registry import CLASSES, ArrayOf
 from rocketwire_tools.codec.lines import parse_object
 from rocketwire_tools.codec.plain import is_body
 from rocketwire_tools.codec.raw_bodies import (

@@ -13,8 +13,8 @@ from rocketwire.codes import LanguageCode, RequestCode, ResponseCode
 from rocketwire.errors import CodecError, DecodeError, TruncatedError
 from rocketwire.flags import CommandFlag
 from rocketwire.messages import decode_header
-from rocketwire.messages._fields import ext_fields_of
-from rocketwire.messages.registry import OPERATIONS, Operation
+from rocketwire.messages._codec.fields import ext_fields_of
+from rocketwire.messages.operations.registry import OPERATIONS, Operation
 from rocketwire.versions import MQVersion
 from rocketwire.wire.checksum import crc32
 from rocketwire.wire.command import RemotingCommand, decode_frame
@@ -31,7 +31,7 @@ from rocketwire_tools.codec.raw_bodies import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire.messages.registry import Body
+    from rocketwire.messages.operations.registry import Body
     from rocketwire.wire.header_fields import Language
     from rocketwire_tools.codec.lines import Output, Plain
 

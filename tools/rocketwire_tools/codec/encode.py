@@ -14,8 +14,8 @@ from rocketwire.codes import LanguageCode, RequestCode, ResponseCode, SerializeT
 from rocketwire.errors import EncodeError
 from rocketwire.flags import CommandFlag
 from rocketwire.messages import decode_header, encode_header
-from rocketwire.messages._fields import ext_fields_of
-from rocketwire.messages.registry import OPERATIONS
+from rocketwire.messages._codec.fields import ext_fields_of
+from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.versions import CURRENT_VERSION
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.codec.decode import body_kind, header_class
@@ -28,8 +28,8 @@ from rocketwire_tools.codec.raw_bodies import (
 from rocketwire_tools.codec.wanted import a_text, an_integer, an_object, texts
 
 if TYPE_CHECKING:
-    from rocketwire.messages._headers import Ext
-    from rocketwire.messages.registry import Operation
+    from rocketwire.messages._codec.headers import Ext
+    from rocketwire.messages.operations.registry import Operation
     from rocketwire.wire.header_fields import Language
     from rocketwire_tools.codec.lines import Plain
 

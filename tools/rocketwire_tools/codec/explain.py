@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import CodecError, DecodeError
-from rocketwire.messages.registry import OPERATIONS, ArrayOf, Raw
+from rocketwire.messages.operations.registry import OPERATIONS, ArrayOf, Raw
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import split_frame
 from rocketwire.wire.layouts import functions as layouts
@@ -25,7 +25,7 @@ from rocketwire_tools.codec.walk import Range, ranges
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from rocketwire.messages.registry import Operation
+    from rocketwire.messages.operations.registry import Operation
     from rocketwire_tools.codec.lines import Output, Plain
 
 _REPEATED: Final = frozenset({"stored"})

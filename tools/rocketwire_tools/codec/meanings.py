@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.codes import LanguageCode, RequestCode, ResponseCode, SerializeType
 from rocketwire.flags import CommandFlag, MessageSysFlag
-from rocketwire.messages.registry import ArrayOf, Raw
+from rocketwire.messages.operations.registry import ArrayOf, Raw
 from rocketwire.versions import MQVersion
 from rocketwire.wire.java_utf8 import decode_utf8
 from rocketwire.wire.layouts.functions import MAGIC_V1, MAGIC_V2

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeGuard, TypeVar
 
 from rocketwire.errors import CodecError, DecodeError, EncodeError, LimitExceededError
 from rocketwire.messages import from_json
-from rocketwire.messages._fields import java_name, members_of
-from rocketwire.messages._forms import BIT_SET
-from rocketwire.messages.registry import CLASSES
+from rocketwire.messages._codec.fields import java_name, members_of
+from rocketwire.messages._codec.types import BIT_SET
+from rocketwire.messages.operations.registry import CLASSES
 from rocketwire.wire.json.fastjson import BareKey, StrictError, strict_dumps, strict_loads
 from rocketwire_tools.codec.wanted import is_array, is_object
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.codes import RequestCode
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages import decode_bodies, decode_body, encode_bodies, encode_body
+from rocketwire.messages.operations.registry import ArrayOf, Body, Raw
 from rocketwire.messages.registration import (
     RegisterBrokerBody,
     decode_register_broker_body,
     encode_register_broker_body,
 )
-from rocketwire.messages.registry import ArrayOf, Body, Raw
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
 from rocketwire.wire.json.fastjson import ANSWER_LIMITS, dumps, loads
 from rocketwire_tools.codec.plain import from_plain, to_plain

@@ -21,14 +21,14 @@ from rocketwire.codes import (
     SerializeType,
 )
 from rocketwire.messages import enums
-from rocketwire.messages._fields import ext_fields_of, fast_codec_of, members_of
-from rocketwire.messages.registry import CLASSES, OPERATIONS, ArrayOf, Raw
+from rocketwire.messages._codec.fields import ext_fields_of, fast_codec_of, members_of
+from rocketwire.messages.operations.registry import CLASSES, OPERATIONS, ArrayOf, Raw
 from rocketwire.versions import CURRENT_VERSION, MQVersion
 from rocketwire_tools.codec.layouts import LAYOUTS, layout_rows
 from rocketwire_tools.codec.plain import is_body, is_header, to_plain
 
 if TYPE_CHECKING:
-    from rocketwire.messages.registry import Body, Operation
+    from rocketwire.messages.operations.registry import Body, Operation
     from rocketwire_tools.codec.lines import Plain
 
 RELEASE: Final = "5.5.0"

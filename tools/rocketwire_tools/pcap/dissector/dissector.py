@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import rocketwire
 from rocketwire.codes import LanguageCode, RequestCode, ResponseCode, SerializeType
 from rocketwire.flags import CommandFlag
-from rocketwire.messages._fields import ext_fields_of, java_name
-from rocketwire.messages.registry import OPERATIONS, ArrayOf, Raw
+from rocketwire.messages._codec.fields import ext_fields_of, java_name
+from rocketwire.messages.operations.registry import OPERATIONS, ArrayOf, Raw
 from rocketwire.versions import MQVersion
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire.wire.layouts import functions as layouts
@@ -36,7 +36,7 @@ from rocketwire.wire.layouts.compiler.nodes import Raw as RawBytes
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from rocketwire.messages.registry import Body, Operation
+    from rocketwire.messages.operations.registry import Body, Operation
     from rocketwire.wire.layouts.compiler.nodes import Node
 
 PORTS: Final = "9876,10909,10911"

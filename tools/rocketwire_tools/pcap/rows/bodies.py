@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from rocketwire.errors import CodecError
-from rocketwire.messages.registry import OPERATIONS, Raw
+from rocketwire.messages.operations.registry import OPERATIONS, Raw
 from rocketwire_tools.codec.raw_bodies import body_to_plain, is_registration, registration_to_plain
 
 if TYPE_CHECKING:
-    from rocketwire.messages.registry import Body
+    from rocketwire.messages.operations.registry import Body
 
 
 def body_text(

@@ -16,8 +16,8 @@ import msgspec
 
 from rocketwire.codes import LanguageCode, RequestCode, ResponseCode
 from rocketwire.messages import enums, message_const
-from rocketwire.messages._fields import ext_fields_of, members_of
-from rocketwire.messages.registry import CLASSES
+from rocketwire.messages._codec.fields import ext_fields_of, members_of
+from rocketwire.messages.operations.registry import CLASSES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -5,7 +5,7 @@ Forms of values, ``ext`` for header fields, ``member`` for body members, and the
 
 from __future__ import annotations
 
-from rocketwire.messages._bodies import (
+from rocketwire.messages._codec.bodies import (
     decode_bodies,
     decode_body,
     encode_bodies,
@@ -18,8 +18,17 @@ from rocketwire.messages._bodies import (
     record,
     to_json,
 )
-from rocketwire.messages._containers import distinct, listing, mapping
-from rocketwire.messages._forms import (
+from rocketwire.messages._codec.containers import distinct, listing, mapping
+from rocketwire.messages._codec.headers import (
+    among,
+    decode_header,
+    encode_header,
+    ext,
+    ext_fields_of,
+    fast_codec_of,
+    positive,
+)
+from rocketwire.messages._codec.types import (
     BIT_SET,
     BOOLEAN,
     BOXED_BOOLEAN,
@@ -33,15 +42,6 @@ from rocketwire.messages._forms import (
     NULLABLE_STRING,
     STRING,
     enumeration,
-)
-from rocketwire.messages._headers import (
-    among,
-    decode_header,
-    encode_header,
-    ext,
-    ext_fields_of,
-    fast_codec_of,
-    positive,
 )
 
 __all__ = [

@@ -12,7 +12,7 @@ import math
 import re
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.messages._number_format import formatted_number
+from rocketwire.messages._codec.number_format import formatted_number
 from rocketwire.wire.json.fastjson import Real
 
 if TYPE_CHECKING:

@@ -36,10 +36,10 @@ from rocketwire.messages import (
     topics,
     transactions,
 )
-from rocketwire.messages._fields import java_name
-from rocketwire.messages._messaging_operations import OPERATIONS as _MESSAGING
-from rocketwire.messages._operation import ArrayOf, Body, Operation, Raw
-from rocketwire.messages._upkeep_operations import OPERATIONS as _UPKEEP
+from rocketwire.messages._codec.fields import java_name
+from rocketwire.messages.operations.admin import OPERATIONS as _UPKEEP
+from rocketwire.messages.operations.client import OPERATIONS as _MESSAGING
+from rocketwire.messages.operations.model import ArrayOf, Body, Operation, Raw
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

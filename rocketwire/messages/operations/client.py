@@ -17,7 +17,7 @@ from rocketwire.messages import (
     send,
     transactions,
 )
-from rocketwire.messages._operation import Operation, Raw
+from rocketwire.messages.operations.model import Operation, Raw
 
 OPERATIONS: Final = (
     Operation(

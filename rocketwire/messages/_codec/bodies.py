@@ -14,9 +14,9 @@ import dataclasses
 from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
 
 from rocketwire.errors import DecodeError, EncodeError
-from rocketwire.messages._containers import listing
-from rocketwire.messages._forms import Form, Primitive
-from rocketwire.messages._numbers import InexactError, Mismatch, kind
+from rocketwire.messages._codec.containers import listing
+from rocketwire.messages._codec.java_numbers import InexactError, Mismatch, kind
+from rocketwire.messages._codec.types import Form, Primitive
 from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, BareKey, Dialect, Real, dumps, loads
 from rocketwire.wire.values.frozen import declared_fields
 from rocketwire.wire.values.named import NamedTuple

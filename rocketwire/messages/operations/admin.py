@@ -20,7 +20,7 @@ from rocketwire.messages import (
     topic_config,
     topics,
 )
-from rocketwire.messages._operation import ArrayOf, Operation, Raw
+from rocketwire.messages.operations.model import ArrayOf, Operation, Raw
 
 OPERATIONS: Final = (
     Operation(Code.UPDATE_AND_CREATE_TOPIC, topics.CreateTopicRequestHeader),

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, overload
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError, EncodeError
-from rocketwire.messages._bodies import java_name, lower_camel
-from rocketwire.messages._forms import Form, Primitive
-from rocketwire.messages._numbers import Mismatch
+from rocketwire.messages._codec.bodies import java_name, lower_camel
+from rocketwire.messages._codec.java_numbers import Mismatch
+from rocketwire.messages._codec.types import Form, Primitive
 from rocketwire.wire.values.frozen import declared_fields
 from rocketwire.wire.values.named import NamedTuple
 

@@ -16,7 +16,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, Final, Generic, TypeVar
 
 from rocketwire.errors import EncodeError
-from rocketwire.messages._numbers import (
+from rocketwire.messages._codec.java_numbers import (
     InexactError,
     Mismatch,
     kind,

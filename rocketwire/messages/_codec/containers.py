@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from rocketwire.messages._forms import Form, same
-from rocketwire.messages._numbers import Mismatch, kind, parse_integer
+from rocketwire.messages._codec.java_numbers import Mismatch, kind, parse_integer
+from rocketwire.messages._codec.types import Form, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
