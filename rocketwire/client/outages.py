@@ -24,7 +24,7 @@ from rocketwire.errors import (
     ResponseError,
     TopicRouteNotFoundError,
 )
-from rocketwire.policy.names import is_retry_topic
+from rocketwire.policy.resource_names import is_retry_topic
 
 if TYPE_CHECKING:
     from collections.abc import Hashable

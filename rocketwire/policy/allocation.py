@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from rocketwire.errors import LocalProtocolError
-from rocketwire.policy.javatext import sort_key, split
+from rocketwire.policy.java_strings import sort_key, split
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.errors import DecodeError
 from rocketwire.flags import Perm
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.policy.javatext import sort_key, split
+from rocketwire.policy.java_strings import sort_key, split
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:

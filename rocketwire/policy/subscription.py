@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, Protocol, TypeVar
 
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.heartbeat import SubscriptionData
-from rocketwire.policy.javatext import split, string_hash, trim
+from rocketwire.policy.java_strings import split, string_hash, trim
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.errors import IllegalMessageError, IllegalNameError, IllegalTypeError
 from rocketwire.messages import message_const
-from rocketwire.policy.javatext import trim
-from rocketwire.policy.names import (
+from rocketwire.policy.java_strings import trim
+from rocketwire.policy.resource_names import (
     SEND_FORBIDDEN_TOPICS,
     is_dlq_topic,
     is_retry_topic,

@@ -16,7 +16,7 @@ from rocketwire.client.consumer.push.concurrent import SHORT, TURN, ConcurrentCo
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.policy.window import ProcessQueue
+from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 

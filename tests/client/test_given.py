@@ -42,7 +42,7 @@ from rocketwire.errors import (
 )
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.policy.window import Thresholds
+from rocketwire.policy.process_queue import Thresholds
 from tests.client import producing
 from tests.client.consuming import world
 

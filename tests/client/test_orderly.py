@@ -10,7 +10,7 @@ from rocketwire.client.consumer.config import PushConsumerConfig
 from rocketwire.client.consumer.push.orderly import OrderlyConsumption
 from rocketwire.client.consumer.stats import ConsumerStats
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.policy.window import ProcessQueue
+from rocketwire.policy.process_queue import ProcessQueue
 from rocketwire.transport.nursery import background
 from rocketwire.wire.message.stored import StoredMessage
 

@@ -8,7 +8,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.messages import encode_body
 from rocketwire.messages.message_const import FIRST_POP_TIME, POP_CK
 from rocketwire.messages.pop import BatchAckMessageRequestBody, PopMessageResponseHeader
-from rocketwire.policy.popping import (
+from rocketwire.policy.pop_handle import (
     PopHandle,
     batch_acks,
     handle_of,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire.policy.selection import FaultStrategy, QueueRotation
+from rocketwire.policy.queue_selection import FaultStrategy, QueueRotation
 from tests.policy.java import decisions, queues, unlike
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire.policy import selectors
+from rocketwire.policy import queue_selectors
 from tests.policy.java import decisions, queues, unlike
 
 if TYPE_CHECKING:
-    from rocketwire.policy.selectors import Key
+    from rocketwire.policy.queue_selectors import Key
     from tests.support.javavectors import JavaVector
 
 
@@ -26,12 +26,12 @@ def key(vector: JavaVector) -> Key:
 
 @pytest.mark.parametrize("vector", decisions("selectors", "hash_code"), ids=str)
 def test_keys_have_the_hash_codes_that_they_have_in_java(vector: JavaVector) -> None:
-    assert selectors.hash_code(key(vector)) == vector["value"]
+    assert queue_selectors.hash_code(key(vector)) == vector["value"]
 
 
 def chosen(vector: JavaVector) -> int:
     every = queues(vector["queues"])
-    return every.index(selectors.queue_by_hash(every, key(vector)))
+    return every.index(queue_selectors.queue_by_hash(every, key(vector)))
 
 
 def test_a_key_goes_to_the_queue_that_java_sends_it_to() -> None:
@@ -40,7 +40,7 @@ def test_a_key_goes_to_the_queue_that_java_sends_it_to() -> None:
 
 @pytest.mark.parametrize("vector", decisions("selectors", "random"), ids=str)
 def test_one_seed_gives_the_numbers_that_it_gives_in_java(vector: JavaVector) -> None:
-    chance = selectors.RandomSelector(vector["seed"])
+    chance = queue_selectors.RandomSelector(vector["seed"])
 
     if "refused" in vector.line:
         with pytest.raises(ValueError, match="no number"):
@@ -51,7 +51,7 @@ def test_one_seed_gives_the_numbers_that_it_gives_in_java(vector: JavaVector) ->
 
 def test_a_random_queue_is_one_of_them() -> None:
     every = queues([["T", "a", 0], ["T", "a", 1]])
-    numbers, chance = selectors.RandomSelector(5), selectors.RandomSelector(5)
+    numbers, chance = queue_selectors.RandomSelector(5), queue_selectors.RandomSelector(5)
 
     assert [chance.select(every) for _ in range(20)] == [
         every[numbers.next_int(2)] for _ in range(20)
@@ -60,4 +60,4 @@ def test_a_random_queue_is_one_of_them() -> None:
 
 def test_a_number_beyond_64_bits_is_no_key() -> None:
     with pytest.raises(struct.error):
-        selectors.hash_code(1 << 63)
+        queue_selectors.hash_code(1 << 63)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.policy.window import FlowControl, PopProcessQueue, ProcessQueue, Thresholds
+from rocketwire.policy.process_queue import FlowControl, PopProcessQueue, ProcessQueue, Thresholds
 from rocketwire.wire.message.stored import StoredMessage
 from tests.policy.java import decisions
 

@@ -15,7 +15,7 @@ from rocketwire.client.consumer.queues import master_of, queues_of
 from rocketwire.client.periodic import now_millis
 from rocketwire.errors import ChannelError
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.policy.names import has_own_route
+from rocketwire.policy.resource_names import has_own_route
 from rocketwire.policy.subscription import subscription_data
 
 if TYPE_CHECKING:

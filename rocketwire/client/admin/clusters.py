@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rocketwire.client.admin.asking import Asking
 from rocketwire.client.instance.routes import address_of
 from rocketwire.errors import BrokerNotFoundError, ClusterNotFoundError, LocalProtocolError
-from rocketwire.policy.names import has_own_route
+from rocketwire.policy.resource_names import has_own_route
 from rocketwire.policy.routing import MASTER_ID
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from rocketwire.messages.queries import (
     QueryConsumeTimeSpanRequestHeader,
     QueueTimeSpan,
 )
-from rocketwire.policy.names import has_own_route, pop_retry_topic, retry_topic
+from rocketwire.policy.resource_names import has_own_route, pop_retry_topic, retry_topic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

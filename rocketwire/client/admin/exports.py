@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.trio_only import trio_only
-from rocketwire.policy.names import (
+from rocketwire.policy.resource_names import (
     PREDEFINED_GROUPS,
     is_dlq_topic,
     is_retry_topic,

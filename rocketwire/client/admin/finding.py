@@ -17,7 +17,7 @@ from rocketwire.errors import BrokerError, ChannelError, DecodeError, MissingPac
 from rocketwire.messages import encode_header
 from rocketwire.messages import message_const as const
 from rocketwire.messages.queries import QueryMessageRequestHeader, ViewMessageRequestHeader
-from rocketwire.policy.names import LMQ_PREFIX, has_own_route
+from rocketwire.policy.resource_names import LMQ_PREFIX, has_own_route
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire.wire.message.lenient_reader import read_stored_messages
 from rocketwire.wire.message.stored import decode_stored_messages

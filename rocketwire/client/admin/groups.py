@@ -27,7 +27,7 @@ from rocketwire.messages.groups import (
     SubscriptionGroupList,
     UpdateGroupForbiddenRequestHeader,
 )
-from rocketwire.policy.names import dlq_topic, retry_topic
+from rocketwire.policy.resource_names import dlq_topic, retry_topic
 from rocketwire.policy.topic_attributes import attribute_changes
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from rocketwire.messages.offsets import (
     QueryCorrectionOffsetHeader,
 )
 from rocketwire.messages.queries import ConsumeStats, GetConsumeStatsRequestHeader
-from rocketwire.policy.names import retry_topic
+from rocketwire.policy.resource_names import retry_topic
 from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:

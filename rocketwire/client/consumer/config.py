@@ -27,7 +27,7 @@ from rocketwire.client.arguments import (
 )
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
-from rocketwire.policy.window import Thresholds
+from rocketwire.policy.process_queue import Thresholds
 from rocketwire.wire.message.stored import StoredMessage
 from rocketwire.wire.values.drafts import drafting
 

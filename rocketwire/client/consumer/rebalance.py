@@ -16,7 +16,7 @@ from rocketwire.errors import BrokerError, ChannelError, RocketWireError
 from rocketwire.messages.allocation import QueryAssignmentRequestBody, QueryAssignmentResponseBody
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import of_all_places, sorted_client_ids, sorted_queues
-from rocketwire.policy.names import RETRY_PREFIX, is_retry_topic
+from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

@@ -21,7 +21,7 @@ from rocketwire.messages.message_const import (
     TRANSACTION_PREPARED,
 )
 from rocketwire.messages.send import ConsumerSendMsgBackRequestHeader, SendMessageRequestHeaderV2
-from rocketwire.policy.names import retry_topic
+from rocketwire.policy.resource_names import retry_topic
 from rocketwire.policy.routing import DEFAULT_TOPIC
 from rocketwire.wire.message.properties import encode_properties
 

@@ -19,7 +19,7 @@ from rocketwire.client.producer.config import ProducerConfig
 from rocketwire.client.producer.producer import Producer
 from rocketwire.client.producer.unique_keys import unique_keys
 from rocketwire.messages import message_const as const
-from rocketwire.policy.names import without_namespace
+from rocketwire.policy.resource_names import without_namespace
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence

@@ -11,7 +11,7 @@ from rocketwire.client.producer.request_builder import Outgoing, checked_propert
 from rocketwire.codes import RequestCode
 from rocketwire.errors import IllegalMessageError
 from rocketwire.messages import message_const as const
-from rocketwire.policy.names import is_retry_topic
+from rocketwire.policy.resource_names import is_retry_topic
 from rocketwire.policy.validation import check_message
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.properties import encode_properties

@@ -17,9 +17,9 @@ from rocketwire.client.producer.sender import FirstTry
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import DecodeError
 from rocketwire.messages import message_const as const
-from rocketwire.policy.names import SEND_FORBIDDEN_TOPICS, is_retry_topic
+from rocketwire.policy.queue_selection import POSITIVE
+from rocketwire.policy.resource_names import SEND_FORBIDDEN_TOPICS, is_retry_topic
 from rocketwire.policy.retry import SendStatus
-from rocketwire.policy.selection import POSITIVE
 from rocketwire.policy.validation import check_topic
 from rocketwire.wire.command import decode
 

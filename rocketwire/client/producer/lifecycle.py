@@ -17,7 +17,7 @@ from rocketwire.client.arguments import check_config
 from rocketwire.client.instance.instance import ClientInstance
 from rocketwire.client.instance.opening import client_of
 from rocketwire.client.trio_only import require_trio
-from rocketwire.policy.names import without_namespace
+from rocketwire.policy.resource_names import without_namespace
 from rocketwire.transport.nursery import background
 
 if TYPE_CHECKING:

@@ -28,8 +28,8 @@ from rocketwire.client.producer.sender import Publishing
 from rocketwire.client.producer.unique_keys import unique_keys
 from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import IllegalMessageError, IllegalMessageTypeError, ReplyTimeoutError
-from rocketwire.policy.names import with_namespace
-from rocketwire.policy.selectors import queue_by_hash
+from rocketwire.policy.queue_selectors import queue_by_hash
+from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.validation import check_message, check_producer_group
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.route import TopicRouteData
     from rocketwire.messages.send import ReplyMessageRequestHeader
     from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
-    from rocketwire.policy.selectors import Key
+    from rocketwire.policy.queue_selectors import Key
     from rocketwire.wire.message.stored import StoredMessage
 
 PROBE_SECONDS = 3.0

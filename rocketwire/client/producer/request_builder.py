@@ -17,9 +17,9 @@ from rocketwire.errors import DecodeError, IllegalMessageError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.policy.names import is_retry_topic, with_namespace
+from rocketwire.policy.queue_selection import QueueRotation
+from rocketwire.policy.resource_names import is_retry_topic, with_namespace
 from rocketwire.policy.retry import SEND_STATUSES, SendStatus
-from rocketwire.policy.selection import QueueRotation
 from rocketwire.wire.command import new_command
 from rocketwire.wire.message.body_compression import compress_body
 from rocketwire.wire.message.properties import MAX_PROPERTIES_BYTES, encode_properties

@@ -17,7 +17,7 @@ from rocketwire.client.producer.request_builder import REPLY
 from rocketwire.errors import IllegalMessageError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.messages import message_const as const
-from rocketwire.policy.names import reply_topic
+from rocketwire.policy.resource_names import reply_topic
 from rocketwire.wire.message.body_compression import compression_type, decompress_body
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.properties import decode_properties

@@ -21,6 +21,7 @@ from rocketwire.errors import (
     TopicRouteNotFoundError,
 )
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.queue_selection import FaultStrategy
 from rocketwire.policy.retry import (
     CommunicationMode,
     Failure,
@@ -29,7 +30,6 @@ from rocketwire.policy.retry import (
     tries_again_when_stored,
 )
 from rocketwire.policy.routing import DEFAULT_TOPIC, default_route, publish_info
-from rocketwire.policy.selection import FaultStrategy
 from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:

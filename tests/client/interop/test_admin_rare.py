@@ -12,7 +12,7 @@ from rocketwire.codes import RequestCode
 from rocketwire.messages.groups import SubscriptionGroupConfig
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.offsets import QueryCorrectionOffsetHeader
-from rocketwire.policy.names import retry_topic
+from rocketwire.policy.resource_names import retry_topic
 from tests.client.interop.commands import CLUSTER
 from tests.client.interop.messages import create_topic, eventually, numbered, send, unique
 from tests.client.interop.patience import PATIENCE, patient, patient_producer

@@ -21,7 +21,7 @@ from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerError, IllegalMessageError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.messages.send import SendMessageRequestHeaderV2
-from rocketwire.policy.selectors import queue_by_hash
+from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire.wire.message.body_compression import CompressionType
 from tests.client.interop.messages import eventually, unique
 from tests.client.interop.patience import PATIENCE, patient, patient_producer

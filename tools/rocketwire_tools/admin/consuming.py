@@ -30,8 +30,8 @@ from rocketwire.client.consumer.pop.pop import InitMode
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, LocalProtocolError
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
-from rocketwire.policy.names import with_namespace
-from rocketwire.policy.popping import handle_of
+from rocketwire.policy.pop_handle import handle_of
+from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_tools.admin.command import RefusedError, UsageError
 from rocketwire_tools.admin.printing import Printing

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from rocketwire.flags import Perm
-from rocketwire.policy.names import DLQ_PREFIX, is_retry_topic, is_system_topic
+from rocketwire.policy.resource_names import DLQ_PREFIX, is_retry_topic, is_system_topic
 from rocketwire.versions import CURRENT_VERSION, MQVersion
 from rocketwire_tools.admin.outputs import as_json
 from rocketwire_tools.admin.snapshots import Snapshot, differences

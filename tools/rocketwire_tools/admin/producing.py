@@ -25,7 +25,7 @@ from rocketwire.client import (
 )
 from rocketwire.client.producer.request_builder import wire_topic
 from rocketwire.errors import RocketWireError
-from rocketwire.policy.selectors import queue_by_hash
+from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire.policy.validation import check_producer_group, check_topic
 from rocketwire_tools.admin.command import LineError, RefusedError, StoppedError, UsageError
 from rocketwire_tools.admin.signals import stopping

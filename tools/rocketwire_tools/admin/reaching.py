@@ -11,7 +11,7 @@ from rocketwire.client.consumer.pull import PullRequest, pull_header
 from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerError, ChannelError
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.policy.names import with_namespace
+from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import subscription_data
 from rocketwire_tools.admin.statuses import raise_if_denied
 

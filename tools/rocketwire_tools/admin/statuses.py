@@ -20,7 +20,7 @@ from rocketwire.errors import (
     SendFailedError,
     TopicRouteNotFoundError,
 )
-from rocketwire.policy.names import RETRY_PREFIX, is_retry_topic
+from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
 from rocketwire_tools.admin.command import LineError, RefusedError, StoppedError, UsageError
 
 _LOG: Final = logging.getLogger("rocketwire.admin")

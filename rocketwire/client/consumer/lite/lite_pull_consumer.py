@@ -38,7 +38,7 @@ from rocketwire.errors import LocalProtocolError, MissingPackageError, RocketWir
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult
 from rocketwire.messages.enums import CMResult, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData
-from rocketwire.policy.names import with_namespace
+from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group, check_topic
 from rocketwire.transport.nursery import background

@@ -26,7 +26,7 @@ from rocketwire.policy.allocation import (
     AllocateMessageQueueAveragely,
     AllocateMessageQueueStrategy,
 )
-from rocketwire.policy.window import ProcessQueue, Thresholds
+from rocketwire.policy.process_queue import ProcessQueue, Thresholds
 from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:

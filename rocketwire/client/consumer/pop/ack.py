@@ -15,7 +15,7 @@ import trio
 
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, RocketWireError
-from rocketwire.policy.popping import handle_of
+from rocketwire.policy.pop_handle import handle_of
 
 if TYPE_CHECKING:
     from rocketwire.client.consumer.pop.pop import PopCalls

@@ -26,7 +26,7 @@ from rocketwire.messages.pop import (
     PopMessageRequestHeader,
     PopMessageResponseHeader,
 )
-from rocketwire.policy.popping import batch_acks, handle_of, with_handles
+from rocketwire.policy.pop_handle import batch_acks, handle_of, with_handles
 from rocketwire.policy.subscription import SUB_ALL, TAG, is_wanted, subscription_data
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, decode_stored_messages
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
-    from rocketwire.policy.popping import PopHandle
+    from rocketwire.policy.pop_handle import PopHandle
     from rocketwire.wire.message.lenient_reader import UnreadableMessage
     from rocketwire.wire.message.stored import StoredLimits, StoredMessage
 

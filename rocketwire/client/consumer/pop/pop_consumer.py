@@ -46,7 +46,7 @@ from rocketwire.flags import Perm
 from rocketwire.messages.callbacks import ConsumeMessageDirectlyResult, ConsumerRunningInfo
 from rocketwire.messages.enums import CMResult, ConsumeFromWhere, ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData
-from rocketwire.policy.names import with_namespace
+from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.policy.validation import check_consumer_group, check_topic
 from rocketwire.transport.nursery import background

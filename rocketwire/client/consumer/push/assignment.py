@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rocketwire.client.consumer.stats import ConsumerStats
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.heartbeat import SubscriptionData
-    from rocketwire.policy.window import ProcessQueue
+    from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
 
 REBALANCE_MIN_INTERVAL: Final = 1.0

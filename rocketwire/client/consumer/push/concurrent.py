@@ -31,7 +31,7 @@ from rocketwire.client.log_text import log_text
 from rocketwire.errors import IllegalHandlerError
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_const import RETRY_TOPIC
-from rocketwire.policy.names import RETRY_PREFIX
+from rocketwire.policy.resource_names import RETRY_PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from rocketwire.client.consumer.trace import ConsumerTrace
     from rocketwire.client.instance.instance import ClientInstance
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.policy.window import ProcessQueue
+    from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from rocketwire.client.consumer.push.concurrent import ConcurrentConsumption
     from rocketwire.client.consumer.stats import ConsumerStats
     from rocketwire.messages.heartbeat import SubscriptionData
-    from rocketwire.policy.window import ProcessQueue
+    from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
 
 _RESULT = {

@@ -26,7 +26,7 @@ from rocketwire.client.outages import Outages
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, MissingPackageError, RocketWireError
 from rocketwire.messages.enums import MessageModel
-from rocketwire.policy.window import ProcessQueue, Thresholds
+from rocketwire.policy.process_queue import ProcessQueue, Thresholds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping

@@ -35,7 +35,7 @@ from rocketwire.client.trio_only import require_trio, trio_only
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.enums import ConsumeType, MessageModel
 from rocketwire.messages.heartbeat import ConsumerData
-from rocketwire.policy.names import retry_topic, with_namespace
+from rocketwire.policy.resource_names import retry_topic, with_namespace
 from rocketwire.policy.subscription import subscription_data, with_version
 from rocketwire.policy.validation import check_consumer_group, check_topic
 from rocketwire.transport.nursery import background

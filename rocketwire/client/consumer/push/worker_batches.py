@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Generator, Sequence
 
     from rocketwire.messages.message_queue import MessageQueue
-    from rocketwire.policy.window import ProcessQueue
+    from rocketwire.policy.process_queue import ProcessQueue
     from rocketwire.wire.message.stored import StoredMessage
 
 T = TypeVar("T")

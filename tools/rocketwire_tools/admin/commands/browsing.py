@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire.policy.names import has_own_route
+from rocketwire.policy.resource_names import has_own_route
 from rocketwire_tools.admin.command import Column, Kind, Record, RefusedError, Table, Value
 from rocketwire_tools.admin.commands.messages import text_of
 from rocketwire_tools.admin.operating import (

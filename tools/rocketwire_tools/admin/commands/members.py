@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client.admin.asking import leave_out
 from rocketwire.errors import BrokerError, ChannelError, TopicRouteNotFoundError
 from rocketwire.messages import to_json
-from rocketwire.policy.names import RETRY_PREFIX
+from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire.versions import MQVersion
 from rocketwire_tools.admin.arguments import host_and_port
 from rocketwire_tools.admin.command import Column, Kind, Record, Table, Value

@@ -11,7 +11,7 @@ import trio
 
 from rocketwire.client.admin import open_admin
 from rocketwire.errors import RocketWireError
-from rocketwire.policy.names import RETRY_PREFIX, is_retry_topic
+from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
 from rocketwire_tools.admin.arguments import seconds
 from rocketwire_tools.admin.command import Command
 from rocketwire_tools.admin.signals import stopping

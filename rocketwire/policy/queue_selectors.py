@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from rocketwire.policy.javatext import string_hash, to_int32
+from rocketwire.policy.java_strings import string_hash, to_int32
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
