@@ -16,10 +16,10 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.route import QueueData, TopicList, TopicRouteData
 from rocketwire.testing import open_network, reply
+from rocketwire_tools.admin.actions.produce import BATCH_BYTES, batches
+from rocketwire_tools.admin.actions.snapshot import AT_ONCE, take_snapshot
+from rocketwire_tools.admin.cli.stdio import MAX_LINE, read_lines
 from rocketwire_tools.admin.command import RefusedError
-from rocketwire_tools.admin.producing import BATCH_BYTES, batches
-from rocketwire_tools.admin.snapshots import AT_ONCE, take_snapshot
-from rocketwire_tools.admin.streams import MAX_LINE, read_lines
 from rocketwire_tools.pcap.reports.reports import Summary
 from tests.tools.pcap.test_reports import made
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_tools.admin.snapshots import Snapshot
+    from rocketwire_tools.admin.actions.snapshot import Snapshot
 
 NS = "10.0.0.1:9876"
 LARGEST = 4 * 1024 * 1024

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from rocketwire.client.admin.admin import Admin as Admin
 from rocketwire.client.admin.admin import open_admin as open_admin
-from rocketwire.client.admin.asking import leaving_out as leaving_out
 from rocketwire.client.admin.auth import acl_of as acl_of
+from rocketwire.client.admin.fanout import leaving_out as leaving_out
+from rocketwire.client.admin.message_tracks import MessageTrack as MessageTrack
+from rocketwire.client.admin.message_tracks import TrackType as TrackType
+from rocketwire.client.admin.message_tracks import message_tracks as message_tracks
+from rocketwire.client.admin.offset_resets import NOW as NOW
 from rocketwire.client.admin.offsets import QueueOffsets as QueueOffsets
-from rocketwire.client.admin.resets import NOW as NOW
-from rocketwire.client.admin.stores import RocksDBConfig as RocksDBConfig
-from rocketwire.client.admin.stores import TimerEngine as TimerEngine
-from rocketwire.client.admin.tracks import MessageTrack as MessageTrack
-from rocketwire.client.admin.tracks import TrackType as TrackType
-from rocketwire.client.admin.tracks import message_tracks as message_tracks
+from rocketwire.client.admin.storage_engine import RocksDBConfig as RocksDBConfig
+from rocketwire.client.admin.storage_engine import TimerEngine as TimerEngine

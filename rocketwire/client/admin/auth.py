@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.asking import Asking, of_each
+from rocketwire.client.admin.fanout import Asking, of_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.auth import (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.asking import Asking
+from rocketwire.client.admin.fanout import Asking
 from rocketwire.client.instance.routes import address_of
 from rocketwire.errors import BrokerNotFoundError, ClusterNotFoundError, LocalProtocolError
 from rocketwire.policy.resource_names import has_own_route

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.asking import Asking, leave_out, told_by_each
+from rocketwire.client.admin.fanout import Asking, leave_out, told_by_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import (

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.asking import Asking
+from rocketwire.client.admin.fanout import Asking
 from rocketwire.client.periodic import now_millis
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.config_text import config_lines, read_config

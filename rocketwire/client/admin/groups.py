@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.asking import Asking, of_each, told_by_each
+from rocketwire.client.admin.fanout import Asking, of_each, told_by_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.allocation import (

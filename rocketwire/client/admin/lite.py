@@ -5,7 +5,7 @@ Java: ``MQClientAPIImpl``, ``LiteManagerProcessor``, ``ExportPopRecordCommand``.
 
 from __future__ import annotations
 
-from rocketwire.client.admin.asking import Asking
+from rocketwire.client.admin.fanout import Asking
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.lite import (
     GetBrokerLiteInfoResponseBody,

@@ -1,4 +1,4 @@
-"""Offsets of queues and of groups: looking, and copying them; moving them is in ``resets``.
+"""Offsets of queues and of groups: looking, and copying them; moving them is in ``offset_resets``.
 
 Java: ``DefaultMQAdminExtImpl``, ``CloneGroupOffsetCommand``.
 """
@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.asking import of_each, told_by_each
-from rocketwire.client.admin.resets import Resets
+from rocketwire.client.admin.fanout import of_each, told_by_each
+from rocketwire.client.admin.offset_resets import Resets
 from rocketwire.client.consumer.queues import master_of, queues_of
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.callbacks import GetConsumerStatusBody, GetConsumerStatusRequestHeader

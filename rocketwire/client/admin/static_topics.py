@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.asking import Asking, told_by_each
+from rocketwire.client.admin.fanout import Asking, told_by_each
 from rocketwire.client.admin.topics import create_header
 from rocketwire.client.periodic import now_millis
 from rocketwire.codes import RequestCode as Code

@@ -5,7 +5,7 @@ Java: ``DefaultMQAdminExtImpl.createOrUpdateOrderConf``, ``UpdateOrderConfComman
 
 from __future__ import annotations
 
-from rocketwire.client.admin.asking import Asking
+from rocketwire.client.admin.fanout import Asking
 from rocketwire.client.net.nameserver_api import ORDER_TOPIC_CONFIG
 from rocketwire.policy.order_conf import merged_order_conf
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.asking import of_each, told_by_each
+from rocketwire.client.admin.fanout import of_each, told_by_each
 from rocketwire.client.admin.paging import PAGE_SIZE, Page, all_pages
 from rocketwire.client.admin.topic_orders import TopicOrders
 from rocketwire.client.net.nameserver_api import ORDER_TOPIC_CONFIG

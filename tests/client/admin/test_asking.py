@@ -6,7 +6,7 @@ import pytest
 import trio
 
 from rocketwire.client.admin import leaving_out
-from rocketwire.client.admin.asking import leave_out, of_each, told_by_each
+from rocketwire.client.admin.fanout import leave_out, of_each, told_by_each
 from rocketwire.errors import BrokerError, ConnectFailedError, RequestTimeoutError
 
 SILENT = RequestTimeoutError("b:1", 28, 5.0)

@@ -6,9 +6,14 @@ import argparse
 
 import pytest
 
-from rocketwire_tools.admin.arguments import host_and_port, hosts_and_ports, property_pair, seconds
-from rocketwire_tools.admin.consuming import subscription
-from rocketwire_tools.admin.producing import BATCH_BYTES, batches, others
+from rocketwire_tools.admin.actions.consume import subscription
+from rocketwire_tools.admin.actions.produce import BATCH_BYTES, batches, others
+from rocketwire_tools.admin.cli.arguments import (
+    host_and_port,
+    hosts_and_ports,
+    property_pair,
+    seconds,
+)
 from tests.tools.admin.running import run
 
 PRODUCE = ("produce", "-t", "T")

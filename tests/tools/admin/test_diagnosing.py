@@ -11,7 +11,7 @@ import pytest
 from rocketwire.messages.ha import HAConnectionRuntimeInfo, HARuntimeInfo
 from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
 from rocketwire.versions import CURRENT_VERSION
-from rocketwire_tools.admin.diagnosing import (
+from rocketwire_tools.admin.actions.doctor import (
     ADVICE,
     OK,
     PROBLEM,
@@ -20,7 +20,7 @@ from rocketwire_tools.admin.diagnosing import (
     Probe,
     findings,
 )
-from rocketwire_tools.admin.snapshots import Snapshot, differences
+from rocketwire_tools.admin.actions.snapshot import Snapshot, differences
 from tests.support.javacache import ROOT
 
 MASTER, REPLICA = "10.0.0.1:10911", "10.0.0.2:10911"

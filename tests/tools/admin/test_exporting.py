@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire_tools.admin.exporting import rate_of
+from rocketwire_tools.admin.actions.export_documents import rate_of
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from rocketwire_tools.admin.cli.output import rendered, utc
 from rocketwire_tools.admin.command import Column, Kind, Record, Table
-from rocketwire_tools.admin.outputs import rendered, utc
 
 TABLE = Table(
     (

@@ -7,9 +7,9 @@ import pytest
 import trio
 
 from rocketwire.wire.message.stored import StoredMessage
-from rocketwire_tools.admin.printing import Printing, as_members
-from rocketwire_tools.admin.signals import Stop
-from rocketwire_tools.admin.streams import JsonLines
+from rocketwire_tools.admin.actions.message_output import Printing, as_members
+from rocketwire_tools.admin.cli.signals import Stop
+from rocketwire_tools.admin.cli.stdio import JsonLines
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,8 @@ from rocketwire.errors import (
     NoNameServerError,
     SendFailedError,
 )
-from rocketwire_tools.admin import registry, statuses
+from rocketwire_tools.admin import registry
+from rocketwire_tools.admin.cli import exit_status
 from rocketwire_tools.admin.command import Command, Context, RefusedError, UsageError
 from rocketwire_tools.admin.program import build_parser
 from tests.tools.admin.processes import begin, end
@@ -120,20 +121,20 @@ def test_connection_options_may_stand_on_either_side_of_the_command() -> None:
     ],
 )
 def test_statuses_tell_who_is_at_fault(error: Exception, status: int) -> None:
-    assert status == statuses.status_of(error)
+    assert status == exit_status.status_of(error)
 
 
 def test_a_send_that_failed_has_the_status_of_its_last_try() -> None:
     error = SendFailedError("T", ("a", "b"))
     error.__cause__ = ConnectFailedError("a:1: refused")
 
-    assert 3 == statuses.status_of(error)
-    assert "a:1: refused" in statuses.line_of(error)
+    assert 3 == exit_status.status_of(error)
+    assert "a:1: refused" in exit_status.line_of(error)
 
 
 def test_an_error_is_one_line() -> None:
-    assert "one two" == statuses.line_of(RefusedError("one\n  two"))
-    assert "-n HOST:PORT" in statuses.line_of(NoNameServerError("x"))
+    assert "one two" == exit_status.line_of(RefusedError("one\n  two"))
+    assert "-n HOST:PORT" in exit_status.line_of(NoNameServerError("x"))
 
 
 @pytest.mark.process
@@ -189,7 +190,7 @@ DENIED = BrokerError(16, "no matched policies", 10, "h:1")
 def test_what_a_user_may_not_ask_for_is_left_out_and_told(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    denied = statuses.Denied()
+    denied = exit_status.Denied()
     for error in (BrokerError(17, "no such topic", 10, "h:1"), DENIED, DENIED):
         denied.note(error)
 
@@ -202,7 +203,7 @@ def test_what_a_user_may_not_ask_for_is_left_out_and_told(
 
 
 def test_what_is_empty_for_another_reason_is_no_refusal(caplog: pytest.LogCaptureFixture) -> None:
-    denied = statuses.Denied()
+    denied = exit_status.Denied()
     denied.note(BrokerError(17, "no such topic", 10, "h:1"))
 
     denied.tell(is_empty=True)

@@ -14,7 +14,7 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ConnectFailedError
 from rocketwire.messages.offsets import QueryConsumerOffsetResponseHeader
 from rocketwire.testing import ScriptedPeer, open_network, reply
-from rocketwire_tools.admin.reaching import check_permissions, reach_any
+from rocketwire_tools.admin.actions.preflight import check_permissions, reach_any
 from tests.client.producing import NS, A, route
 
 if TYPE_CHECKING:

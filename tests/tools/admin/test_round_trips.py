@@ -10,7 +10,7 @@ from rocketwire.client import SendResult, SendStatus
 from rocketwire.errors import BrokerError, RequestTimeoutError, RocketWireError, SendFailedError
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.command import Incomplete, Table
-from rocketwire_tools.admin.commands.round_trips import Series
+from rocketwire_tools.admin.commands.latency import Series
 
 if TYPE_CHECKING:
     import pytest

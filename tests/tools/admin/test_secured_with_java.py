@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from rocketwire_tools.admin.exporting import EXPORTED_KEYS
+from rocketwire_tools.admin.actions.export_documents import EXPORTED_KEYS
 from tests.client.interop.messages import unique
 from tests.support import javacache
 from tests.support.certificates import authority

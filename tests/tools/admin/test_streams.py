@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
+from rocketwire_tools.admin.cli.stdio import CERTAIN, LOOK_SECONDS, MAX_LINE, JsonLines, read_lines
 from rocketwire_tools.admin.command import RefusedError
-from rocketwire_tools.admin.streams import CERTAIN, LOOK_SECONDS, MAX_LINE, JsonLines, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

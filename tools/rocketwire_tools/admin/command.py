@@ -2,7 +2,7 @@
 
 Rules of this file: a command returns values and prints nothing, unless its output is a stream; it raises ``UsageError`` for
 what is wrong with its arguments, ``RefusedError`` for a failure that no error of the library tells of, and lets the library's
-errors through.  ``statuses.py`` makes exit statuses of them.
+errors through.  ``exit_status.py`` makes exit statuses of them.
 """
 
 from __future__ import annotations

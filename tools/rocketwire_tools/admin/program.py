@@ -13,14 +13,14 @@ import trio
 from rocketwire import __version__
 from rocketwire.client.admin import open_admin
 from rocketwire.errors import RocketWireError, TopicRouteNotFoundError
-from rocketwire_tools.admin import statuses
+from rocketwire_tools.admin.cli import exit_status as statuses
+from rocketwire_tools.admin.cli.client_config import context_of
+from rocketwire_tools.admin.cli.examples import with_example
+from rocketwire_tools.admin.cli.output import FORMS, rendered
+from rocketwire_tools.admin.cli.settings import add_settings
 from rocketwire_tools.admin.command import Incomplete, LineError, Record, Table
-from rocketwire_tools.admin.connecting import context_of
-from rocketwire_tools.admin.examples import with_example
-from rocketwire_tools.admin.listing import CommandsAction, ListingParser, listed, options_of
-from rocketwire_tools.admin.outputs import FORMS, rendered
+from rocketwire_tools.admin.help import CommandsAction, ListingParser, listed, options_of
 from rocketwire_tools.admin.registry import all_commands
-from rocketwire_tools.admin.settings import add_settings
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -60,6 +60,7 @@ def build_parser(commands: Sequence[Command]) -> argparse.ArgumentParser:
     )
     for command in commands:
         _add_command(made, command)
+    parser.set_defaults(program=parser)  # for ``help`` and ``completion``
     return parser
 
 

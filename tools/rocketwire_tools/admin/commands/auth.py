@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin import acl_of
-from rocketwire.client.admin.asking import told_by_each
+from rocketwire.client.admin.fanout import told_by_each
 from rocketwire.messages.auth import UserInfo
-from rocketwire_tools.admin.arguments import host_and_port
-from rocketwire_tools.admin.command import Table, UsageError, Value
-from rocketwire_tools.admin.operating import (
+from rocketwire_tools.admin.cli.arguments import host_and_port
+from rocketwire_tools.admin.cli.mqadmin_options import (
     BROKER,
     CLUSTER,
     ONE_OF,
@@ -18,6 +17,7 @@ from rocketwire_tools.admin.operating import (
     option,
     words,
 )
+from rocketwire_tools.admin.command import Table, UsageError, Value
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.asking import of_each, told_by_each
+from rocketwire.client.admin.fanout import of_each, told_by_each
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.admin.arguments import host_and_port
-from rocketwire_tools.admin.command import (
-    Column,
-    Kind,
-    Record,
-    RefusedError,
-    Table,
-    UsageError,
-    Value,
-)
-from rocketwire_tools.admin.operating import (
+from rocketwire_tools.admin.cli.arguments import host_and_port
+from rocketwire_tools.admin.cli.mqadmin_options import (
     BROKER,
     CLUSTER,
     ONE_OF,
@@ -25,6 +16,15 @@ from rocketwire_tools.admin.operating import (
     admin_command,
     boolean,
     option,
+)
+from rocketwire_tools.admin.command import (
+    Column,
+    Kind,
+    Record,
+    RefusedError,
+    Table,
+    UsageError,
+    Value,
 )
 from rocketwire_tools.numbers import positive
 

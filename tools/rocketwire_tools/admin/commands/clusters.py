@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.asking import leave_out, told_by_each
+from rocketwire.client.admin.fanout import leave_out, told_by_each
 from rocketwire.errors import ChannelError, RocketWireError
+from rocketwire_tools.admin.actions.export_documents import of_a_day
+from rocketwire_tools.admin.cli.exit_status import Denied, line_of, raise_if_denied
+from rocketwire_tools.admin.cli.mqadmin_options import CLUSTER, admin_command, option
 from rocketwire_tools.admin.command import Column, Kind, Table, Value
-from rocketwire_tools.admin.exporting import of_a_day
-from rocketwire_tools.admin.operating import CLUSTER, admin_command, option
-from rocketwire_tools.admin.statuses import Denied, line_of, raise_if_denied
 
 if TYPE_CHECKING:
     from argparse import Namespace

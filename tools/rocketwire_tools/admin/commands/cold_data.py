@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.asking import of_each, told_by_each
-from rocketwire_tools.admin.command import Column, Kind, Table
-from rocketwire_tools.admin.operating import (
+from rocketwire.client.admin.fanout import of_each, told_by_each
+from rocketwire_tools.admin.cli.mqadmin_options import (
     BROKER,
     CLUSTER,
     CONSUMER_GROUP,
@@ -15,6 +14,7 @@ from rocketwire_tools.admin.operating import (
     admin_command,
     option,
 )
+from rocketwire_tools.admin.command import Column, Kind, Table
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:

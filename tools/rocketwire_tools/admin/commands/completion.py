@@ -30,10 +30,7 @@ async def _run(context: Context) -> str:
         import shtab
     except ImportError as error:
         raise RefusedError("scripts are made by shtab; pip install 'rocketwire[admin]'") from error
-    from rocketwire_tools.admin.program import build_parser
-    from rocketwire_tools.admin.registry import all_commands
-
-    parser = build_parser(all_commands())
+    parser: argparse.ArgumentParser = context.arguments.program
     for action in _actions(parser):
         if action.metavar == "FILE":
             action.complete = shtab.FILE  # type: ignore[attr-defined]  # where shtab looks for it

@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from rocketwire_tools.admin.arguments import seconds
+from rocketwire_tools.admin.actions.consume import consume
+from rocketwire_tools.admin.cli.arguments import seconds
 from rocketwire_tools.admin.command import Command
-from rocketwire_tools.admin.consuming import consume
 from rocketwire_tools.numbers import positive
 
 _EPILOG: Final = """\

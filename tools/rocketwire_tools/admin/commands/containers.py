@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.admin.arguments import host_and_port
+from rocketwire_tools.admin.cli.arguments import host_and_port
+from rocketwire_tools.admin.cli.mqadmin_options import admin_command, option
 from rocketwire_tools.admin.command import Record
-from rocketwire_tools.admin.operating import admin_command, option
 
 if TYPE_CHECKING:
     from argparse import Namespace

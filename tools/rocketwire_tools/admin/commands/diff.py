@@ -10,8 +10,8 @@ from rocketwire.client import open_pool
 from rocketwire.client.addresses import parse_name_servers
 from rocketwire.client.net.nameservers import OneNameServer
 from rocketwire.errors import LocalProtocolError
+from rocketwire_tools.admin.actions.snapshot import Snapshot, differences, take_snapshot
 from rocketwire_tools.admin.command import Column, Command, Kind, Table, UsageError
-from rocketwire_tools.admin.snapshots import Snapshot, differences, take_snapshot
 
 if TYPE_CHECKING:
     import argparse

@@ -20,8 +20,7 @@ from rocketwire.errors import (
     RocketWireError,
 )
 from rocketwire.messages.config_text import read_config
-from rocketwire_tools.admin.command import Command, Table
-from rocketwire_tools.admin.diagnosing import (
+from rocketwire_tools.admin.actions.doctor import (
     MASTER_ID,
     OK,
     PROBLEM,
@@ -31,7 +30,8 @@ from rocketwire_tools.admin.diagnosing import (
     broker_groups,
     findings,
 )
-from rocketwire_tools.admin.snapshots import AT_ONCE, Snapshot, take_snapshot
+from rocketwire_tools.admin.actions.snapshot import AT_ONCE, Snapshot, take_snapshot
+from rocketwire_tools.admin.command import Command, Table
 
 if TYPE_CHECKING:
     import argparse

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.admin.asking import told_by_each
-from rocketwire_tools.admin.command import Record, RefusedError, Table
-from rocketwire_tools.admin.exporting import configs_of, metadata_of, metrics_of
-from rocketwire_tools.admin.operating import (
+from rocketwire.client.admin.fanout import told_by_each
+from rocketwire_tools.admin.actions.export_documents import configs_of, metadata_of, metrics_of
+from rocketwire_tools.admin.cli.mqadmin_options import (
     BROKER,
     CLUSTER,
     ONE_OF,
@@ -20,6 +19,7 @@ from rocketwire_tools.admin.operating import (
     boolean,
     option,
 )
+from rocketwire_tools.admin.command import Record, RefusedError, Table
 
 if TYPE_CHECKING:
     from argparse import Namespace

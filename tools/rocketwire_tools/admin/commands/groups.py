@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire.client.admin.asking import told_by_each
+from rocketwire.client.admin.fanout import told_by_each
 from rocketwire.errors import BrokerError, DecodeError
 from rocketwire.messages import decode_body, to_json
 from rocketwire.messages.enums import MessageRequestMode
 from rocketwire.messages.groups import GroupRetryPolicy, SubscriptionGroupConfig
 from rocketwire.policy.routing import MASTER_ID
 from rocketwire.policy.topic_attributes import parse_attribute_changes
-from rocketwire_tools.admin.command import Column, Kind, NotFoundError, Table, UsageError
-from rocketwire_tools.admin.operating import (
+from rocketwire_tools.admin.cli.exit_status import raise_if_denied
+from rocketwire_tools.admin.cli.mqadmin_options import (
     BROKER,
     CLUSTER,
     GROUP,
@@ -22,7 +22,7 @@ from rocketwire_tools.admin.operating import (
     list_command,
     option,
 )
-from rocketwire_tools.admin.statuses import raise_if_denied
+from rocketwire_tools.admin.command import Column, Kind, NotFoundError, Table, UsageError
 from rocketwire_tools.numbers import natural
 
 if TYPE_CHECKING:

@@ -19,12 +19,9 @@ def _arguments(parser: argparse.ArgumentParser) -> None:
 
 
 async def _run(context: Context) -> None:
-    from rocketwire_tools.admin.program import build_parser
-    from rocketwire_tools.admin.registry import all_commands
-
     about = context.arguments.about
     words = ["--help"] if about is None else [about, "--help"]
-    build_parser(all_commands()).parse_args(words)
+    context.arguments.program.parse_args(words)
 
 
 COMMANDS: Final = (

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from rocketwire.client.admin.asking import of_each, told_by_each
+from rocketwire.client.admin.fanout import of_each, told_by_each
 from rocketwire.messages import to_json
-from rocketwire_tools.admin.command import Column, Kind, Record, Table, Value
-from rocketwire_tools.admin.operating import (
+from rocketwire_tools.admin.cli.mqadmin_options import (
     BROKER,
     ONE_OF,
     addresses,
     admin_command,
     option,
 )
+from rocketwire_tools.admin.command import Column, Kind, Record, Table, Value
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:

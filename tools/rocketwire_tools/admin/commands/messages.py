@@ -7,9 +7,18 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.client import Message, open_producer
 from rocketwire.client.admin import message_tracks
-from rocketwire.client.admin.finding import FOREVER, INDEX_OF_KEYS, INDEX_OF_TAGS, index_key
+from rocketwire.client.admin.message_search import FOREVER, INDEX_OF_KEYS, INDEX_OF_TAGS, index_key
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
+from rocketwire_tools.admin.cli.mqadmin_options import (
+    TOPIC,
+    admin_command,
+    boolean,
+    charset,
+    moment,
+    option,
+    words,
+)
 from rocketwire_tools.admin.command import (
     Column,
     Kind,
@@ -18,15 +27,6 @@ from rocketwire_tools.admin.command import (
     RefusedError,
     Table,
     Value,
-)
-from rocketwire_tools.admin.operating import (
-    TOPIC,
-    admin_command,
-    boolean,
-    charset,
-    moment,
-    option,
-    words,
 )
 
 if TYPE_CHECKING:

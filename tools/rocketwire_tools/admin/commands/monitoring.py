@@ -12,10 +12,10 @@ import trio
 from rocketwire.client.admin import open_admin
 from rocketwire.errors import RocketWireError
 from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
-from rocketwire_tools.admin.arguments import seconds
+from rocketwire_tools.admin.cli.arguments import seconds
+from rocketwire_tools.admin.cli.signals import stopping
+from rocketwire_tools.admin.cli.stdio import JsonLines
 from rocketwire_tools.admin.command import Command
-from rocketwire_tools.admin.signals import stopping
-from rocketwire_tools.admin.streams import JsonLines
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from rocketwire_tools.admin.cli.mqadmin_options import admin_command, option
 from rocketwire_tools.admin.command import Column, Kind, Record, Table
-from rocketwire_tools.admin.operating import admin_command, option
 
 if TYPE_CHECKING:
     from argparse import Namespace

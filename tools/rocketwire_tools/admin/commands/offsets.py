@@ -5,9 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.admin.arguments import host_and_port
+from rocketwire_tools.admin.cli.arguments import host_and_port
+from rocketwire_tools.admin.cli.mqadmin_options import (
+    TOPIC,
+    VIA,
+    admin_command,
+    boolean,
+    moment,
+    option,
+)
 from rocketwire_tools.admin.command import Column, Kind, Table, UsageError
-from rocketwire_tools.admin.operating import TOPIC, VIA, admin_command, boolean, moment, option
 
 if TYPE_CHECKING:
     from argparse import Namespace

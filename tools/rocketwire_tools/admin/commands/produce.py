@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.admin.arguments import property_pair
+from rocketwire_tools.admin.actions.produce import OUTCOMES, produce
+from rocketwire_tools.admin.cli.arguments import property_pair
 from rocketwire_tools.admin.command import Command
-from rocketwire_tools.admin.producing import OUTCOMES, produce
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Sending one message and reading some: ``sendMessage``, ``consumeMessage``.  ``round_trips`` times sends."""
+"""Sending one message and reading some: ``sendMessage``, ``consumeMessage``.  ``latency`` times sends."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.client import Message, ProducerConfig, open_producer
 from rocketwire.messages.message_queue import MessageQueue
-from rocketwire_tools.admin.command import Column, Kind, RefusedError, Table, UsageError
-from rocketwire_tools.admin.commands.browsing import check_queue, printed
-from rocketwire_tools.admin.operating import (
+from rocketwire_tools.admin.cli.mqadmin_options import (
     TOPIC,
     admin_command,
     boolean,
     moment,
     option,
 )
+from rocketwire_tools.admin.command import Column, Kind, RefusedError, Table, UsageError
+from rocketwire_tools.admin.commands.print_messages import check_queue, printed
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ import trio
 from rocketwire.errors import DecodeError
 from rocketwire.messages import decode_body
 from rocketwire.messages.topics import TopicRemappingDetailWrapper
+from rocketwire_tools.admin.cli.mqadmin_options import TOPIC, admin_command, boolean, option, words
 from rocketwire_tools.admin.command import Column, Kind, Table, UsageError
-from rocketwire_tools.admin.operating import TOPIC, admin_command, boolean, option, words
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.admin import RocksDBConfig, TimerEngine
-from rocketwire.client.admin.asking import of_each
+from rocketwire.client.admin.fanout import of_each
 from rocketwire.errors import DecodeError
 from rocketwire.wire.message.stored import decode_stored_messages
+from rocketwire_tools.admin.cli.mqadmin_options import (
+    BROKER,
+    CLUSTER,
+    ONE_OF,
+    addresses,
+    admin_command,
+    moment,
+    option,
+)
 from rocketwire_tools.admin.command import (
     Column,
     Command,
@@ -21,15 +30,6 @@ from rocketwire_tools.admin.command import (
     UsageError,
 )
 from rocketwire_tools.admin.commands.messages import listed
-from rocketwire_tools.admin.operating import (
-    BROKER,
-    CLUSTER,
-    ONE_OF,
-    addresses,
-    admin_command,
-    moment,
-    option,
-)
 
 if TYPE_CHECKING:
     from argparse import Namespace

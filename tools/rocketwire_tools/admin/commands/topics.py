@@ -11,16 +11,7 @@ from rocketwire.messages.topic_config import TopicConfig
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely, sorted_queues
 from rocketwire.policy.routing import subscribe_queues
 from rocketwire.policy.topic_attributes import parse_attribute_changes
-from rocketwire_tools.admin.command import (
-    Column,
-    Kind,
-    Record,
-    RefusedError,
-    Table,
-    UsageError,
-    Value,
-)
-from rocketwire_tools.admin.operating import (
+from rocketwire_tools.admin.cli.mqadmin_options import (
     BROKER,
     CLUSTER,
     ONE_OF,
@@ -32,6 +23,15 @@ from rocketwire_tools.admin.operating import (
     list_command,
     option,
     words,
+)
+from rocketwire_tools.admin.command import (
+    Column,
+    Kind,
+    Record,
+    RefusedError,
+    Table,
+    UsageError,
+    Value,
 )
 from rocketwire_tools.numbers import natural
 

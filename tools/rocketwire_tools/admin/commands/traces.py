@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.finding import FOREVER
+from rocketwire.client.admin.message_search import FOREVER
 from rocketwire.client.producer.trace import TRACE_TOPIC
+from rocketwire_tools.admin.cli.mqadmin_options import admin_command, moment, option
 from rocketwire_tools.admin.command import Column, Kind, Table
-from rocketwire_tools.admin.operating import admin_command, moment, option
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.asking import leave_out
+from rocketwire.client.admin.fanout import leave_out
 from rocketwire.errors import BrokerError, ChannelError, TopicRouteNotFoundError
 from rocketwire.messages import to_json
 from rocketwire.policy.resource_names import RETRY_PREFIX
 from rocketwire.versions import MQVersion
-from rocketwire_tools.admin.arguments import host_and_port
-from rocketwire_tools.admin.command import Column, Kind, Record, Table, Value
-from rocketwire_tools.admin.operating import (
+from rocketwire_tools.admin.cli.arguments import host_and_port
+from rocketwire_tools.admin.cli.exit_status import Denied, raise_if_denied
+from rocketwire_tools.admin.cli.mqadmin_options import (
     BROKER,
     CONSUMER_GROUP,
     TOPIC,
@@ -21,7 +21,7 @@ from rocketwire_tools.admin.operating import (
     language_name,
     option,
 )
-from rocketwire_tools.admin.statuses import Denied, raise_if_denied
+from rocketwire_tools.admin.command import Column, Kind, Record, Table, Value
 
 if TYPE_CHECKING:
     from argparse import Namespace

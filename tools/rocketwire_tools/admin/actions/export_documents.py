@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rocketwire.client.admin.asking import leave_out, of_each, told_by_each
+from rocketwire.client.admin.fanout import leave_out, of_each, told_by_each
 from rocketwire.errors import BrokerError, ChannelError, TopicRouteNotFoundError
 from rocketwire.messages import to_json
 from rocketwire.versions import MQVersion
-from rocketwire_tools.admin.operating import language_name
-from rocketwire_tools.admin.statuses import raise_if_denied
+from rocketwire_tools.admin.cli.exit_status import raise_if_denied
+from rocketwire_tools.admin.cli.mqadmin_options import language_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire.policy.resource_names import has_own_route
-from rocketwire_tools.admin.command import Column, Kind, Record, RefusedError, Table, Value
-from rocketwire_tools.admin.commands.messages import text_of
-from rocketwire_tools.admin.operating import (
+from rocketwire_tools.admin.cli.mqadmin_options import (
     TOPIC,
     admin_command,
     boolean,
@@ -19,6 +17,8 @@ from rocketwire_tools.admin.operating import (
     moment,
     option,
 )
+from rocketwire_tools.admin.command import Column, Kind, Record, RefusedError, Table, Value
+from rocketwire_tools.admin.commands.messages import text_of
 
 if TYPE_CHECKING:
     from argparse import Namespace

@@ -33,11 +33,11 @@ from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.pop_handle import handle_of
 from rocketwire.policy.resource_names import with_namespace
 from rocketwire.policy.subscription import subscription_data
+from rocketwire_tools.admin.actions.message_output import Printing
+from rocketwire_tools.admin.actions.preflight import check_permissions, reach_any
+from rocketwire_tools.admin.cli.signals import stopping
+from rocketwire_tools.admin.cli.stdio import JsonLines
 from rocketwire_tools.admin.command import RefusedError, UsageError
-from rocketwire_tools.admin.printing import Printing
-from rocketwire_tools.admin.reaching import check_permissions, reach_any
-from rocketwire_tools.admin.signals import stopping
-from rocketwire_tools.admin.streams import JsonLines
 
 if TYPE_CHECKING:
     import argparse
@@ -51,8 +51,8 @@ if TYPE_CHECKING:
     from rocketwire.client.consumer.config import Wanted
     from rocketwire.client.consumer.lite.lite_pull_state import Polled
     from rocketwire.wire.message.stored import StoredMessage
+    from rocketwire_tools.admin.cli.signals import Stop
     from rocketwire_tools.admin.command import Context
-    from rocketwire_tools.admin.signals import Stop
 
 MODES: Final = ("orderly", "pop", "broadcast", "pull")
 """Options that choose a consumer; without any it is a push consumer."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire.client.config import NAMESRV_ADDR_ENV
-from rocketwire_tools.admin.arguments import seconds
+from rocketwire_tools.admin.cli.arguments import seconds
 from rocketwire_tools.admin.command import UsageError
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What became of messages: their trace, handling them now, sending them back.  ``finding`` finds them.
+"""What became of messages: their trace, handling them now, sending them back.  ``message_search`` finds them.
 
 Java: ``DefaultMQAdminExtImpl``, ``QueryMsgTraceByIdSubCommand``.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.client.addresses import join_address
-from rocketwire.client.admin.finding import FOREVER, Finding
+from rocketwire.client.admin.message_search import FOREVER, Finding
 from rocketwire.client.consumer.retry import send_back_header
 from rocketwire.client.producer.trace import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code

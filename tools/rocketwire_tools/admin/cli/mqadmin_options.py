@@ -22,7 +22,10 @@ from rocketwire.client.admin import NOW, Admin, leaving_out, open_admin
 from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError, RocketWireError
 from rocketwire.messages import decode_bodies
-from rocketwire_tools.admin.arguments import host_and_port, seconds
+from rocketwire_tools.admin.cli.arguments import host_and_port, seconds
+from rocketwire_tools.admin.cli.exit_status import line_of
+from rocketwire_tools.admin.cli.output import FORMS, rendered
+from rocketwire_tools.admin.cli.signals import stopping
 from rocketwire_tools.admin.command import (
     Command,
     Context,
@@ -32,9 +35,6 @@ from rocketwire_tools.admin.command import (
     Table,
     UsageError,
 )
-from rocketwire_tools.admin.outputs import FORMS, rendered
-from rocketwire_tools.admin.signals import stopping
-from rocketwire_tools.admin.statuses import line_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -13,10 +13,10 @@ import trio
 
 from rocketwire.client import Message, ProducerConfig, open_producer
 from rocketwire.errors import RocketWireError
-from rocketwire_tools.admin.arguments import seconds
+from rocketwire_tools.admin.cli.arguments import seconds
+from rocketwire_tools.admin.cli.exit_status import UNREACHABLE, line_of, status_of
+from rocketwire_tools.admin.cli.mqadmin_options import TOPIC, admin_command, boolean, option
 from rocketwire_tools.admin.command import Column, Incomplete, Kind, Table, Value
-from rocketwire_tools.admin.operating import TOPIC, admin_command, boolean, option
-from rocketwire_tools.admin.statuses import UNREACHABLE, line_of, status_of
 from rocketwire_tools.numbers import positive
 
 if TYPE_CHECKING:

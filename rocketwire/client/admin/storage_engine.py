@@ -8,7 +8,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.asking import Asking
+from rocketwire.client.admin.fanout import Asking
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.brokers import (
     CheckRocksdbCqWriteProgressRequestHeader,

@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from rocketwire.flags import Perm
 from rocketwire.policy.resource_names import DLQ_PREFIX, is_retry_topic, is_system_topic
 from rocketwire.versions import CURRENT_VERSION, MQVersion
-from rocketwire_tools.admin.outputs import as_json
-from rocketwire_tools.admin.snapshots import Snapshot, differences
+from rocketwire_tools.admin.actions.snapshot import Snapshot, differences
+from rocketwire_tools.admin.cli.output import as_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from rocketwire.messages.ha import HARuntimeInfo
     from rocketwire.messages.route import BrokerData, TopicRouteData
-    from rocketwire_tools.admin.snapshots import Difference
+    from rocketwire_tools.admin.actions.snapshot import Difference
 
 OK: Final = "ok"
 WARNING: Final = "warning"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.asking import Asking, leave_out
+from rocketwire.client.admin.fanout import Asking, leave_out
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus
 from rocketwire.client.consumer.pulled_messages import ReadReport
 from rocketwire.client.consumer.queues import master_of, queues_of

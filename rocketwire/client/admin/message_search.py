@@ -1,4 +1,4 @@
-"""Finding messages: by the broker's id, the sender's id, a key or a tag.  ``browsing`` reads places and times.
+"""Finding messages: by the broker's id, the sender's id, a key or a tag.  ``message_browse`` reads places and times.
 
 Java: ``MQAdminImpl``, ``DefaultMQAdminExtImpl``, ``QueryMsgByKeySubCommand``.
 """
@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.addresses import join_address
-from rocketwire.client.admin.asking import told_by_each
-from rocketwire.client.admin.browsing import Browsing
+from rocketwire.client.admin.fanout import told_by_each
+from rocketwire.client.admin.message_browse import Browsing
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, DecodeError, MissingPackageError

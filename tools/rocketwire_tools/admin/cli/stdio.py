@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
+from rocketwire_tools.admin.cli.output import as_json
 from rocketwire_tools.admin.command import RefusedError
-from rocketwire_tools.admin.outputs import as_json
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
