@@ -13,7 +13,7 @@ from rocketwire import errors
 from rocketwire.errors import DecodeError
 from rocketwire.messages.operations.registry import CLASSES
 from rocketwire.wire.command import CommandDecoder, decode, encode
-from rocketwire_tools.codec.raw_bodies import body_to_plain, registration_to_plain
+from rocketwire_tools.codec.values.raw_bodies import body_to_plain, registration_to_plain
 from rocketwire_tools.conformance import vectors
 from rocketwire_tools.conformance.__main__ import main
 from tests.fuzz.headers import neutral
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_tools.codec.lines import Plain
+    from rocketwire_tools.codec.expect import Plain
 
     Check = Callable[[JavaVector], None]
 

@@ -9,8 +9,8 @@ import pytest
 
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.operations.registry import CLASSES
-from rocketwire_tools.codec.bodies import BODIES
-from rocketwire_tools.codec.plain import from_plain, shape_of, to_plain
+from rocketwire_tools.codec.values.bodies import BODIES
+from rocketwire_tools.codec.values.plain import from_plain, shape_of, to_plain
 from tests.messages.test_java_vectors import BODIES as FROM_JAVA
 from tests.support import golden
 from tests.tools.codec.command import only, refused, run

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rocketwire import RemotingCommand, encode
-from rocketwire_tools.codec import lines
+from rocketwire_tools.codec import jsonl
 from tests.support import golden
 from tests.tools.codec.command import refused, run
 
@@ -163,7 +163,7 @@ def test_files_are_read_one_after_the_other(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_is_refused_and_not_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lines, "MAX_LINE", 1000)
+    monkeypatch.setattr(jsonl, "MAX_LINE", 1000)
 
     for arguments in (["decode"], ["explain"]):
         done = run(*arguments, stdin=["00" * 200_000, "zz"])
@@ -181,9 +181,9 @@ def _texts() -> st.SearchStrategy[str]:
         st.binary(max_size=60).map(bytes.hex),
         st.sampled_from(golden.vectors()).map(lambda vector: vector.data.hex()),
         st.sampled_from(golden.bad_vectors()).map(lambda vector: vector.data.hex()),
-        st.dictionaries(_NAMES, plain, max_size=5).map(lambda value: lines.text_of(value).decode()),
-        plain.map(lambda value: lines.text_of({"value": value}).decode()),
-        plain.map(lambda value: lines.text_of({"messages": [value]}).decode()),
+        st.dictionaries(_NAMES, plain, max_size=5).map(lambda value: jsonl.text_of(value).decode()),
+        plain.map(lambda value: jsonl.text_of({"value": value}).decode()),
+        plain.map(lambda value: jsonl.text_of({"messages": [value]}).decode()),
     )
 
 
@@ -252,7 +252,7 @@ def test_a_line_of_output_is_one_line_to_every_reader() -> None:
     remark = "a\x85b\u2028c\u2029d\u00e9"
     frame = encode(RemotingCommand(code=105, remark=remark)).hex()
 
-    printed = lines.text_of({"remark": remark}).decode()
+    printed = jsonl.text_of({"remark": remark}).decode()
 
     assert [printed] == printed.splitlines()
     assert [remark] == [line["remark"] for line in run("decode", stdin=[frame]).lines]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 
 from rocketwire import CommandFlag, RemotingCommand, SerializeType, encode, errors
-from rocketwire_tools.codec.wanted import is_array, is_object
+from rocketwire_tools.codec.expect import is_array, is_object
 from tests.support import golden
 from tests.tools.codec.command import only, refused, run
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from rocketwire.errors import DecodeError
 from rocketwire.wire.layouts.functions import BINARY_HEADER, STORED_MESSAGE
 from rocketwire_tools.codec.__main__ import LAYOUT_NAMES
-from rocketwire_tools.codec.explain import explain
-from rocketwire_tools.codec.layouts import LAYOUTS, layout_rows
-from rocketwire_tools.codec.walk import ranges
+from rocketwire_tools.codec.schema.explain import explain
+from rocketwire_tools.codec.schema.layouts import LAYOUTS, layout_rows
+from rocketwire_tools.codec.schema.walk import ranges
 from tests.support import golden
 from tests.tools.codec.command import only, run
 

@@ -9,8 +9,8 @@ import pytest
 
 from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.messages.operations.registry import CLASSES, OPERATIONS
-from rocketwire_tools.codec.markdown import pages
-from rocketwire_tools.codec.schema import schema
+from rocketwire_tools.codec.schema.markdown import pages
+from rocketwire_tools.codec.schema.schema import schema
 from tests.tools.codec.command import run
 
 DOCS = Path(__file__).parents[3] / "docs" / "protocol"

@@ -12,7 +12,7 @@ import sys
 from typing import IO, TYPE_CHECKING, Final
 
 from rocketwire import __version__
-from rocketwire_tools.codec.lines import (
+from rocketwire_tools.codec.jsonl import (
     Output,
     each_line,
     from_base64,
@@ -23,7 +23,7 @@ from rocketwire_tools.codec.lines import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from rocketwire_tools.codec.lines import Plain
+    from rocketwire_tools.codec.expect import Plain
 
     Commands = Callable[..., argparse.ArgumentParser]
     """``add_parser`` of the object that ``add_subparsers`` gives."""
@@ -232,7 +232,7 @@ def _reader(arguments: argparse.Namespace) -> Callable[[bytes], bytes]:
 
 
 def _decode(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec.decode import Describer, describe_stream
+    from rocketwire_tools.codec.values.decode import Describer, describe_stream
 
     describer = Describer(request_code=arguments.request_code, with_body=not arguments.no_body)
     if arguments.binary:
@@ -244,7 +244,7 @@ def _decode(arguments: argparse.Namespace, output: Output) -> None:
 
 
 def _encode(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec.encode import encode_object
+    from rocketwire_tools.codec.values.encode import encode_object
 
     code: int | None = arguments.request_code
     _translate(
@@ -253,7 +253,7 @@ def _encode(arguments: argparse.Namespace, output: Output) -> None:
 
 
 def _explain(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec.explain import explain_lines
+    from rocketwire_tools.codec.schema.explain import explain_lines
 
     show = sys.stdout.buffer if arguments.text else None
     for source in _sources(arguments):
@@ -268,7 +268,7 @@ def _explain(arguments: argparse.Namespace, output: Output) -> None:
 
 
 def _body(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec import bodies
+    from rocketwire_tools.codec.values import bodies
 
     name: str = arguments.name
     if (problem := bodies.unknown(name)) is not None:
@@ -283,7 +283,7 @@ def _body(arguments: argparse.Namespace, output: Output) -> None:
 
 def _register_body(arguments: argparse.Namespace, output: Output) -> None:
     from rocketwire.versions import CURRENT_VERSION
-    from rocketwire_tools.codec import bodies
+    from rocketwire_tools.codec.values import bodies
 
     compressed: bool = arguments.compressed
     version = int(CURRENT_VERSION) if arguments.version is None else arguments.version
@@ -297,7 +297,7 @@ def _register_body(arguments: argparse.Namespace, output: Output) -> None:
 
 
 def _stored(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec import messages
+    from rocketwire_tools.codec.values import messages
 
     inflate = not arguments.keep_compressed
     if arguments.encode:
@@ -313,7 +313,7 @@ def _stored(arguments: argparse.Namespace, output: Output) -> None:
 
 
 def _message_id(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec import messages
+    from rocketwire_tools.codec.values import messages
 
     unique: bool = arguments.unique
     if arguments.encode:
@@ -324,7 +324,7 @@ def _message_id(arguments: argparse.Namespace, output: Output) -> None:
 
 
 def _properties(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec import messages
+    from rocketwire_tools.codec.values import messages
 
     if arguments.encode:
         _translate(arguments, output, messages.properties_writer)
@@ -334,12 +334,12 @@ def _properties(arguments: argparse.Namespace, output: Output) -> None:
 
 
 def _schema(arguments: argparse.Namespace, output: Output) -> None:
-    from rocketwire_tools.codec.schema import schema
+    from rocketwire_tools.codec.schema.schema import schema
 
     if arguments.markdown is None:
         output.put(schema())
         return
-    from rocketwire_tools.codec.markdown import write_pages
+    from rocketwire_tools.codec.schema.markdown import write_pages
 
     write_pages(arguments.markdown, schema())
 

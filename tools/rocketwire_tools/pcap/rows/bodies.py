@@ -8,7 +8,11 @@ import msgspec
 
 from rocketwire.errors import CodecError
 from rocketwire.messages.operations.registry import OPERATIONS, Raw
-from rocketwire_tools.codec.raw_bodies import body_to_plain, is_registration, registration_to_plain
+from rocketwire_tools.codec.values.raw_bodies import (
+    body_to_plain,
+    is_registration,
+    registration_to_plain,
+)
 
 if TYPE_CHECKING:
     from rocketwire.messages.operations.registry import Body

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from rocketwire.errors import EncodeError
 from rocketwire.messages.operations.registry import CLASSES, ArrayOf
-from rocketwire_tools.codec.lines import parse_object
-from rocketwire_tools.codec.plain import is_body
-from rocketwire_tools.codec.raw_bodies import (
+from rocketwire_tools.codec.jsonl import parse_object
+from rocketwire_tools.codec.values.plain import is_body
+from rocketwire_tools.codec.values.raw_bodies import (
     body_from_plain,
     body_to_plain,
     registration_from_plain,
@@ -19,7 +19,7 @@ from rocketwire_tools.codec.raw_bodies import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_tools.codec.lines import Plain
+    from rocketwire_tools.codec.expect import Plain
 
 BODIES: dict[str, type[Any]] = {name: cls for name, cls in CLASSES.items() if is_body(cls)}
 """Body classes, and parts of them, by their short names in Java."""

@@ -24,12 +24,12 @@ from rocketwire.messages import enums
 from rocketwire.messages._codec.fields import ext_fields_of, fast_codec_of, members_of
 from rocketwire.messages.operations.registry import CLASSES, OPERATIONS, ArrayOf, Raw
 from rocketwire.versions import CURRENT_VERSION, MQVersion
-from rocketwire_tools.codec.layouts import LAYOUTS, layout_rows
-from rocketwire_tools.codec.plain import is_body, is_header, to_plain
+from rocketwire_tools.codec.schema.layouts import LAYOUTS, layout_rows
+from rocketwire_tools.codec.values.plain import is_body, is_header, to_plain
 
 if TYPE_CHECKING:
     from rocketwire.messages.operations.registry import Body, Operation
-    from rocketwire_tools.codec.lines import Plain
+    from rocketwire_tools.codec.expect import Plain
 
 RELEASE: Final = "5.5.0"
 """The release of Java's programs that all of it was held against."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from rocketwire.errors import EncodeError
 
 if TYPE_CHECKING:
-    from rocketwire_tools.codec.lines import Plain
+    from typing import TypeAlias
 
 
 def is_object(value: Plain) -> TypeGuard[dict[str, Plain]]:
@@ -54,3 +54,7 @@ def texts(value: Plain, path: str) -> dict[str, str | None]:
         key: None if item is None else a_text(item, f"{path}.{key}")
         for key, item in an_object(value, path).items()
     }
+
+
+Plain: TypeAlias = Any
+"""What JSON has: None, bool, int, float, str, lists, and dicts with text keys."""

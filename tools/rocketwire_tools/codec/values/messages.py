@@ -6,19 +6,19 @@ from typing import TYPE_CHECKING
 
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
 from rocketwire.wire.message.properties import decode_properties, encode_properties
-from rocketwire_tools.codec.lines import parse_object
-from rocketwire_tools.codec.stored import (
+from rocketwire_tools.codec.expect import an_array, is_object, texts
+from rocketwire_tools.codec.jsonl import parse_object
+from rocketwire_tools.codec.values.stored import (
     id_from_plain,
     id_to_plain,
     stored_from_plain,
     stored_to_plain,
 )
-from rocketwire_tools.codec.wanted import an_array, is_object, texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_tools.codec.lines import Plain
+    from rocketwire_tools.codec.expect import Plain
 
     Translate = Callable[[bytes], Plain]
     Read = Callable[[bytes], bytes]

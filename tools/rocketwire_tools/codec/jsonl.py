@@ -9,22 +9,22 @@ from __future__ import annotations
 import binascii
 import json
 import re
-from typing import IO, TYPE_CHECKING, Any, Final, TypeAlias
+from typing import IO, TYPE_CHECKING, Final
 
 from rocketwire.errors import CodecError, DecodeError, LimitExceededError
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire.wire.json.fastjson import StrictError, strict_dumps, strict_loads
-from rocketwire_tools.codec.wanted import is_object
+from rocketwire_tools.codec.expect import is_object
 from rocketwire_tools.jsonlines import unbroken
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from rocketwire_tools.codec.expect import Plain
+
 MAX_LINE: Final = 4 * MAX_FRAME_LENGTH
 """Most bytes of a line: the largest frame as hex, with a blank after every digit."""
 
-Plain: TypeAlias = Any
-"""What JSON has: None, bool, int, float, str, lists, and dicts with text keys."""
 
 _PREFIX: Final = re.compile(r"(?:(?<=\s)|\A)0[xX]")
 _NO_DIGIT: Final = re.compile(r"[^0-9a-fA-F\s]")

@@ -20,9 +20,9 @@ from rocketwire.wire.checksum import crc32
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import FrameDecoder, RawFrame, split_frame
 from rocketwire.wire.layouts.functions import PREFIX_SIZE
-from rocketwire_tools.codec.lines import refusal
-from rocketwire_tools.codec.plain import located, to_plain
-from rocketwire_tools.codec.raw_bodies import (
+from rocketwire_tools.codec.jsonl import refusal
+from rocketwire_tools.codec.values.plain import located, to_plain
+from rocketwire_tools.codec.values.raw_bodies import (
     body_to_plain,
     is_registration,
     registration_to_plain,
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
     from rocketwire.messages.operations.registry import Body
     from rocketwire.wire.header_fields import Language
-    from rocketwire_tools.codec.lines import Output, Plain
+    from rocketwire_tools.codec.expect import Plain
+    from rocketwire_tools.codec.jsonl import Output
 
 CHUNK: Final = 1 << 16
 """Bytes of a raw stream that are read at once."""

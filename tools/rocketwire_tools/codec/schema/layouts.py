@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire.wire.layouts.compiler.nodes import Node
-    from rocketwire_tools.codec.lines import Plain
+    from rocketwire_tools.codec.expect import Plain
 
 _MAGIC: Final = re.compile(r"\b\d{9,}\b")
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from enum import Enum, IntFlag
 
-    from rocketwire_tools.codec.walk import Range
+    from rocketwire_tools.codec.schema.walk import Range
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LONGEST: Final = 200

@@ -9,7 +9,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.codec.walk import Range
+from rocketwire_tools.codec.schema.walk import Range
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator

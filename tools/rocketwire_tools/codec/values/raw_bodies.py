@@ -19,19 +19,19 @@ from rocketwire.messages.registration import (
 )
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
 from rocketwire.wire.json.fastjson import ANSWER_LIMITS, dumps, loads
-from rocketwire_tools.codec.plain import from_plain, to_plain
-from rocketwire_tools.codec.stored import (
+from rocketwire_tools.codec.expect import a_text, an_array, is_array
+from rocketwire_tools.codec.values.plain import from_plain, to_plain
+from rocketwire_tools.codec.values.stored import (
     batch_from_plain,
     batch_to_plain,
     stored_from_plain,
     stored_to_plain,
 )
-from rocketwire_tools.codec.wanted import a_text, an_array, is_array
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_tools.codec.lines import Plain
+    from rocketwire_tools.codec.expect import Plain
 
 _CHECKPOINTS: Final = 7
 

@@ -14,19 +14,20 @@ from rocketwire.messages.operations.registry import OPERATIONS, ArrayOf, Raw
 from rocketwire.wire.command import RemotingCommand, decode_frame
 from rocketwire.wire.frame import split_frame
 from rocketwire.wire.layouts import functions as layouts
-from rocketwire_tools.codec.decode import body_kind
-from rocketwire_tools.codec.json_members import json_members
-from rocketwire_tools.codec.layouts import LAYOUTS
-from rocketwire_tools.codec.lines import check_length, read_lines
-from rocketwire_tools.codec.meanings import meaning
-from rocketwire_tools.codec.plain import located
-from rocketwire_tools.codec.walk import Range, ranges
+from rocketwire_tools.codec.jsonl import check_length, read_lines
+from rocketwire_tools.codec.schema.descriptions import meaning
+from rocketwire_tools.codec.schema.json_members import json_members
+from rocketwire_tools.codec.schema.layouts import LAYOUTS
+from rocketwire_tools.codec.schema.walk import Range, ranges
+from rocketwire_tools.codec.values.decode import body_kind
+from rocketwire_tools.codec.values.plain import located
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rocketwire.messages.operations.registry import Operation
-    from rocketwire_tools.codec.lines import Output, Plain
+    from rocketwire_tools.codec.expect import Plain
+    from rocketwire_tools.codec.jsonl import Output
 
 _REPEATED: Final = frozenset({"stored"})
 

@@ -18,20 +18,20 @@ from rocketwire.messages._codec.fields import ext_fields_of
 from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.versions import CURRENT_VERSION
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.codec.decode import body_kind, header_class
-from rocketwire_tools.codec.lines import hex_member
-from rocketwire_tools.codec.raw_bodies import (
+from rocketwire_tools.codec.expect import a_text, an_integer, an_object, texts
+from rocketwire_tools.codec.jsonl import hex_member
+from rocketwire_tools.codec.values.decode import body_kind, header_class
+from rocketwire_tools.codec.values.raw_bodies import (
     body_from_plain,
     is_registration,
     registration_from_plain,
 )
-from rocketwire_tools.codec.wanted import a_text, an_integer, an_object, texts
 
 if TYPE_CHECKING:
     from rocketwire.messages._codec.headers import Ext
     from rocketwire.messages.operations.registry import Operation
     from rocketwire.wire.header_fields import Language
-    from rocketwire_tools.codec.lines import Plain
+    from rocketwire_tools.codec.expect import Plain
 
 _KINDS: Final = {"request": 0, "response": CommandFlag.RESPONSE, "oneway": CommandFlag.ONEWAY}
 _KNOWN: Final = frozenset(

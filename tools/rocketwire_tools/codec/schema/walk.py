@@ -37,7 +37,7 @@ from rocketwire.wire.layouts.compiler.nodes import (
     minimum_size,
 )
 from rocketwire.wire.layouts.runtime.parse_errors import bad_count, bad_length, refused
-from rocketwire_tools.codec.layouts import join
+from rocketwire_tools.codec.schema.layouts import join
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping
