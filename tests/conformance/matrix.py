@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rocketwire_tools.conformance import page, report
+from rocketwire_tools.conformance.report import page, report
 from tests.conformance.runs import DRIVERS, PROFILES, Played, java_played, ours_played
 from tests.support.javacache import ROOT
 

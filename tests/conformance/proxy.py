@@ -15,8 +15,8 @@ import trio
 from rocketwire.errors import DecodeError
 from rocketwire.wire.command import RemotingCommand, decode_frame, encode
 from rocketwire.wire.frame import FrameDecoder
-from rocketwire_tools.conformance.link import frame_bytes
-from rocketwire_tools.conformance.target import Address
+from rocketwire_tools.conformance.run.raw_connection import frame_bytes
+from rocketwire_tools.conformance.run.target import Address
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING
 import trio
 
 from rocketwire_tools.conformance.arguments import NUMBERS
-from rocketwire_tools.conformance.case import Profile, VerdictKind
 from rocketwire_tools.conformance.cases import ALL
-from rocketwire_tools.conformance.runner import Run, Settings
+from rocketwire_tools.conformance.model.case import Profile, VerdictKind
+from rocketwire_tools.conformance.run.runner import Run, Settings
 from tests.support import javaarchive
 from tests.support.javacache import INTEROP, ROOT
 from tests.support.javapeers import CURRENT, java, prepare, quick_start
@@ -27,8 +27,8 @@ from tests.support.javapeers import CURRENT, java, prepare, quick_start
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.conformance.case import Case
-    from rocketwire_tools.conformance.verdict import Verdict
+    from rocketwire_tools.conformance.model.case import Case
+    from rocketwire_tools.conformance.run.verdict import Verdict
 
 NAMES = "tests0"
 """The word in all names: the same for every server, so that they get the same bytes."""

@@ -10,12 +10,12 @@ import zlib
 import pytest
 
 from rocketwire.messages.registration import decode_register_broker_body
-from rocketwire_tools.conformance.case import Profile, Severity
 from rocketwire_tools.conformance.cases import ALL
-from rocketwire_tools.conformance.names import Names
-from rocketwire_tools.conformance.packed import Packed
-from rocketwire_tools.conformance.predicates import PREDICATES
-from rocketwire_tools.conformance.steps import Frame, Send
+from rocketwire_tools.conformance.model.case import Profile, Severity
+from rocketwire_tools.conformance.model.packed_body import Packed
+from rocketwire_tools.conformance.model.placeholders import Names
+from rocketwire_tools.conformance.model.predicates import PREDICATES
+from rocketwire_tools.conformance.model.steps import Frame, Send
 
 NAMES = Names("tests0", 7)
 CHECKLIST = range(1, 124)

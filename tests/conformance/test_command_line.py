@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from rocketwire_tools.conformance import target
 from rocketwire_tools.conformance.__main__ import main
 from rocketwire_tools.conformance.cases import ALL
+from rocketwire_tools.conformance.run import target
 from tests.conformance.runs import OURS
 from tests.conformance.servers import (
     AnswersOnce,
@@ -27,7 +27,7 @@ from tests.conformance.servers import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rocketwire_tools.conformance.case import Case
+    from rocketwire_tools.conformance.model.case import Case
 
 
 def nobody() -> str:

@@ -8,10 +8,10 @@ import pytest
 import trio
 
 from rocketwire_tools.conformance.arguments import NUMBERS
-from rocketwire_tools.conformance.case import Case, VerdictKind
 from rocketwire_tools.conformance.cases import ALL
-from rocketwire_tools.conformance.runner import Settings, play, random_word
-from rocketwire_tools.conformance.target import Address, Target
+from rocketwire_tools.conformance.model.case import Case, VerdictKind
+from rocketwire_tools.conformance.run.runner import Settings, play, random_word
+from rocketwire_tools.conformance.run.target import Address, Target
 from tests.conformance.defects import DEFECTS
 from tests.conformance.proxy import Defect, proxied
 from tests.support.nameservers import OurNameServer
@@ -19,7 +19,7 @@ from tests.support.nameservers import OurNameServer
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_tools.conformance.verdict import Verdict
+    from rocketwire_tools.conformance.run.verdict import Verdict
 
 CASES: dict[str, Case] = {case.id: case for case in ALL}
 IMPATIENT = 0.3

@@ -8,8 +8,7 @@ import pytest
 
 import rocketwire_tools.conformance
 from rocketwire.wire.command import RemotingCommand, encode
-from rocketwire_tools.conformance.case import Case, VerdictKind
-from rocketwire_tools.conformance.diff import (
+from rocketwire_tools.conformance.compare.diff import (
     KNOWN_FILE,
     Known,
     compare,
@@ -17,9 +16,10 @@ from rocketwire_tools.conformance.diff import (
     known_differences,
     read_known,
 )
-from rocketwire_tools.conformance.link import Arrival
-from rocketwire_tools.conformance.names import Names
-from rocketwire_tools.conformance.verdict import Observation, Verdict
+from rocketwire_tools.conformance.model.case import Case, VerdictKind
+from rocketwire_tools.conformance.model.placeholders import Names
+from rocketwire_tools.conformance.run.raw_connection import Arrival
+from rocketwire_tools.conformance.run.verdict import Observation, Verdict
 
 CASE = Case(id="ns/1/1", requirement="", evidence="", steps=())
 NAMES = Names("run", 0)

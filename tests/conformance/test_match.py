@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from rocketwire_tools.conformance import match
-from rocketwire_tools.conformance.names import Names
-from rocketwire_tools.conformance.outcomes import (
+from rocketwire_tools.conformance.model.outcomes import (
     ANY,
     NO_BODY,
     NO_EXT,
@@ -22,6 +20,8 @@ from rocketwire_tools.conformance.outcomes import (
     Ordered,
     Text,
 )
+from rocketwire_tools.conformance.model.placeholders import Names
+from rocketwire_tools.conformance.run import match
 
 NAMES = Names("run", 7)
 TOPIC = NAMES.text("{topic}")

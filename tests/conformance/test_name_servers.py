@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_tools.conformance.arguments import NUMBERS
-from rocketwire_tools.conformance.diff import judge, known_differences
+from rocketwire_tools.conformance.compare.diff import judge, known_differences
 from tests.conformance.runs import NAMES, Played
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.diff import Known
+    from rocketwire_tools.conformance.compare.diff import Known
 
 
 SUPPORT = Path(__file__).parents[2] / "docs" / "support.md"

@@ -15,16 +15,16 @@ import trio
 
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_tools.conformance.arguments import address
-from rocketwire_tools.conformance.recording import Cutter, Event, Tap, read, write
-from rocketwire_tools.conformance.replay import replay
-from rocketwire_tools.conformance.target import free_port
+from rocketwire_tools.conformance.compare.recording import Cutter, Event, Tap, read, write
+from rocketwire_tools.conformance.compare.replay import replay
+from rocketwire_tools.conformance.model.ports import free_port
 from tests.conformance.servers import answers_rubbish, closes_at_once, listening, status_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
     from pathlib import Path
 
-    from rocketwire_tools.conformance.diff import Difference
+    from rocketwire_tools.conformance.compare.diff import Difference
 
     Handler = Callable[[trio.SocketStream], Awaitable[object]]
 

@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 import pytest
 
 from rocketwire import __version__
-from rocketwire_tools.conformance import page, report
-from rocketwire_tools.conformance.case import Case, Severity, VerdictKind
-from rocketwire_tools.conformance.terminal import Terminal
-from rocketwire_tools.conformance.verdict import Verdict
+from rocketwire_tools.conformance.model.case import Case, Severity, VerdictKind
+from rocketwire_tools.conformance.report import page, report
+from rocketwire_tools.conformance.report.terminal import Terminal
+from rocketwire_tools.conformance.run.verdict import Verdict
 
 DATE = "2026-11-23T20:40:00+00:00"
 

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.conformance.case import Profile, VerdictKind
 from rocketwire_tools.conformance.cases import ALL
-from rocketwire_tools.conformance.runner import Settings
+from rocketwire_tools.conformance.model.case import Profile, VerdictKind
+from rocketwire_tools.conformance.run.runner import Settings
 from tests.conformance.runs import NAMES, javas, play
 from tests.support.javacache import ROOT
 

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_tools.conformance.arguments import NUMBERS
-from rocketwire_tools.conformance.case import VerdictKind
 from rocketwire_tools.conformance.cases import ALL
-from rocketwire_tools.conformance.runner import Run, Settings
-from rocketwire_tools.conformance.target import Address, Target
+from rocketwire_tools.conformance.model.case import VerdictKind
+from rocketwire_tools.conformance.run.runner import Run, Settings
+from rocketwire_tools.conformance.run.target import Address, Target
 from tests.support.nameservers import name_server
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from rocketwire_tools.conformance.verdict import Verdict
+    from rocketwire_tools.conformance.run.verdict import Verdict
 
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 

@@ -14,8 +14,8 @@ from rocketwire.errors import DecodeError
 from rocketwire.messages.operations.registry import CLASSES
 from rocketwire.wire.command import CommandDecoder, decode, encode
 from rocketwire_tools.codec.values.raw_bodies import body_to_plain, registration_to_plain
-from rocketwire_tools.conformance import vectors
 from rocketwire_tools.conformance.__main__ import main
+from rocketwire_tools.conformance.vectors import vectors
 from tests.fuzz.headers import neutral
 from tests.messages import test_vectors as typed
 from tests.support.javacache import ROOT
@@ -193,7 +193,7 @@ def test_an_installed_package_brings_the_fixtures_along(
     build = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]
     goal = build["targets"]["wheel"]["force-include"]["tests/fixtures"]
     module = Path(vectors.__file__)
-    assert goal == f"{'/'.join(module.parts[-3:-1])}/fixtures"
+    assert goal == f"{'/'.join(module.parts[-4:-1])}/fixtures"
 
     package = tmp_path.joinpath("lib", "python3", "site-packages", *module.parts[-3:-1])
     monkeypatch.setattr(vectors, "HERE", package)

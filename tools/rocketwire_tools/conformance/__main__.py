@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire import __version__
-from rocketwire_tools.conformance import page, report, terminal
 from rocketwire_tools.conformance.arguments import (
     FAILED,
     NUMBERS,
@@ -31,24 +30,25 @@ from rocketwire_tools.conformance.arguments import (
     output,
     start_command,
 )
-from rocketwire_tools.conformance.case import Profile, VerdictKind
 from rocketwire_tools.conformance.cases import ALL
-from rocketwire_tools.conformance.diff_command import diff
-from rocketwire_tools.conformance.explaining import explain
+from rocketwire_tools.conformance.compare.diff_command import diff
+from rocketwire_tools.conformance.compare.record_command import record_command, replay_command
 from rocketwire_tools.conformance.interrupts import until_interrupted
-from rocketwire_tools.conformance.play import UnreachableError
-from rocketwire_tools.conformance.probing import PROBE_SECONDS, probe
-from rocketwire_tools.conformance.record_command import record_command, replay_command
-from rocketwire_tools.conformance.runner import Run, Settings
+from rocketwire_tools.conformance.model.case import Profile, VerdictKind
+from rocketwire_tools.conformance.report import page, report, terminal
+from rocketwire_tools.conformance.report.explain import explain
+from rocketwire_tools.conformance.run.executor import UnreachableError
+from rocketwire_tools.conformance.run.probe import PROBE_SECONDS, probe
+from rocketwire_tools.conformance.run.runner import Run, Settings
+from rocketwire_tools.conformance.run.target import CommandError, NotStartedError, Target
+from rocketwire_tools.conformance.run.verdict import Verdict
 from rocketwire_tools.conformance.selection import select
-from rocketwire_tools.conformance.target import CommandError, NotStartedError, Target
-from rocketwire_tools.conformance.vectors_command import vectors
-from rocketwire_tools.conformance.verdict import Verdict
+from rocketwire_tools.conformance.vectors.command import vectors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rocketwire_tools.conformance.case import Case
+    from rocketwire_tools.conformance.model.case import Case
 
 _EPILOG: Final = """\
 other commands:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from rocketwire_tools.conformance.cases import ALL
-from rocketwire_tools.conformance.target import Address
+from rocketwire_tools.conformance.run.target import Address
 
 PASSED: Final = 0
 FAILED: Final = 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.conformance.case import Case
+    from rocketwire_tools.conformance.model.case import Case
 
 
 def under(case_id: str, prefix: str) -> bool:

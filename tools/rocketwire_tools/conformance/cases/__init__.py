@@ -6,7 +6,7 @@ A case is ``Case(id=..., requirement=..., evidence=..., steps=(...))``; look at 
 
 * Addresses: ``transport/N``, ``ns/CODE/N``, ``ns/route/N``, ``ns/config/N``, ``process/N``, ``tls/N``.  Never reuse a number.
 * Steps (``steps.py``): ``Ask`` (send, await the answer of that number), ``Send`` + ``Expect`` (literal bytes and frames),
-  ``Until`` (poll), ``Open``, ``Close``, ``Wait``, ``Restart``, ``Call`` (an async function of the play).  ``build.py`` has
+  ``Until`` (poll), ``Open``, ``Close``, ``Wait``, ``Restart``, ``Call`` (an async function of the play).  ``requests.py`` has
   short forms: ``ask(105, {"topic": "{topic}"}, found(...))``, ``register(...)``, ``until(...)``.
 * Outcomes (``outcomes.py``): ``Answer``, ``Closed``, ``Silence``, ``Incoming`` (905), ``RawBytes``; several are allowed.
   An ``Answer`` wants no remark and no body unless told otherwise; ext fields are free unless told.
@@ -24,11 +24,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire_tools.conformance.cases import (
-    acting,
+    acting_master,
     binary_headers,
     checksums,
     config,
     config_updates,
+    connection_loss,
     dialects,
     flags,
     headers,
@@ -36,8 +37,8 @@ from rocketwire_tools.conformance.cases import (
     kv_values,
     lists,
     liveness,
-    lost,
     mappings,
+    master_change,
     members,
     names_and_sizes,
     notifications,
@@ -52,7 +53,6 @@ from rocketwire_tools.conformance.cases import (
     registration_bodies,
     registration_headers,
     routes,
-    succession,
     tls,
     topics,
     transport,
@@ -62,7 +62,7 @@ from rocketwire_tools.conformance.cases import (
 )
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.case import Case
+    from rocketwire_tools.conformance.model.case import Case
 
 MODULES = (
     transport,
@@ -72,18 +72,18 @@ MODULES = (
     kv,
     kv_values,
     registration,
-    succession,
+    master_change,
     registration_headers,
     registration_bodies,
     checksums,
     packed_bodies,
     old_brokers,
     names_and_sizes,
-    acting,
+    acting_master,
     notifications,
     mappings,
     unregistration,
-    lost,
+    connection_loss,
     versions,
     liveness,
     routes,

@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-from rocketwire_tools.conformance.build import ask, found, no_entry, unsupported
-from rocketwire_tools.conformance.case import ALL_PROFILES, SINCE_5_3, Case, Profile
-from rocketwire_tools.conformance.outcomes import Answer, Closed
-from rocketwire_tools.conformance.steps import Expect, Frame, Send
+from rocketwire_tools.conformance.model.case import ALL_PROFILES, SINCE_5_3, Case, Profile
+from rocketwire_tools.conformance.model.outcomes import Answer, Closed
+from rocketwire_tools.conformance.model.requests import ask, found, no_entry, unsupported
+from rocketwire_tools.conformance.model.steps import Expect, Frame, Send
 
 BINARY: Final = "RocketMQSerializable.rocketMQProtocolDecode @ 5.5.0"
 

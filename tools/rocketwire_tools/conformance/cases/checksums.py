@@ -5,15 +5,15 @@ from __future__ import annotations
 import zlib
 from typing import Final
 
-from rocketwire_tools.conformance.body_cases import ACCEPTED, body_case
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.cases.body_cases import ACCEPTED, body_case
+from rocketwire_tools.conformance.model.case import Case, Severity
+from rocketwire_tools.conformance.model.outcomes import Answer
+from rocketwire_tools.conformance.model.requests import (
     ask,
     broker_ext,
     register,
     registration,
 )
-from rocketwire_tools.conformance.case import Case, Severity
-from rocketwire_tools.conformance.outcomes import Answer
 
 CHECKSUM: Final = "DefaultRequestProcessor.checksum @ 5.5.0"
 MISMATCH: Final = Answer(code=1, ext={}, remark="crc32 not match")

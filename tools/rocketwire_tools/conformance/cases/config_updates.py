@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.build import ask, found
-from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
-from rocketwire_tools.conformance.outcomes import Answer, Check
-from rocketwire_tools.conformance.steps import Call
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.model.outcomes import Answer, Check
+from rocketwire_tools.conformance.model.requests import ask, found
+from rocketwire_tools.conformance.model.steps import Call
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.play import Play
+    from rocketwire_tools.conformance.run.executor import Play
 
 UPDATE: Final = "DefaultRequestProcessor.updateConfig, Configuration.update @ 5.5.0"
 DENIED: Final = "DefaultRequestProcessor.validateBlackListConfigExist @ 5.5.0"

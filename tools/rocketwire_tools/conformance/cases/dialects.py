@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.model.outcomes import Text
+from rocketwire_tools.conformance.model.requests import (
     ask,
     broker_ext,
     found,
     register,
     registration,
 )
-from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
-from rocketwire_tools.conformance.outcomes import Text
 
 ROUTE: Final = {"topic": "{topic}"}
 ANSWER: Final = "ClientRequestProcessor.getRouteInfoByTopic @ 5.5.0"

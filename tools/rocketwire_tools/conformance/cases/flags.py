@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import ask, found, unsupported
-from rocketwire_tools.conformance.case import SINCE_5_3, Case
-from rocketwire_tools.conformance.outcomes import ANY, Answer, Silence
-from rocketwire_tools.conformance.steps import Expect, Request, Send
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case
+from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Silence
+from rocketwire_tools.conformance.model.requests import ask, found, unsupported
+from rocketwire_tools.conformance.model.steps import Expect, Request, Send
 
 DISPATCH: Final = "NettyRemotingAbstract.processMessageReceived, processRequestCommand @ 5.5.0"
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import ask, no_entry, unsupported
-from rocketwire_tools.conformance.case import (
+from rocketwire_tools.conformance.model.case import (
     ALL_PROFILES,
     ONLY_5_5,
     SINCE_5_3,
@@ -13,8 +12,9 @@ from rocketwire_tools.conformance.case import (
     Profile,
     Severity,
 )
-from rocketwire_tools.conformance.outcomes import Answer, Closed
-from rocketwire_tools.conformance.steps import Expect, Frame, Send
+from rocketwire_tools.conformance.model.outcomes import Answer, Closed
+from rocketwire_tools.conformance.model.requests import ask, no_entry, unsupported
+from rocketwire_tools.conformance.model.steps import Expect, Frame, Send
 
 WORDS: Final = {Severity.MUST: "MUST", Severity.SHOULD: "SHOULD", Severity.NOTE: "MAY"}
 DECODE: Final = "RemotingCommand.decode, RemotingSerializable.decode @ 5.5.0"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.build import OK_BARE, ask, found
-from rocketwire_tools.conformance.case import ONLY_5_5, Case, Severity
-from rocketwire_tools.conformance.outcomes import ANY, Answer, Json, Text
+from rocketwire_tools.conformance.model.case import ONLY_5_5, Case, Severity
+from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Json, Text
+from rocketwire_tools.conformance.model.requests import OK_BARE, ask, found
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import OK, ask, found
-from rocketwire_tools.conformance.case import Case, Severity
-from rocketwire_tools.conformance.outcomes import Answer, Json
-from rocketwire_tools.conformance.steps import Restart
+from rocketwire_tools.conformance.model.case import Case, Severity
+from rocketwire_tools.conformance.model.outcomes import Answer, Json
+from rocketwire_tools.conformance.model.requests import OK, ask, found
+from rocketwire_tools.conformance.model.steps import Restart
 
 ENTRY: Final = {"namespace": "{namespace}", "key": "{key}"}
 SPACE: Final = {"namespace": "{namespace}"}

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case
+from rocketwire_tools.conformance.model.outcomes import (
+    AllOf,
+    Answer,
+    Contains,
+    Has,
+    Json,
+    Lacks,
+    Text,
+)
+from rocketwire_tools.conformance.model.requests import (
     ONE_SETTING,
     OTHER_SETTING,
     ask,
@@ -13,16 +23,6 @@ from rocketwire_tools.conformance.build import (
     register,
     registration,
     topic_config,
-)
-from rocketwire_tools.conformance.case import SINCE_5_3, Case
-from rocketwire_tools.conformance.outcomes import (
-    AllOf,
-    Answer,
-    Contains,
-    Has,
-    Json,
-    Lacks,
-    Text,
 )
 
 LISTS: Final = "RouteInfoManager.getAllTopicList @ 5.5.0"

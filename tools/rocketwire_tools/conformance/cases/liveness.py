@@ -4,17 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import (
-    NO_ROUTE,
-    ask,
-    broker_ext,
-    data_version,
-    found,
-    register,
-    until,
-)
-from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
-from rocketwire_tools.conformance.outcomes import (
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.model.outcomes import (
     ANY,
     Answer,
     Closed,
@@ -23,7 +14,16 @@ from rocketwire_tools.conformance.outcomes import (
     Lacks,
     Silence,
 )
-from rocketwire_tools.conformance.steps import Expect, Open, Request, Send, Step, Wait
+from rocketwire_tools.conformance.model.requests import (
+    NO_ROUTE,
+    ask,
+    broker_ext,
+    data_version,
+    found,
+    register,
+    until,
+)
+from rocketwire_tools.conformance.model.steps import Expect, Open, Request, Send, Step, Wait
 
 HEARTBEAT: Final = "DefaultRequestProcessor.brokerHeartbeat, RouteInfoManager.updateBrokerInfoUpdateTimestamp @ 5.5.0"
 QUERY: Final = "DefaultRequestProcessor.queryBrokerTopicConfig, RouteInfoManager.isBrokerTopicConfigChanged @ 5.5.0"

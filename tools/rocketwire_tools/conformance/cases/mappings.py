@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.model.outcomes import Answer, Has, Json, Lacks, Like, Text
+from rocketwire_tools.conformance.model.requests import (
     ask,
     broker_ext,
     data_version,
@@ -12,8 +14,6 @@ from rocketwire_tools.conformance.build import (
     register,
     registration,
 )
-from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
-from rocketwire_tools.conformance.outcomes import Answer, Has, Json, Lacks, Like, Text
 
 FILTERS: Final = "RouteInfoManager.registerBroker, pickupTopicRouteData (filterServerTable) @ 5.5.0"
 MAPPINGS: Final = "RouteInfoManager.registerBroker (topicQueueMappingInfoTable) @ 5.5.0"

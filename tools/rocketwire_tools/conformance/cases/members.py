@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import ask, broker_ext, found, register
-from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
-from rocketwire_tools.conformance.outcomes import ANY, Json, Text
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.model.outcomes import ANY, Json, Text
+from rocketwire_tools.conformance.model.requests import ask, broker_ext, found, register
 
 HANDLER: Final = (
     "DefaultRequestProcessor.getBrokerMemberGroup, RouteInfoManager.getBrokerMemberGroup @ 5.5.0"

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import (
-    ask,
-    broker_ext,
-    found,
-    no_entry,
-    register,
-    registration,
-)
-from rocketwire_tools.conformance.case import ONLY_5_5, SINCE_5_3, Case
 from rocketwire_tools.conformance.cases.transport import NOTHING, WHOLE
-from rocketwire_tools.conformance.outcomes import (
+from rocketwire_tools.conformance.model.case import ONLY_5_5, SINCE_5_3, Case
+from rocketwire_tools.conformance.model.outcomes import (
     AllOf,
     Answer,
     Closed,
@@ -23,7 +15,15 @@ from rocketwire_tools.conformance.outcomes import (
     Json,
     Text,
 )
-from rocketwire_tools.conformance.steps import Expect, Frame, Request, Send, Step, Wait
+from rocketwire_tools.conformance.model.requests import (
+    ask,
+    broker_ext,
+    found,
+    no_entry,
+    register,
+    registration,
+)
+from rocketwire_tools.conformance.model.steps import Expect, Frame, Request, Send, Step, Wait
 
 DECODER: Final = "NettyDecoder.decode @ 5.5.0"
 LARGEST: Final = 16_777_216

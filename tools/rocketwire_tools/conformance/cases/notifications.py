@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.model.outcomes import Has, Incoming, Json, Silence
+from rocketwire_tools.conformance.model.requests import (
     OTHER_SETTING,
     ask,
     broker_ext,
@@ -12,14 +14,12 @@ from rocketwire_tools.conformance.build import (
     register,
     unregister,
 )
-from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
-from rocketwire_tools.conformance.outcomes import Has, Incoming, Json, Silence
-from rocketwire_tools.conformance.steps import Ask, Close, Expect, Listen
+from rocketwire_tools.conformance.model.steps import Ask, Close, Expect, Listen
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire_tools.conformance.steps import Step
+    from rocketwire_tools.conformance.model.steps import Step
 
 NOTIFY: Final = "RouteInfoManager.notifyMinBrokerIdChanged @ 5.5.0"
 JOINED: Final = f"{NOTIFY}, registerBroker"

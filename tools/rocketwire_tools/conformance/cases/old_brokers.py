@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Has, Json, Outcome
+from rocketwire_tools.conformance.model.requests import (
     FAILED,
     NO_ROUTE,
     ask,
@@ -15,8 +17,6 @@ from rocketwire_tools.conformance.build import (
     unregister,
     until,
 )
-from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
-from rocketwire_tools.conformance.outcomes import ANY, Answer, Has, Json, Outcome
 
 HANDLER: Final = "DefaultRequestProcessor.registerBroker @ 5.5.0"
 BODY: Final = "RegisterBrokerBody.decode, TopicConfigSerializeWrapper @ 5.5.0"

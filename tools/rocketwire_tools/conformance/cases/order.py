@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case
+from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Has, Json, Like, Text
+from rocketwire_tools.conformance.model.requests import (
     ONE_SETTING,
     OTHER_SETTING,
     ask,
@@ -12,8 +14,6 @@ from rocketwire_tools.conformance.build import (
     register,
     until,
 )
-from rocketwire_tools.conformance.case import SINCE_5_3, Case
-from rocketwire_tools.conformance.outcomes import ANY, Answer, Has, Json, Like, Text
 
 ROUTE: Final = {"topic": "{topic}"}
 ANSWER: Final = "ClientRequestProcessor.getRouteInfoByTopic @ 5.5.0"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.model.case import SINCE_5_3, SINCE_5_5_1, Case
+from rocketwire_tools.conformance.model.outcomes import Answer, Silence
+from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ask,
     found,
@@ -12,12 +14,10 @@ from rocketwire_tools.conformance.build import (
     unsupported,
     until,
 )
-from rocketwire_tools.conformance.case import SINCE_5_3, SINCE_5_5_1, Case
-from rocketwire_tools.conformance.outcomes import Answer, Silence
-from rocketwire_tools.conformance.steps import Call, Expect, Request, Send
+from rocketwire_tools.conformance.model.steps import Call, Expect, Request, Send
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.play import Play
+    from rocketwire_tools.conformance.run.executor import Play
 
 SUBMIT: Final = "NettyRemotingAbstract.processRequestCommand @ 5.5.0"
 BUSY: Final = Answer(

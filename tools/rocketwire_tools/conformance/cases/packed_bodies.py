@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.body_cases import ACCEPTED, THROWN, body_case, route_with
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.cases.body_cases import ACCEPTED, THROWN, body_case, route_with
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Severity
+from rocketwire_tools.conformance.model.outcomes import ANY, Answer
+from rocketwire_tools.conformance.model.packed_body import Packed
+from rocketwire_tools.conformance.model.requests import (
     registration,
 )
-from rocketwire_tools.conformance.case import SINCE_5_3, Severity
-from rocketwire_tools.conformance.outcomes import ANY, Answer
-from rocketwire_tools.conformance.packed import Packed
 
 CASES: Final = (
     body_case(

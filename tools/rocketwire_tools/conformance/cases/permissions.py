@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.model.case import Case
+from rocketwire_tools.conformance.model.outcomes import Answer, Has, Json
+from rocketwire_tools.conformance.model.requests import (
     ask,
     broker_ext,
     data_version,
@@ -13,8 +15,6 @@ from rocketwire_tools.conformance.build import (
     registration,
     topic_config,
 )
-from rocketwire_tools.conformance.case import Case
-from rocketwire_tools.conformance.outcomes import Answer, Has, Json
 
 CHANGE: Final = "RouteInfoManager.operateWritePermOfBroker @ 5.5.0"
 REGISTER: Final = "RouteInfoManager.registerBroker, isTopicConfigChanged @ 5.5.0"

@@ -5,10 +5,10 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-from rocketwire_tools.conformance.build import ask, found
-from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
-from rocketwire_tools.conformance.outcomes import Closed, Silence
-from rocketwire_tools.conformance.steps import Expect, Open, Request, Send
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.model.outcomes import Closed, Silence
+from rocketwire_tools.conformance.model.requests import ask, found
+from rocketwire_tools.conformance.model.steps import Expect, Open, Request, Send
 
 DETECT: Final = "NettyRemotingServer.HandshakeHandler.decode @ 5.5.0"
 V1: Final = "HAProxyMessageDecoder (netty 4.1) behind NettyRemotingServer.HandshakeHandler @ 5.5.0"

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire_tools.conformance.build import ask
-from rocketwire_tools.conformance.case import SINCE_5_3, Case, Profile, Severity
-from rocketwire_tools.conformance.outcomes import ANY, Answer
-from rocketwire_tools.conformance.steps import Call
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Profile, Severity
+from rocketwire_tools.conformance.model.outcomes import ANY, Answer
+from rocketwire_tools.conformance.model.requests import ask
+from rocketwire_tools.conformance.model.steps import Call
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.play import Play
-    from rocketwire_tools.conformance.target import Finished
+    from rocketwire_tools.conformance.run.executor import Play
+    from rocketwire_tools.conformance.run.target import Finished
 
 STARTUP: Final = (
     "NamesrvStartup.parseCommandlineAndConfigFile, createAndStartNamesrvController @ 5.5.0"

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case
+from rocketwire_tools.conformance.model.outcomes import Answer, Contains, Has, Json, Text
+from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ONE_SETTING,
     ask,
@@ -17,9 +19,7 @@ from rocketwire_tools.conformance.build import (
     unregister,
     until,
 )
-from rocketwire_tools.conformance.case import SINCE_5_3, Case
-from rocketwire_tools.conformance.outcomes import Answer, Contains, Has, Json, Text
-from rocketwire_tools.conformance.steps import Request, Send
+from rocketwire_tools.conformance.model.steps import Request, Send
 
 REGISTER: Final = "RouteInfoManager.registerBroker @ 5.5.0"
 HANDLER: Final = "DefaultRequestProcessor.registerBroker @ 5.5.0"

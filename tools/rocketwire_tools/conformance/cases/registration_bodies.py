@@ -4,8 +4,16 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.body_cases import ACCEPTED, BODY, THROWN, body_case, route_with
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.cases.body_cases import (
+    ACCEPTED,
+    BODY,
+    THROWN,
+    body_case,
+    route_with,
+)
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.model.outcomes import Answer, Has, Json, Like
+from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ask,
     broker_ext,
@@ -15,8 +23,6 @@ from rocketwire_tools.conformance.build import (
     registration,
     topic_config,
 )
-from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
-from rocketwire_tools.conformance.outcomes import Answer, Has, Json, Like
 
 EXTRACT: Final = "DefaultRequestProcessor.extractRegisterBrokerBodyFromRequest @ 5.5.0"
 

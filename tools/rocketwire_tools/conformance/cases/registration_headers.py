@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.model.case import Case, Severity
+from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Has, Json, Like, Outcome
+from rocketwire_tools.conformance.model.requests import (
     ask,
     broker_ext,
     found,
@@ -12,8 +14,6 @@ from rocketwire_tools.conformance.build import (
     registration,
     unregister,
 )
-from rocketwire_tools.conformance.case import Case, Severity
-from rocketwire_tools.conformance.outcomes import ANY, Answer, Has, Json, Like, Outcome
 
 ACCEPTED: Final = Answer(ext={})
 THROWN: Final = Answer(code=1, remark=Like(".+"), ext=None)

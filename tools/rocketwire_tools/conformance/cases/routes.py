@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case
+from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Has, Json, Like, Text
+from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ask,
     broker_ext,
@@ -13,9 +15,7 @@ from rocketwire_tools.conformance.build import (
     registration,
     topic_config,
 )
-from rocketwire_tools.conformance.case import SINCE_5_3, Case
-from rocketwire_tools.conformance.outcomes import ANY, Answer, Has, Json, Like, Text
-from rocketwire_tools.conformance.steps import Expect, Request, Send
+from rocketwire_tools.conformance.model.steps import Expect, Request, Send
 
 ROUTE: Final = {"topic": "{topic}"}
 PICKUP: Final = "RouteInfoManager.pickupTopicRouteData @ 5.5.0"

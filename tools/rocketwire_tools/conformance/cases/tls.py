@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.build import NO_ROUTE, ask, found, register, until
-from rocketwire_tools.conformance.case import Case
-from rocketwire_tools.conformance.outcomes import Closed
-from rocketwire_tools.conformance.steps import Close, Expect, Open, Request, Send
+from rocketwire_tools.conformance.model.case import Case
+from rocketwire_tools.conformance.model.outcomes import Closed
+from rocketwire_tools.conformance.model.requests import NO_ROUTE, ask, found, register, until
+from rocketwire_tools.conformance.model.steps import Close, Expect, Open, Request, Send
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.steps import Step
+    from rocketwire_tools.conformance.model.steps import Step
 
 HANDLER: Final = "NettyRemotingServer.TlsModeHandler.channelRead0 @ 5.5.0"
 TLS: Final = frozenset({"tls"})

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from rocketwire_tools.conformance.build import (
-    FAILED,
-    NO_ROUTE,
-    ask,
-    broker_ext,
-    found,
-    register,
-)
-from rocketwire_tools.conformance.case import ONLY_5_5, SINCE_5_3, Case
-from rocketwire_tools.conformance.outcomes import (
+from rocketwire_tools.conformance.model.case import ONLY_5_5, SINCE_5_3, Case
+from rocketwire_tools.conformance.model.outcomes import (
     AllOf,
     Answer,
     Contains,
     Has,
     Json,
     Lacks,
+)
+from rocketwire_tools.conformance.model.requests import (
+    FAILED,
+    NO_ROUTE,
+    ask,
+    broker_ext,
+    found,
+    register,
 )
 
 DELETE: Final = "RouteInfoManager.deleteTopic @ 5.5.0"

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import struct
 
-from rocketwire_tools.conformance.build import ask, found, no_entry, until
-from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
-from rocketwire_tools.conformance.outcomes import ANY, Answer, Closed, Silence
-from rocketwire_tools.conformance.steps import Expect, Frame, Open, Request, Send
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Closed, Silence
+from rocketwire_tools.conformance.model.requests import ask, found, no_entry, until
+from rocketwire_tools.conformance.model.steps import Expect, Frame, Open, Request, Send
 
 DECODER = "NettyDecoder.decode @ 5.5.0"
 HEADER_LENGTH = "RemotingCommand.getHeaderLength @ 5.5.0"

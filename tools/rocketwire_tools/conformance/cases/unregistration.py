@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.model.outcomes import Answer, Has, Json, Lacks, Silence
+from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ask,
     broker_ext,
@@ -15,9 +17,7 @@ from rocketwire_tools.conformance.build import (
     unregister,
     until,
 )
-from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
-from rocketwire_tools.conformance.outcomes import Answer, Has, Json, Lacks, Silence
-from rocketwire_tools.conformance.steps import Expect, Request, Send, Step
+from rocketwire_tools.conformance.model.steps import Expect, Request, Send, Step
 
 UNREGISTER: Final = "RouteInfoManager.unRegisterBroker @ 5.5.0"
 HANDLER: Final = "DefaultRequestProcessor.unregisterBroker @ 5.5.0"

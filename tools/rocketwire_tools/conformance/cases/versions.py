@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.build import (
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case
+from rocketwire_tools.conformance.model.outcomes import (
+    ANY,
+    Answer,
+    Has,
+    Json,
+    Lacks,
+    Text,
+)
+from rocketwire_tools.conformance.model.requests import (
     FAILED,
     ask,
     broker_ext,
@@ -13,18 +22,9 @@ from rocketwire_tools.conformance.build import (
     register,
     registration,
 )
-from rocketwire_tools.conformance.case import SINCE_5_3, Case
-from rocketwire_tools.conformance.outcomes import (
-    ANY,
-    Answer,
-    Has,
-    Json,
-    Lacks,
-    Text,
-)
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.steps import Step
+    from rocketwire_tools.conformance.model.steps import Step
 
 HEARTBEAT: Final = "DefaultRequestProcessor.brokerHeartbeat, RouteInfoManager.updateBrokerInfoUpdateTimestamp @ 5.5.0"
 QUERY: Final = "DefaultRequestProcessor.queryBrokerTopicConfig, RouteInfoManager.isBrokerTopicConfigChanged @ 5.5.0"

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire_tools.conformance.build import ask, broker_ext, found, register, registration
-from rocketwire_tools.conformance.case import SINCE_5_3, Case, Severity
-from rocketwire_tools.conformance.outcomes import Has, Json, Lacks, Like, Text
+from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Severity
+from rocketwire_tools.conformance.model.outcomes import Has, Json, Lacks, Like, Text
+from rocketwire_tools.conformance.model.requests import (
+    ask,
+    broker_ext,
+    found,
+    register,
+    registration,
+)
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.steps import Step
+    from rocketwire_tools.conformance.model.steps import Step
 
 FILTER: Final = "ZoneRouteRPCHook.doAfterResponse, filterByZoneName @ 5.5.0"
 REGISTER: Final = "RouteInfoManager.registerBroker @ 5.5.0"

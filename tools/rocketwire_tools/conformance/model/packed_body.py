@@ -1,0 +1,56 @@
+"""``Packed``: the body of a registration with ``compressed`` = true, as data, so that wrong ones can be said as well."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import zlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from rocketwire_tools.conformance.model.placeholders import Names
+
+VERSION: Final = '{"counter":1,"stateVersion":0,"timestamp":1000}'
+
+
+def _sized(text: str) -> bytes:
+    data = text.encode()
+    return struct.pack(">i", len(data)) + data
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Packed:
+    """A packed registration body; its texts get the names of the run put in, and lengths fit what comes of that.
+
+    Attributes:
+        topics: one line each: name, read queues, write queues, permission, filter type, attributes; single blanks between.
+        version: JSON of the data version.
+        filters: JSON of the filter servers.
+        mappings: JSON of each static mapping; None for a body without that part, as before 5.0.0.
+        tail: bytes behind the last part.
+        form: ``zlib``, ``gzip``, or ``plain`` for not compressed at all.
+        cut: bytes to leave out at the end of the parts.
+    """
+
+    topics: tuple[str, ...] = ("{topic} 8 8 6 SINGLE_TAG {}", "{topicB} 8 8 6 SINGLE_TAG {}")
+    version: str = VERSION
+    filters: str = "[]"
+    mappings: tuple[str, ...] | None = ()
+    tail: bytes = b""
+    form: str = "zlib"
+    cut: int = 0
+
+    def encoded(self, names: Names) -> bytes:
+        """The bytes, with the names of one run."""
+        parts = [_sized(names.text(self.version)), struct.pack(">i", len(self.topics))]
+        parts += [_sized(names.text(topic)) for topic in self.topics]
+        parts.append(_sized(names.text(self.filters)))
+        if self.mappings is not None:
+            parts.append(struct.pack(">i", len(self.mappings)))
+            parts += [_sized(names.text(mapping)) for mapping in self.mappings]
+        data = b"".join(parts)
+        data = data[: len(data) - self.cut] + self.tail
+        if self.form == "zlib":
+            return zlib.compress(data, 9)
+        return gzip.compress(data, 9, mtime=0) if self.form == "gzip" else data

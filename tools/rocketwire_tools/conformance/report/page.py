@@ -1,0 +1,210 @@
+"""The matrix: several reports side by side, as one HTML page that needs nothing else, or as a Markdown table."""
+
+from __future__ import annotations
+
+from collections import Counter
+from html import escape
+from typing import TYPE_CHECKING, Any, Final
+
+from rocketwire_tools.conformance.report import totals
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+_STYLE: Final = """
+body{font:14px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#1c2330;background:#fff}
+table{border-collapse:collapse;width:100%;margin:0 0 1.5em}
+th,td{padding:.3em .6em;border-bottom:1px solid #dde2ea;text-align:left;vertical-align:top}
+thead th{background:#f4f6f9}table.cases thead th{position:sticky;top:0}td.v{white-space:nowrap}
+code{font:12px ui-monospace,monospace}h2{font-size:1.15em;margin:1.6em 0 .5em}
+.pass{color:#11702f}.fail{color:#b3141c;font-weight:600}.error{color:#7a1fc2;font-weight:600}.skip{color:#667080}
+pre{white-space:pre-wrap;word-break:break-all;font:12px/1.4 ui-monospace,monospace;background:#f4f6f9;padding:.6em;margin:.3em 0}
+summary{cursor:pointer}.view label{margin-right:1.2em}.note{border-left:4px solid #b3141c;padding:.1em .8em;margin:1em 0}
+#bad:checked~table.cases tr.good,#applied:checked~table.cases tr.skipped{display:none}
+@media(prefers-color-scheme:dark){body{background:#14181f;color:#dfe4ec}thead th,pre{background:#1e242e}th,td{border-color:#2e3643}
+.pass{color:#5fce80}.fail{color:#ff7b80}.error{color:#c89bff}.skip{color:#8e99aa}}
+@media print{body{margin:0;max-width:none;font-size:10px;color:#000;background:#fff}input,.view{display:none}
+thead th{position:static!important;background:#eee}tr{break-inside:avoid}details::details-content{content-visibility:visible}
+th,td{border-color:#bbb}pre{background:#f6f6f6}}
+"""
+
+_VIEWS: Final = (
+    ("all", "all cases", True),
+    ("bad", "failures and errors only", False),
+    ("applied", "without skipped cases", False),
+)
+
+
+def _by_address(reports: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any] | None]]:
+    """For each address what each report says of it, None where it does not."""
+    rows: dict[str, list[dict[str, Any] | None]] = {}
+    for place, report in enumerate(reports):
+        for case in report["cases"]:
+            row = rows.setdefault(case["id"], [None] * len(reports))
+            row[place] = case
+    return rows
+
+
+def html(reports: Sequence[dict[str, Any]]) -> str:
+    """A page with one row for each case and one column for each report."""
+    heads = "".join(
+        f"<th>{escape(report['target'])}<br><small>{escape(report['profile'])}</small></th>"
+        for report in reports
+    )
+    rows = "\n".join(_row(cases) for cases in _by_address(reports).values())
+    inputs = "".join(
+        f'<input type="radio" name="view" id="{name}"{" checked" if checked else ""}>'
+        f'<label for="{name}" class="view"> {text}</label> '
+        for name, text, checked in _VIEWS
+    )
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width,initial-scale=1">'
+        f"<title>Name server conformance</title><style>{_STYLE}</style></head><body>"
+        "<h1>Name server conformance</h1>"
+        f"{_runs(reports, heads)}{_notes(reports)}"
+        f"{_sums('By severity', reports, heads, totals.by_severity)}"
+        f"{_sums('By subject', reports, heads, totals.by_subject)}"
+        f"{_skips(reports, heads)}<h2>Cases</h2>{inputs}"
+        f'<table class="cases"><thead><tr><th>case</th><th>requirement</th>{heads}</tr></thead>'
+        f"<tbody>{rows}</tbody></table></body></html>\n"
+    )
+
+
+def _runs(reports: Sequence[dict[str, Any]], heads: str) -> str:
+    """What was asked, when, with what, and what came of it in all."""
+    about: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
+        ("result", _result),
+        ("server", lambda report: escape(report.get("server") or report["target"])),
+        ("server's version", lambda report: escape(report.get("server_version") or "-")),
+        ("suite", lambda report: escape(f"rocketwire {report.get('suite_version') or '-'}")),
+        ("date", lambda report: escape(report.get("started") or "-")),
+        ("duration", lambda report: f"{report['seconds']:.1f} s"),
+    )
+    rows = "".join(
+        f"<tr><th>{name}</th>{''.join(f'<td>{cell(report)}</td>' for report in reports)}</tr>"
+        for name, cell in about
+    )
+    return f"<table><thead><tr><th></th>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _result(report: dict[str, Any]) -> str:
+    words = (
+        f'<span class="{kind}">{report["verdicts"][kind]} {totals.WORDS[kind]}</span>'
+        for kind in totals.KINDS
+        if report["verdicts"].get(kind)
+    )
+    return ", ".join(words) or '<span class="error">not carried out</span>'
+
+
+def _notes(reports: Sequence[dict[str, Any]]) -> str:
+    """Why something could not be carried out, and what stays in a server."""
+    notes: list[str] = []
+    for report in reports:
+        name = escape(report["target"])
+        for text in report.get("problems") or ():
+            first, _, output = text.partition("\n")
+            more = f"<pre>{escape(output)}</pre>" if output else ""
+            notes.append(f'<div class="note"><b>{name}</b>: {escape(first)}{more}</div>')
+        notes += [f"<p>{name} {escape(text)}</p>" for text in report.get("left_behind") or ()]
+    return "".join(notes)
+
+
+def _sums(
+    title: str,
+    reports: Sequence[dict[str, Any]],
+    heads: str,
+    sums: Callable[[Sequence[dict[str, Any]]], dict[str, Counter[str]]],
+) -> str:
+    columns = [sums(report["cases"]) for report in reports]
+    rows = "".join(
+        f"<tr><td>{escape(name)}</td>{''.join(_tally_cell(column.get(name)) for column in columns)}</tr>"
+        for name in sorted({name for column in columns for name in column})
+    )
+    head = f"<thead><tr><th>{title.lower().removeprefix('by ')}</th>{heads}</tr></thead>"
+    return f"<h2>{title}</h2><table>{head}<tbody>{rows}</tbody></table>"
+
+
+def _tally_cell(tally: Counter[str] | None) -> str:
+    if tally is None:
+        return "<td>-</td>"
+    kind = "fail" if tally["fail"] else "error" if tally["error"] else "pass"
+    skipped = f" <small>({tally['skip']} skipped)</small>" if tally["skip"] else ""
+    return f'<td><span class="{kind}">{totals.carried_out(tally)}</span>{skipped}</td>'
+
+
+def _skips(reports: Sequence[dict[str, Any]], heads: str) -> str:
+    columns = [totals.skip_reasons(report["cases"]) for report in reports]
+    reasons = sorted({reason for column in columns for reason in column})
+    if not reasons:
+        return ""
+    rows = "".join(
+        f"<tr><td>{escape(reason)}</td>{''.join(f'<td>{column[reason]}</td>' for column in columns)}</tr>"
+        for reason in reasons
+    )
+    head = f"<thead><tr><th>reason</th>{heads}</tr></thead>"
+    return f"<h2>Skipped cases</h2><table>{head}<tbody>{rows}</tbody></table>"
+
+
+def _row(cases: Sequence[dict[str, Any] | None]) -> str:
+    about = next(case for case in cases if case is not None)
+    cells = "".join(_cell(case) for case in cases)
+    kinds = {case["verdict"] for case in cases if case is not None}
+    classes = [] if kinds & {"fail", "error"} else ["good"]
+    if kinds == {"skip"}:
+        classes.append("skipped")
+    return (
+        f'<tr class="{" ".join(classes)}"><td><code>{escape(about["id"])}</code><br>'
+        f"<small>{escape(about['severity'])}</small></td>"
+        f"<td>{escape(about['requirement'])}<br><small>{escape(about['evidence'])}</small></td>{cells}</tr>"
+    )
+
+
+def _cell(case: dict[str, Any] | None) -> str:
+    """One verdict; of what was not passed with its reason, and its evidence to unfold (open in print)."""
+    if case is None:
+        return "<td></td>"
+    kind = case["verdict"]
+    word = f'<span class="{kind}">{kind}</span>'
+    if kind == "pass":
+        return f'<td class="v">{word}</td>'
+    lines = [f"{one['on']} {one['direction']} {one['text']}" for one in case["exchanges"]]
+    lines += [f"accepted: {one}" for one in case["acceptable"]]
+    reason = escape(case["reason"])
+    if not lines:
+        return f"<td>{word}<br><small>{reason}</small></td>"
+    evidence = f"<pre>{escape(chr(10).join(lines))}</pre>"
+    return f"<td>{word}<br>{reason}<details><summary>evidence</summary>{evidence}</details></td>"
+
+
+def markdown(reports: Sequence[dict[str, Any]]) -> str:
+    """A table with one row for each subject and one column for each report: passed of those that apply."""
+    heads = [f"{report['target']} ({report['profile']})" for report in reports]
+    lines = ["| cases | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
+    subjects: dict[str, list[list[dict[str, Any] | None]]] = {}
+    for address, cases in _by_address(reports).items():
+        subjects.setdefault(address.rpartition("/")[0], []).append(cases)
+    for subject, rows in sorted(subjects.items()):
+        columns = zip(*rows, strict=True)
+        lines.append(f"| `{subject}` | " + " | ".join(_tally(column) for column in columns) + " |")
+    sums = [
+        _tally(tuple(report["cases"])) if report["cases"] else "not carried out"
+        for report in reports
+    ]
+    lines.append("| all | " + " | ".join(sums) + " |")
+    return "\n".join(lines) + "\n"
+
+
+def _tally(cases: Sequence[dict[str, Any] | None]) -> str:
+    """``22/23 (not ns/100/51)``; cases that were not carried out count neither as passed nor as failed."""
+    applied = [case for case in cases if case is not None and case["verdict"] != "skip"]
+    if not applied:
+        return "-"
+    notes = [
+        f"{word} {', '.join(names)}"
+        for kind, word in (("fail", "not"), ("error", "not carried out:"))
+        if (names := [case["id"] for case in applied if case["verdict"] == kind])
+    ]
+    played = Counter(case["verdict"] for case in applied)
+    text = f"{played['pass']}/{played['pass'] + played['fail']}"
+    return text + (f" ({'; '.join(notes)})" if notes else "")

@@ -1,0 +1,184 @@
+"""Reports for machines: JSON, which ``matrix`` reads again, and JUnit's XML."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from rocketwire import __version__
+from rocketwire_tools.conformance.model.case import VerdictKind
+from rocketwire_tools.conformance.report.totals import (
+    by_severity,
+    by_subject,
+    counting,
+    sentence,
+    skip_reasons,
+)
+from rocketwire_tools.conformance.run.verdict import counts
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire_tools.conformance.run.verdict import Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """One run against one target.
+
+    Attributes:
+        target: what the target is called.
+        profile: the measure.
+        verdicts: one for each selected case.
+        seconds: how long the run took.
+        started: when it began, as ISO 8601 in UTC.
+        server: the address of the server, or the command that starts it.
+        version: the protocol version that the server answers with, as ``V5_5_0``.
+        left: what stays in the server, one sentence each.
+        problems: why all cases or those of one server could not be carried out, with the server's last output.
+    """
+
+    target: str
+    profile: str
+    verdicts: Sequence[Verdict]
+    seconds: float = 0.0
+    started: str = ""
+    server: str = ""
+    version: str = ""
+    left: Sequence[str] = ()
+    problems: Sequence[str] = ()
+
+
+def as_json(report: Report, *, strict: bool) -> dict[str, Any]:
+    """The report as JSON: all that was seen, bytes as hex digits."""
+    cases = [_case_json(verdict) for verdict in report.verdicts]
+    return {
+        "target": report.target,
+        "server": report.server,
+        "server_version": report.version,
+        "profile": report.profile,
+        "suite_version": __version__,
+        "started": report.started,
+        "seconds": round(report.seconds, 3),
+        "strict": strict,
+        "failed": counting(cases, "fail", strict=strict),
+        "errors": counting(cases, "error", strict=strict),
+        "verdicts": dict(Counter(case["verdict"] for case in cases)),
+        "by_severity": {name: dict(tally) for name, tally in by_severity(cases).items()},
+        "by_subject": {name: dict(tally) for name, tally in by_subject(cases).items()},
+        "skip_reasons": dict(skip_reasons(cases)),
+        "left_behind": list(report.left),
+        "problems": list(report.problems),
+        "cases": cases,
+    }
+
+
+def _case_json(verdict: Verdict) -> dict[str, Any]:
+    case = verdict.case
+    return {
+        "id": case.id,
+        "requirement": case.requirement,
+        "severity": case.severity.value,
+        "evidence": case.evidence,
+        "profiles": sorted(profile.value for profile in case.profiles),
+        "tags": sorted(case.all_tags),
+        "verdict": verdict.kind.value,
+        "reason": verdict.reason,
+        "seconds": round(verdict.seconds, 3),
+        "acceptable": list(verdict.acceptable),
+        "exchanges": [
+            {"on": one.link, "direction": one.direction, "text": one.text, "bytes": one.data.hex()}
+            for one in verdict.exchanges
+        ],
+    }
+
+
+def to_text(reports: Sequence[Report], *, strict: bool) -> str:
+    """The reports as a JSON list."""
+    return json.dumps([as_json(report, strict=strict) for report in reports], indent=1) + "\n"
+
+
+def junit(reports: Sequence[Report], *, strict: bool) -> str:
+    """The reports as JUnit's XML; what does not count is a skipped test there."""
+    root = ElementTree.Element("testsuites")
+    for report in reports:
+        suite = ElementTree.SubElement(
+            root,
+            "testsuite",
+            name=f"rocketwire-conformance {report.target}",
+            tests=str(len(report.verdicts)),
+            time=f"{report.seconds:.3f}",
+        )
+        if report.started:
+            suite.set("timestamp", report.started)
+        _junit_properties(suite, as_json(report, strict=strict))
+        tally: Counter[str] = Counter()
+        for verdict in report.verdicts:
+            tally[_junit_case(suite, verdict, strict=strict)] += 1
+        for attribute in ("failure", "error", "skipped"):
+            plural = attribute if attribute == "skipped" else attribute + "s"
+            suite.set(plural, str(tally[attribute]))
+        if report.problems and not report.verdicts:
+            _junit_start(suite, report.problems)
+        elif report.problems:
+            ElementTree.SubElement(suite, "system-err").text = _printable(
+                "\n".join(report.problems)
+            )
+        if report.left:
+            ElementTree.SubElement(suite, "system-out").text = _printable("\n".join(report.left))
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+
+
+def _junit_properties(suite: ElementTree.Element, report: dict[str, Any]) -> None:
+    """Write down what the totals of JUnit's format have no place for."""
+    properties = {
+        name: str(report[name])
+        for name in ("server", "server_version", "profile", "suite_version", "strict")
+    }
+    for name in ("by_severity", "by_subject"):
+        for key, tally in report[name].items():
+            properties[f"{name.removeprefix('by_')} {key}"] = sentence(tally)
+    for reason, count in report["skip_reasons"].items():
+        properties[f"skipped: {reason}"] = str(count)
+    element = ElementTree.SubElement(suite, "properties")
+    for name, value in properties.items():
+        ElementTree.SubElement(element, "property", name=name, value=_printable(value))
+
+
+def _junit_start(suite: ElementTree.Element, problems: Sequence[str]) -> None:
+    """One test that stands for all, for build servers pass what has no test."""
+    suite.set("tests", "1")
+    suite.set("errors", "1")
+    test = ElementTree.SubElement(suite, "testcase", classname="start", name="the server starts")
+    text = "\n".join(problems)
+    error = ElementTree.SubElement(test, "error", message=_printable(text.partition("\n")[0]))
+    error.text = _printable(text)
+
+
+def _junit_case(suite: ElementTree.Element, verdict: Verdict, *, strict: bool) -> str:
+    """Add one test; returns the name of what it holds."""
+    subject, _, number = verdict.case.id.rpartition("/")
+    test = ElementTree.SubElement(
+        suite,
+        "testcase",
+        classname=subject.replace("/", "."),
+        name=f"{number} {verdict.case.requirement}",
+        time=f"{verdict.seconds:.3f}",
+    )
+    if verdict.kind is VerdictKind.PASS:
+        return "pass"
+    outcome = "skipped"
+    if counts(verdict, strict=strict):
+        outcome = "error" if verdict.kind is VerdictKind.ERROR else "failure"
+    inner = ElementTree.SubElement(test, outcome, message=_printable(verdict.reason))
+    inner.text = _printable("\n".join(str(exchange) for exchange in verdict.exchanges))
+    return outcome
+
+
+def _printable(text: str) -> str:
+    """The text without what XML cannot hold."""
+    return "".join(one if one in "\n\t" or (one >= " " and one < "\ufffe") else "?" for one in text)

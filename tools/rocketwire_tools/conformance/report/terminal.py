@@ -1,0 +1,117 @@
+"""What the terminal shows: one line for each case as it ends, the evidence of failures, and the sum."""
+
+from __future__ import annotations
+
+import os
+import textwrap
+from typing import IO, TYPE_CHECKING, Any, Final
+
+from rocketwire_tools.conformance.model.case import VerdictKind
+from rocketwire_tools.conformance.report import totals
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire_tools.conformance.model.case import Case
+    from rocketwire_tools.conformance.run.verdict import Verdict
+
+_COLOURS: Final = {
+    VerdictKind.PASS: "32",
+    VerdictKind.FAIL: "31",
+    VerdictKind.SKIP: "90",
+    VerdictKind.ERROR: "35",
+}
+LAST_EXCHANGES: Final = 12
+"""Lines of evidence under a failure; ``--json`` has all."""
+
+
+class Terminal:
+    """Prints verdicts as they come.
+
+    Attributes:
+        quiet: print failures, errors and the sum only.
+    """
+
+    def __init__(
+        self, out: IO[str], total: int, *, quiet: bool = False, colour: bool | None = None
+    ) -> None:
+        self.quiet = quiet
+        self._out = out
+        self._total = total
+        self._done = 0
+        wanted = out.isatty() and "NO_COLOR" not in os.environ
+        self._colour = wanted if colour is None else colour
+
+    def verdict(self, verdict: Verdict) -> None:
+        """One case has ended."""
+        self._done += 1
+        bad = verdict.kind in {VerdictKind.FAIL, VerdictKind.ERROR}
+        if self.quiet and not bad:
+            return
+        case = verdict.case
+        word = self.paint(verdict.kind, f"{verdict.kind.value:5}")
+        place = f"{self._done:3}/{self._total}"
+        print(
+            f"{place} {word} {case.id:16} {case.severity.value:6} {case.requirement}",
+            file=self._out,
+        )
+        if verdict.reason:
+            print(f"        {verdict.reason}", file=self._out)
+        if bad:
+            self._evidence(verdict)
+
+    def _evidence(self, verdict: Verdict) -> None:
+        for exchange in verdict.exchanges[-LAST_EXCHANGES:]:
+            print(f"        {exchange}".replace("\n", "\n  "), file=self._out)
+        for outcome in verdict.acceptable:
+            print(f"        accepted: {outcome}", file=self._out)
+        print(f"        evidence: {verdict.case.evidence}", file=self._out)
+
+    def paint(self, kind: VerdictKind, text: str) -> str:
+        """The text in the colour of that kind, where colours are wanted."""
+        return f"\x1b[{_COLOURS[kind]}m{text}\x1b[0m" if self._colour else text
+
+    def summary(self, report: dict[str, Any]) -> None:
+        """The sums of a run, from its JSON report."""
+        failed, errors = report["failed"], report["errors"]
+        kind = VerdictKind.FAIL if failed else VerdictKind.ERROR if errors else VerdictKind.PASS
+        level = "MUST and SHOULD" if report["strict"] else "MUST"
+        told = f"{failed or 'no'} {level} failed"
+        if errors:
+            told += f", {errors} not carried out"
+        cases = report["cases"]
+        tally = report["verdicts"]
+        text = ", ".join(f"{tally[one]} {one}" for one in totals.KINDS if tally.get(one))
+        print(f"{report['target']}: {text or 'no case'}; {self.paint(kind, told)}", file=self._out)
+        severities = totals.by_severity(cases).items()
+        self._wrapped("passed", [f"{key} {totals.carried_out(sums)}" for key, sums in severities])
+        subjects = sorted(totals.by_subject(cases).items())
+        self._wrapped("subjects", [f"{key} {totals.carried_out(sums)}" for key, sums in subjects])
+        for reason, count in totals.skip_reasons(cases).most_common():
+            self._wrapped("skipped", [f"{count}: {reason}"])
+        version = f"the server answers as {report['server_version'] or 'no version'}"
+        suite = f"suite {report['suite_version']}, profile {report['profile']}"
+        when = f"{report['started']}, {report['seconds']:.1f} s"
+        self._wrapped("run", [suite, version, when])
+        for text in report["left_behind"]:
+            print(f"{report['target']}: {text}", file=self._out)
+        for text in report["problems"]:
+            print(text, file=self._out)
+
+    def _wrapped(self, title: str, parts: Sequence[str]) -> None:
+        lines = textwrap.wrap(", ".join(parts), 100, break_on_hyphens=False)
+        for line in lines:
+            print(f"  {title:9} {line}", file=self._out)
+            title = ""
+
+
+def list_cases(cases: Sequence[Case], out: IO[str]) -> None:
+    """One line for each case."""
+    for case in cases:
+        tags = " ".join(sorted(case.all_tags))
+        print(
+            f"{case.id:16} {case.severity.value:6} {case.requirement}  [{tags}]".replace(
+                "  []", ""
+            ),
+            file=out,
+        )

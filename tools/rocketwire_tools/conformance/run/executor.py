@@ -1,0 +1,479 @@
+"""``Play``: one case being carried out against one target."""
+
+from __future__ import annotations
+
+import dataclasses
+import errno
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
+
+import trio
+
+from rocketwire.errors import DecodeError
+from rocketwire.wire.json import fastjson
+from rocketwire_tools.conformance.model.outcomes import Silence
+from rocketwire_tools.conformance.model.requests import OK
+from rocketwire_tools.conformance.model.steps import (
+    Ask,
+    Call,
+    Close,
+    Expect,
+    Listen,
+    Open,
+    Request,
+    Restart,
+    Send,
+    Until,
+    Wait,
+)
+from rocketwire_tools.conformance.model.wording import outcome as in_words
+from rocketwire_tools.conformance.model.wording import request_name
+from rocketwire_tools.conformance.run.judging import belongs, byte_for_byte, deciding, mismatch
+from rocketwire_tools.conformance.run.raw_connection import Arrival, Link, connect, tls_context
+from rocketwire_tools.conformance.run.request_writer import literal_bytes, request_bytes, with_names
+from rocketwire_tools.conformance.run.stored_traces import REGISTER, Traces
+from rocketwire_tools.conformance.run.target import StartedTarget
+from rocketwire_tools.conformance.run.verdict import Exchange, Observation, arrival_text
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from rocketwire_tools.conformance.model.outcomes import Outcome
+    from rocketwire_tools.conformance.model.placeholders import Names
+    from rocketwire_tools.conformance.model.steps import Sendable, Step
+    from rocketwire_tools.conformance.run.target import Target
+
+EXCHANGES_KEPT: Final = 400
+BYTES_KEPT: Final = 65_536
+"""Of each message, for the evidence."""
+
+_ATTEMPTS: Final = 100
+_CLEAN_UP_SECONDS: Final = 10.0
+
+
+class CaseFailedError(Exception):
+    """The target did something that the case does not accept; the text says what.
+
+    Attributes:
+        acceptable: what would have been right.
+    """
+
+    def __init__(self, reason: str, acceptable: tuple[str, ...] = ()) -> None:
+        super().__init__(reason)
+        self.acceptable = acceptable
+
+
+class UnreachableError(Exception):
+    """The target does not take connections."""
+
+
+class Play:
+    """The primitives that steps are made of; what ``Call`` steps are given.
+
+    Attributes:
+        names: the names of this run.
+        target: the server.
+        exchanges: the evidence so far.
+        observations: what the awaiting steps saw so far.
+        traces: what its requests stored and nothing has removed yet.
+    """
+
+    def __init__(
+        self,
+        target: Target,
+        names: Names,
+        nursery: trio.Nursery,
+        *,
+        patience: float = 1.0,
+        keep_going: bool = False,
+        order_config: object = None,
+    ) -> None:
+        """A play that has not begun.
+
+        Args:
+            target: the server.
+            names: the names of this run.
+            nursery: for the tasks that receive.
+            patience: factor for all deadlines.
+            keep_going: whether an outcome that is not acceptable is only noted, as for ``diff``.
+            order_config: the order configuration that other people keep on the server, as JSON; None for none.  It is
+                ignored in answers: servers add it to the answers of all registrations, which cases expect without a body.
+        """
+        self.target = target
+        self.names = names
+        self.exchanges: list[Exchange] = []
+        self.observations: list[Observation] = []
+        self._nursery = nursery
+        self._patience = patience
+        self._keep_going = keep_going
+        self._order_config = order_config
+        self._links: dict[str, Link] = {}
+        self._listeners: dict[str, trio.SocketListener] = {}
+        self.traces = Traces()
+        self._step = ""
+
+    # ------------------------------------------------------------------ primitives
+
+    async def run(self, *steps: Step) -> None:
+        """Carry out steps, as if they stood in the case.
+
+        Raises:
+            CaseFailedError: something else came than was acceptable.
+            UnreachableError: a connection could not be opened.
+        """
+        for number, step in enumerate(steps, 1):
+            self._step = f"{number} {type(step).__name__}"
+            await self._run(step)
+
+    def fail(self, reason: str, acceptable: tuple[str, ...] = ()) -> None:
+        """End the case as failed; in ``diff`` only note it.
+
+        Raises:
+            CaseFailedError: unless it is only noted.
+        """
+        self.note("!", reason)
+        if not self._keep_going:
+            raise CaseFailedError(reason, acceptable)
+
+    def note(self, direction: str, text: str, data: bytes = b"", link: str = "") -> None:
+        """Add a line to the evidence."""
+        if len(self.exchanges) < EXCHANGES_KEPT:
+            self.exchanges.append(Exchange(link, direction, text, data[:BYTES_KEPT]))
+
+    async def link(self, name: str) -> Link:
+        """The connection of that name, opened if need be.
+
+        Raises:
+            UnreachableError: it could not be opened.
+        """
+        if name not in self._links:
+            await self._open(Open(on=name))
+        return self._links[name]
+
+    async def request(self, request: Request, on: str = "main") -> Arrival:
+        """Send a request and wait for what answers it, whatever that is, or for the end of the connection.
+
+        Raises:
+            CaseFailedError: nothing came.
+            UnreachableError: the connection could not be opened.
+        """
+        link = await self.link(on)
+        opaque, data = self._bytes_of(request, link)
+        await self._send(link, data, f"request {request_name(request.code)}")
+        with trio.move_on_after(5 * self._patience):
+            return await link.next(lambda arrival: belongs(arrival, opaque))
+        raise CaseFailedError(f"no answer to request {request_name(request.code)}")
+
+    def server(self) -> StartedTarget:
+        """The target, which has to be one that the suite has started.
+
+        Raises:
+            CaseFailedError: it is not.
+        """
+        if not isinstance(self.target, StartedTarget):
+            raise CaseFailedError("this case needs --start")
+        return self.target
+
+    async def clean_up(self, *steps: Step) -> None:
+        """Close all connections, carry out the last steps of the case and remove what its requests stored.
+
+        It works in a cancelled task too: an interrupted run leaves no more behind than a complete one.  What it could not
+        remove stays in ``traces.undone``.
+
+        Args:
+            steps: the case's own.
+
+        Raises:
+            CaseFailedError: the answer to one of the steps was not acceptable.
+        """
+        failure: CaseFailedError | None = None
+        with trio.CancelScope(shield=True):
+            await self.close()
+            for listener in self._listeners.values():
+                await listener.aclose()
+            self._listeners.clear()
+            # the nursery of the case may be cancelled already, and its tasks with it
+            async with trio.open_nursery() as self._nursery:
+                with trio.move_on_after(_CLEAN_UP_SECONDS * self._patience):
+                    try:
+                        await self.run(*steps)
+                    except CaseFailedError as error:
+                        failure = error
+                    except UnreachableError:
+                        pass  # the requests below find out too, and are returned
+                    await self._undo()
+                await self.close()
+                self._nursery.cancel_scope.cancel()
+        if failure is not None:
+            raise failure
+
+    async def _undo(self) -> None:
+        """Send what removes things, and forget what was answered."""
+        for request in list(self.traces.undone):
+            try:
+                await self.request(request, "clean-up")
+            except (UnreachableError, CaseFailedError):
+                await self._close(Close("clean-up"))
+            else:
+                self.traces.undone.remove(request)
+        with suppress(UnreachableError, CaseFailedError):
+            for name, request in self.traces.in_several_clusters():
+                for _ in range(_ATTEMPTS):  # unregistration is asynchronous since 5.x
+                    if not await self._lists_broker(name):
+                        break
+                    await trio.sleep(0.05)
+                again = dataclasses.replace(request, code=REGISTER)
+                await self.request(again, "clean-up")
+                await self.request(request, "clean-up")
+
+    async def _lists_broker(self, name: str) -> bool:
+        command = (await self.request(Request(code=106), "clean-up")).command
+        return command is not None and f'"{name}":{{'.encode() in (command.body or b"")
+
+    async def close(self) -> None:
+        """Close all connections."""
+        for link in self._links.values():
+            await link.close()
+        self._links.clear()
+
+    # ------------------------------------------------------------------ steps
+
+    async def _run(self, step: Step) -> None:
+        handlers: dict[type, Callable[[Any], Awaitable[None]]] = {
+            Open: self._open,
+            Listen: self._listen,
+            Send: self._send_step,
+            Expect: self._expect,
+            Ask: self._ask,
+            Until: self._until,
+            Close: self._close,
+            Wait: self._wait,
+            Restart: self._restart,
+            Call: self._call,
+        }
+        await handlers[type(step)](step)
+
+    async def _wait(self, step: Wait) -> None:
+        await trio.sleep(step.seconds)
+
+    async def _call(self, step: Call) -> None:
+        await step.function(self)
+
+    async def _open(self, step: Open) -> None:
+        address = self.target.address
+        link = None
+        try:
+            with trio.move_on_after(5 * self._patience):
+                link = await connect(
+                    step.on,
+                    address.host,
+                    address.port,
+                    preamble=step.preamble,
+                    tls=None
+                    if step.tls is None
+                    else tls_context(step.tls, step.shows, step.trusts),
+                )
+        except OSError as error:
+            if step.refused:
+                return
+            if step.tls:
+                self.fail(f"the connection was not opened: {error}")
+                return
+            raise UnreachableError(f"{address}: {error}") from error
+        if link is None:
+            raise UnreachableError(f"{address}: no connection in time")
+        self._links[step.on] = link
+        self._nursery.start_soon(link.read)
+        if step.refused:
+            self.fail("the connection was opened")
+
+    async def _listen(self, step: Listen) -> None:
+        host, _, port = self.names.text(step.at).partition(":")
+        for attempt in range(_ATTEMPTS, 0, -1):
+            try:
+                (self._listeners[step.on],) = await trio.open_tcp_listeners(int(port), host=host)
+            except OSError as error:
+                # the same case may be on its way with another server, whose brokers have the same addresses
+                if error.errno != errno.EADDRINUSE or attempt == 1:
+                    raise CaseFailedError(f"nobody can listen on {host}:{port}: {error}") from error
+                await trio.sleep(0.1)
+            else:
+                return
+
+    async def _accept(self, step: Expect) -> None:
+        """Wait for the server's own connection, or for none where that is right."""
+        quiet = next((one for one in step.outcomes if isinstance(one, Silence)), None)
+        limit = step.within * self._patience if quiet is None else quiet.seconds
+        with trio.move_on_after(limit):
+            stream = await self._listeners[step.on].accept()
+            self._links[step.on] = link = Link(step.on, stream, stream)
+            self._nursery.start_soon(link.read)
+            return
+        self.note("<", f"no connection for {limit:g} s", link=step.on)
+        self.observations.append(Observation(step=self._step, arrival=None))
+        if quiet is None:
+            self.fail(f"no connection within {limit:g} s", tuple(map(in_words, step.outcomes)))
+
+    async def _send_step(self, step: Send) -> None:
+        link = await self.link(step.on)
+        data = b""
+        known = all(isinstance(part, Request) for part in step.parts)
+        for part in step.parts:
+            opaque, piece = self._bytes_of(part, link)
+            data += piece
+            if known and opaque is not None:
+                link.outstanding.add(opaque)
+        if not known:
+            link.outstanding.clear()
+        pieces = step.pieces or len(data) or 1
+        for start in range(0, len(data), pieces):
+            if start and step.pause:
+                await trio.sleep(step.pause)
+            piece = data[start : start + pieces]
+            if not await self._send(link, piece, f"{len(piece)} bytes", quiet=bool(start)):
+                return
+
+    async def _expect(self, step: Expect) -> None:
+        if step.on in self._listeners and step.on not in self._links:
+            await self._accept(step)
+            if step.on not in self._links:
+                return
+        link = await self.link(step.on)
+        await self._settle(link, step.outcomes, None, step.within)
+
+    async def _ask(self, step: Ask) -> None:
+        link = await self.link(step.on)
+        opaque, data = self._bytes_of(step.request, link)
+        await self._send(link, data, f"request {request_name(step.request.code)}")
+        await self._settle(
+            link,
+            step.outcomes or (OK,),
+            opaque,
+            step.within,
+            exact=step.exact,
+        )
+
+    async def _until(self, step: Until) -> None:
+        """Ask until the outcome is there, the time is over, or the connection ends."""
+        started = trio.current_time()
+        deadline = started + step.within * self._patience
+        link = await self.link(step.on)
+        while True:
+            arrival = await self.request(step.request, step.on)
+            wrong = mismatch(step.outcome, arrival, self.names)
+            now = trio.current_time()
+            if wrong is None and now - started < step.not_before:
+                self.fail(f"came after {now - started:.2f} s, before {step.not_before:g} s")
+            if wrong is None or now > deadline or arrival.kind == "end":
+                break
+            await trio.sleep(step.every)
+        self.note("<", arrival_text(arrival), arrival.data, step.on)
+        self._observe(link, arrival, exact=byte_for_byte((step.outcome,)))
+        if wrong is not None:
+            waited = f"not within {step.within * self._patience:g} s: {wrong}"
+            self.fail(waited, (in_words(step.outcome),))
+
+    async def _close(self, step: Close) -> None:
+        link = self._links.pop(step.on, None)
+        if link is not None:
+            self.note("!", "reset by us" if step.reset else "closed by us", link=step.on)
+            await link.close(reset=step.reset)
+
+    async def _restart(self, step: Restart) -> None:
+        server = self.server()
+        await self.close()
+        await server.stop(kill=step.kill)
+        if step.kv is not None:
+            server.write_kv(step.kv)
+        await server.start()
+        self.note("!", "restarted")
+
+    # ------------------------------------------------------------------ bytes out
+
+    async def _send(self, link: Link, data: bytes, what: str, *, quiet: bool = False) -> bool:
+        if not quiet:
+            self.note(">", what, data, link.name)
+        with trio.move_on_after(10 * self._patience):
+            return await link.send(data)
+        return False
+
+    def _bytes_of(self, part: Sendable, link: Link) -> tuple[int | None, bytes]:
+        """The number and the bytes of something to send; without a number if it is no ``Request``."""
+        if not isinstance(part, Request):
+            return None, literal_bytes(part, self.names) or b""
+        request = with_names(part, self.names)
+        opaque = request.opaque
+        if opaque is None:
+            opaque, link.next_opaque = link.next_opaque, link.next_opaque + 1
+        link.asked[opaque] = request.code
+        self.traces.note(request)
+        return opaque, request_bytes(request, opaque)
+
+    # ------------------------------------------------------------------ what comes
+
+    async def _settle(
+        self,
+        link: Link,
+        outcomes: Sequence[Outcome],
+        opaque: int | None,
+        within: float,
+        *,
+        exact: bool = False,
+    ) -> None:
+        """Wait for the next thing that can decide between the outcomes, and decide."""
+        quiet = next((one for one in outcomes if isinstance(one, Silence)), None)
+        kinds = deciding(outcomes)
+        limit = within * self._patience if quiet is None else quiet.seconds
+        arrival = None
+        with trio.move_on_after(limit):
+            arrival = await link.next(
+                lambda one: one.kind in kinds and (quiet is not None or belongs(one, opaque))
+            )
+        if arrival is None:
+            self._nothing(link, outcomes, limit)
+            return
+        self.note("<", arrival_text(arrival), arrival.data, link.name)
+        arrival = self._without_order_config(arrival)
+        own_number = opaque is not None or link.owns(arrival)
+        exact = exact or byte_for_byte(outcomes)
+        self._observe(link, arrival, own_number=own_number, exact=exact)
+        reasons = [mismatch(one, arrival, self.names, own_number=own_number) for one in outcomes]
+        if None not in reasons:
+            reason = "; or ".join(dict.fromkeys(str(one) for one in reasons))
+            self.fail(reason, tuple(map(in_words, outcomes)))
+
+    def _without_order_config(self, arrival: Arrival) -> Arrival:
+        """What came, without the order configuration that other people keep on the server."""
+        command = arrival.command
+        if self._order_config is None or command is None or not command.body:
+            return arrival
+        try:
+            if fastjson.loads(command.body) != self._order_config:
+                return arrival
+        except DecodeError:
+            return arrival
+        return dataclasses.replace(arrival, command=dataclasses.replace(command, body=None))
+
+    def _nothing(self, link: Link, outcomes: Sequence[Outcome], limit: float) -> None:
+        self.note("<", f"nothing for {limit:g} s", link=link.name)
+        self.observations.append(Observation(step=self._step, arrival=None))
+        if any(isinstance(one, Silence) for one in outcomes):
+            return
+        for stray in link.arrivals:
+            self.note("<", f"not awaited: {arrival_text(stray)}", stray.data, link.name)
+        strays = f", but {len(link.arrivals)} that were not awaited" if link.arrivals else ""
+        self.fail(f"nothing came within {limit:g} s{strays}", tuple(map(in_words, outcomes)))
+
+    def _observe(
+        self, link: Link, arrival: Arrival, *, own_number: bool = True, exact: bool = False
+    ) -> None:
+        command = arrival.command
+        self.observations.append(
+            Observation(
+                step=self._step,
+                arrival=arrival,
+                own_number=own_number,
+                exact=exact,
+                request_code=None if command is None else link.asked.get(command.opaque),
+            )
+        )

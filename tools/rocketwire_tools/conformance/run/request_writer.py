@@ -1,0 +1,83 @@
+"""The bytes of what a case sends."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import TYPE_CHECKING
+
+from rocketwire.codes import LanguageCode, SerializeType
+from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire_tools.conformance.model.packed_body import Packed
+from rocketwire_tools.conformance.model.steps import Frame, Request
+
+if TYPE_CHECKING:
+    from rocketwire_tools.conformance.model.placeholders import Names
+    from rocketwire_tools.conformance.model.steps import Sendable
+
+
+def _literal(data: bytes | str, names: Names) -> bytes:
+    return names.text(data).encode() if isinstance(data, str) else data
+
+
+def frame_bytes(frame: Frame, names: Names) -> bytes:
+    """A frame around literal bytes; lengths that are given are written whatever they are."""
+    header, body = _literal(frame.header, names), _literal(frame.body, names)
+    header_length = len(header) if frame.header_length is None else frame.header_length
+    length = 4 + len(header) + len(body) if frame.length is None else frame.length
+    mark = frame.type << 24 | header_length & 0xFFFFFF
+    words = ((length & 0xFFFFFFFF) << 32) | (mark & 0xFFFFFFFF)
+    return words.to_bytes(8, "big") + header + body
+
+
+def with_names(request: Request, names: Names) -> Request:
+    """The request with all names put in, its body as bytes."""
+    ext = request.ext
+    if ext is not None:
+        ext = {key: names.text(text) for key, text in ext.items()}
+    return Request(
+        code=request.code,
+        ext=ext,
+        body=_body(request, names),
+        version=request.version,
+        opaque=request.opaque,
+        flag=request.flag,
+        binary=request.binary,
+        language=request.language,
+    )
+
+
+def _body(request: Request, names: Names) -> bytes | None:
+    body = request.body
+    if isinstance(body, Packed):
+        return body.encoded(names)
+    if isinstance(body, str):
+        body = names.text(body).encode()
+    elif body is not None and not isinstance(body, bytes):
+        text = json.dumps(names.value(body), separators=(",", ":"), ensure_ascii=False)
+        body = text.encode()
+    return zlib.compress(body) if request.zlib and body is not None else body
+
+
+def request_bytes(request: Request, opaque: int) -> bytes:
+    """A request that has all names in it already, under that number."""
+    body = request.body
+    return encode(
+        RemotingCommand(
+            code=request.code,
+            language=getattr(LanguageCode, request.language, request.language),
+            version=request.version,
+            opaque=opaque,
+            flag=request.flag,
+            ext_fields=request.ext,
+            body=body if isinstance(body, bytes) else None,
+            serialize_type=SerializeType.ROCKETMQ if request.binary else SerializeType.JSON,
+        )
+    )
+
+
+def literal_bytes(part: Sendable, names: Names) -> bytes | None:
+    """The bytes of what has no number of its own; None for a ``Request``."""
+    if isinstance(part, bytes):
+        return part
+    return frame_bytes(part, names) if isinstance(part, Frame) else None

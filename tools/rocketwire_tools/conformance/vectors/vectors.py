@@ -1,0 +1,164 @@
+"""The golden vectors, in a form that a codec in any language can test itself with.
+
+They are the fixtures of the project's own tests: beside the sources in a checkout, and in the package of an installed one.
+What they become is told by ``vectors.md``, which goes along as the README.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+HERE: Final = Path(__file__).parent
+MANIFEST: Final = "MANIFEST.toml"
+README: Final = "README.md"
+INDEX: Final = "index.json"
+STREAMS: Final = "refuse/streams.jsonl"
+"""The file of those that a stream may have to wait for."""
+
+_INSTALLED: Final = HERE / "fixtures"
+_RENAMED: Final = {"value": "expect", "error": "refuse", "here": "rocketwire"}
+
+Line = dict[str, Any]
+
+
+class NoVectorsError(Exception):
+    """Neither a checkout nor an installed package has the vectors."""
+
+
+def fixtures() -> Path:
+    """The folder of the fixtures.
+
+    Raises:
+        NoVectorsError: there is none.
+    """
+    checkout = [parent / "tests" / "fixtures" for parent in HERE.parents[3:4]]
+    for folder in [*checkout, _INSTALLED]:
+        if (folder / MANIFEST).is_file():
+            return folder
+    raise NoVectorsError("this installation was made without the vectors")
+
+
+def sheets(folder: Path) -> dict[str, list[Line]]:
+    """All vectors by the file that they go to.
+
+    Args:
+        folder: of the fixtures.
+    """
+    manifest = tomllib.loads((folder / MANIFEST).read_text("utf-8"))
+    made: dict[str, list[Line]] = {}
+    for entry in manifest["frame"]:
+        release = entry["file"].split("/")[1]
+        sheet = made.setdefault(f"accept/recorded/{release}.jsonl", [])
+        sheet.append(_recorded(folder, entry))
+    for kind, origin, goal in (
+        ("vectors", "vectors", "accept"),
+        ("refusals", "bad/java", "refuse"),
+    ):
+        for entry in filter(_is_of_codecs, manifest[kind]):
+            file: str = entry["file"]
+            lines = (folder / file).read_text("ascii").splitlines()
+            made[f"{goal}/{file.removeprefix(f'{origin}/')}"] = [*map(_from_java, lines)]
+    made[STREAMS] = [_bad(folder, entry) for entry in manifest["bad"]]
+    return dict(sorted(made.items()))
+
+
+def export(goal: Path) -> int:
+    """Write all vectors, the index and the README to a folder, which is made; returns how many vectors there are.
+
+    Raises:
+        NoVectorsError: there are none here.
+        OSError: the folder cannot be written to.
+    """
+    source = fixtures()
+    made = sheets(source)
+    for name, lines in made.items():
+        path = goal / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("".join(f"{_text(line)}\n" for line in lines), "ascii")
+    origins = dict(_origins(source))
+    index = [
+        {"file": name, "count": len(lines), "origin": origins[name]} for name, lines in made.items()
+    ]
+    (goal / INDEX).write_text(json.dumps(index, indent=1) + "\n", "ascii")
+    (goal / README).write_text((HERE / "vectors.md").read_text("utf-8"), "utf-8")
+    return sum(map(len, made.values()))
+
+
+def _text(line: Line) -> str:
+    return json.dumps(line, separators=(",", ":"))
+
+
+def _origins(folder: Path) -> Iterator[tuple[str, str]]:
+    """What each file comes from, in words."""
+    manifest = tomllib.loads((folder / MANIFEST).read_text("utf-8"))
+    for entry in manifest["frame"]:
+        release = entry["file"].split("/")[1]
+        yield f"accept/recorded/{release}.jsonl", "recorded between peers; read by 5.5.0's classes"
+    for entry in filter(_is_of_codecs, manifest["vectors"]):
+        yield f"accept/{entry['file'].removeprefix('vectors/')}", _origin(entry)
+    for entry in manifest["refusals"]:
+        yield f"refuse/{entry['file'].removeprefix('bad/java/')}", _origin(entry)
+    yield STREAMS, "by hand"
+
+
+def _is_of_codecs(entry: Line) -> bool:
+    """Whether a sheet is about bytes, and not about what a client decides."""
+    return not entry["file"].startswith("vectors/policy/")
+
+
+def _origin(entry: Line) -> str:
+    return f"{entry['origin']['product']}: {entry['origin']['how']}"
+
+
+def _hex(folder: Path, file: str) -> str:
+    """The digits of a fixture: its comments and blanks are for readers."""
+    lines = (folder / file).read_text("utf-8").splitlines()
+    return bytes.fromhex("".join(line.partition("#")[0] for line in lines)).hex()
+
+
+def _recorded(folder: Path, entry: Line) -> Line:
+    """One recorded frame, told in the words of the frames that Java was asked to make."""
+    file, _, key = entry["decodes_to"].partition("#")
+    facts: Line = json.loads((folder / file).read_text("utf-8"))[key]
+    digits = _hex(folder, entry["file"])
+    length = 2 * facts["body_length"]
+    names = ("code", "language", "version", "opaque", "flag", "remark")
+    expect = {name: facts[name] for name in names} | {
+        "serialize": facts["serialize_type"],
+        "ext": facts["ext_fields"],
+        "body": digits[-length:] if length else None,
+    }
+    line: Line = {
+        "id": entry["id"],
+        "direction": entry["direction"],
+        "hex": digits,
+        "expect": expect,
+    }
+    if "body_class" in facts:
+        line |= {"class": facts["body_class"], "members": facts["body_value"]}
+    return line | {"reencodes": entry["reencodes"]}
+
+
+def _from_java(text: str) -> Line:
+    """One line of the sheets that Java's classes made; bytes that are text are given in hex too."""
+    line: Line = json.loads(text)
+    made = {_RENAMED.get(name, name): value for name, value in line.items()}
+    if "hex" not in made and "text" in made:
+        made["hex"] = made["text"].encode("utf-8", "surrogatepass").hex()
+    return made
+
+
+def _bad(folder: Path, entry: Line) -> Line:
+    return {
+        "id": entry["id"],
+        "why": entry["origin"].get("how", ""),
+        "hex": _hex(folder, entry["file"]),
+        "refuse": entry["error"],
+        "stream": entry["stream"],
+    }
