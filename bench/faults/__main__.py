@@ -30,8 +30,8 @@ from rocketwire.client import (
 from rocketwire.codes import ResponseCode
 from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.transport.dial import connect_stream
-from rocketwire_tools.pytest_plugin.backstage import Backstage, host_and_port
 from rocketwire_tools.pytest_plugin.faults import FaultProxy
+from rocketwire_tools.pytest_plugin.trio_thread import Backstage, host_and_port
 from tests.client.interop.messages import create_topic, until
 from tests.support.javacluster import JavaCluster
 

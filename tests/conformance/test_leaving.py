@@ -17,9 +17,9 @@ import pytest
 
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_tools.conformance.__main__ import main
-from rocketwire_tools.pytest_plugin.asking import ask
-from rocketwire_tools.pytest_plugin.backstage import Backstage
+from rocketwire_tools.pytest_plugin.requests import ask
 from rocketwire_tools.pytest_plugin.scripted import ScriptedBroker
+from rocketwire_tools.pytest_plugin.trio_thread import Backstage
 from tests.support.javacache import ROOT
 from tests.support.javapeers import RELEASES, JavaNameServer
 from tests.support.nameservers import NameServer, OurNameServer

@@ -10,8 +10,8 @@ import pytest
 import trio
 import trio.testing
 
-from rocketwire_tools.pytest_plugin.backstage import Backstage, host_and_port
 from rocketwire_tools.pytest_plugin.faults import Direction, FaultProxy
+from rocketwire_tools.pytest_plugin.trio_thread import Backstage, host_and_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 LIFE = """
 import pytest
 from rocketwire import RemotingCommand
-from rocketwire_tools.pytest_plugin.asking import ask
+from rocketwire_tools.pytest_plugin.requests import ask
 
 CLUSTERS = RemotingCommand(code=106)
 PUT = RemotingCommand(code=100, ext_fields={"namespace": "n", "key": "k", "value": "v"})
@@ -87,7 +87,7 @@ def test_a_marker_sets_properties(run_pytest: Callable[..., pytest.RunResult]) -
     source = """
     import pytest
     from rocketwire import RemotingCommand
-    from rocketwire_tools.pytest_plugin.asking import ask
+    from rocketwire_tools.pytest_plugin.requests import ask
 
     pytestmark = pytest.mark.rocketmq_namesrv(orderMessageEnable=False, productEnvName="module")
 

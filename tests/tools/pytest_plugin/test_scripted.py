@@ -14,7 +14,7 @@ import pytest
 import trio
 from rocketwire import RemotingCommand
 from rocketwire.errors import ConnectFailedError
-from rocketwire_tools.pytest_plugin.asking import ask
+from rocketwire_tools.pytest_plugin.requests import ask
 
 pytestmark = pytest.mark.rocketmq_namesrv(mode="thread")
 alone = pytest.mark.rocketmq_broker(register=False)

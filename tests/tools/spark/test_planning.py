@@ -16,8 +16,8 @@ from rocketwire_tools.pcap.files.splits import Split
 from rocketwire_tools.pcap.rows.rows import COLUMNS
 from rocketwire_tools.spark.columns import columns
 from rocketwire_tools.spark.options import OptionError, Settings, read_options
+from rocketwire_tools.spark.part import Part
 from rocketwire_tools.spark.planning import (
-    Part,
     files,
     latest,
     local,

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from rocketwire_tools.pytest_plugin.marking import BROKER, MODES, NAMESRV, checked
+from rocketwire_tools.pytest_plugin.markers import BROKER, MODES, NAMESRV, checked
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from rocketwire_tools.pytest_plugin.backstage import Backstage
     from rocketwire_tools.pytest_plugin.faults import FaultProxy
     from rocketwire_tools.pytest_plugin.name_servers import NameServer
     from rocketwire_tools.pytest_plugin.scripted import ScriptedBroker
+    from rocketwire_tools.pytest_plugin.trio_thread import Backstage
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -57,7 +57,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture
 def rocketmq_backstage() -> Iterator[Backstage]:
     """The thread behind the other fixtures; a test hardly needs it."""
-    from rocketwire_tools.pytest_plugin.backstage import Backstage
+    from rocketwire_tools.pytest_plugin.trio_thread import Backstage
 
     with Backstage() as backstage:
         yield backstage

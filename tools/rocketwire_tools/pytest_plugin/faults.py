@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Final, Self
 
 import trio
 
-from rocketwire_tools.pytest_plugin.backstage import host_and_port
+from rocketwire_tools.pytest_plugin.trio_thread import host_and_port
 
 if TYPE_CHECKING:
-    from rocketwire_tools.pytest_plugin.backstage import Backstage
+    from rocketwire_tools.pytest_plugin.trio_thread import Backstage
 
 __all__ = ["Direction", "FaultProxy"]
 

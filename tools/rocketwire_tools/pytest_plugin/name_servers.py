@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rocketwire_namesrv.server.server import NameServer as Server
-    from rocketwire_tools.pytest_plugin.backstage import Backstage
+    from rocketwire_tools.pytest_plugin.trio_thread import Backstage
 
 __all__ = ["NameServer", "ProcessNameServer", "ThreadNameServer"]
 

@@ -24,12 +24,12 @@ from rocketwire.messages.registration import (
 )
 from rocketwire.transport.channel import Channel, open_channel
 from rocketwire.wire.command import RemotingCommand
-from rocketwire_tools.pytest_plugin.backstage import host_and_port
+from rocketwire_tools.pytest_plugin.trio_thread import host_and_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rocketwire_tools.pytest_plugin.backstage import Backstage
+    from rocketwire_tools.pytest_plugin.trio_thread import Backstage
 
 __all__ = ["Reply", "ScriptedBroker"]
 

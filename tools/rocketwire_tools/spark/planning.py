@@ -11,7 +11,7 @@ import glob
 import os
 import re
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote, urlsplit
 
@@ -20,6 +20,7 @@ from rocketwire_tools.pcap.files.inputs import open_input
 from rocketwire_tools.pcap.files.reader import CaptureReader
 from rocketwire_tools.pcap.files.splits import Split, plan, read_head
 from rocketwire_tools.spark.options import OptionError
+from rocketwire_tools.spark.part import Part
 from rocketwire_tools.spark.sizing import part_size
 
 if TYPE_CHECKING:
@@ -35,19 +36,6 @@ _HIDDEN: Final = (".", "_")
 _PACKED: Final = re.compile(r"\.(gz|zst|lz4)$")
 
 Order = tuple[tuple[int, int, str], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Part:
-    """What one task reads.
-
-    Attributes:
-        split: part of a file.
-        share: ``(k, n)`` for the kth of n shares of its connections.
-    """
-
-    split: Split
-    share: tuple[int, int] = (0, 1)
 
 
 def order_of(path: str) -> Order:

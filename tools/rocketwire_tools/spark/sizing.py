@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rocketwire_tools.spark.planning import Part
+    from rocketwire_tools.spark.part import Part
 
 LARGEST_PART: Final = 512 << 20
 LEAST_PART: Final = 256 << 20

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from pyspark.sql.datasource import Filter
     from pyspark.sql.types import StructType
 
-    from rocketwire_tools.spark.planning import Part
+    from rocketwire_tools.spark.part import Part
 
     Batches = Iterator[Any]
     Offset = dict[str, str]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import socket
 
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
-from rocketwire_tools.pytest_plugin.backstage import host_and_port
+from rocketwire_tools.pytest_plugin.trio_thread import host_and_port
 
 __all__ = ["ask"]
 
