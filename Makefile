@@ -85,11 +85,9 @@ interpreted: $(VENV)/.installed-test
 
 INTERPRETED := $(addprefix tests/wire/,test_golden.py test_grammar.py test_interpret.py test_vectors.py)
 
-# The name server's sans-IO parts: like the library, every branch of them is tested.
-PURE := $(addprefix namesrv/rocketwire_namesrv/,access.py admission.py answers.py brokers.py certificate_dates.py cluster_test.py command_line.py config.py config_remarks.py counters.py exposition.py \
-        handlers.py http_exchange.py javahash.py json_bodies.py json_topics.py kv.py limits.py observer.py occurrences.py packed_bodies.py page.py parts.py \
-        pieces.py preamble.py properties.py proxy_protocol.py reads.py registered.py registering.py registrations.py runs.py session.py settings.py \
-        shapes.py state.py status.py steps.py table.py tls_settings.py topics.py updates.py views.py warm_start.py)
+# The name server's pure rooms: like the library, every branch of them is tested.
+PURE := $(addprefix namesrv/rocketwire_namesrv/,command_line.py events.py tls/certificate_dates.py \
+        config/* routes/* registration/* protocol/* admin_http/*)
 
 bench: $(VENV)/.installed-test
 	$(BIN)/python -m bench --write docs/performance.md $(BENCH)
