@@ -31,11 +31,11 @@ def test_every_limit_has_a_row_with_its_tests_and_no_row_is_left_over() -> None:
     limits = [cells[0] for cells in rows(LIMITS)]
 
     assert len(limits) > 70
-    assert [cells[0] for cells in rows(TESTS)] == limits
+    assert sorted(cells[0] for cells in rows(TESTS)) == sorted(limits)
 
 
 def test_every_test_that_the_page_names_exists() -> None:
-    missing = []
+    missing: list[str] = []
     for limit, *tests in rows(TESTS):
         assert len(tests) == 2, limit
         for test in tests:
@@ -49,7 +49,7 @@ def test_every_test_that_the_page_names_exists() -> None:
 
 def test_every_constant_that_the_page_names_exists() -> None:
     """Where a limit is a number of ours, the page says which module it is in."""
-    missing = []
+    missing: list[str] = []
     for cells in rows(LIMITS):
         for name in re.findall(
             r"`(rocketwire(?:_namesrv|_tools)?(?:\.[a-z_0-9]+)+\.[A-Z][A-Z_0-9]+)`", cells[-1]

@@ -83,7 +83,7 @@ async def closing(calls: Calls, listener: PopListener, after: float) -> float:
         instance = cast("ClientInstance", Instance())
         consumer = PopConsumer(instance, "g", config, listener, nursery)
         consumer.calls = cast("PopCalls", calls)
-        consumer._acknowledgements = Acknowledgements(consumer.calls)
+        consumer._acknowledgements = Acknowledgements(consumer.calls)  # pyright: ignore[reportPrivateUsage] - of these calls
         consumer.subscribe("T")
         nursery.start_soon(consumer.run)
         await trio.sleep(after)

@@ -42,6 +42,10 @@ def framed(header: bytes, body: bytes = b"", kind: SerializeType = SerializeType
     return pack(">II", 4 + len(header) + len(body), kind << 24 | len(header)) + header + body
 
 
+def usual(request: RemotingCommand) -> bytes:
+    return encode(answer_to(request))
+
+
 @asynccontextmanager
 async def two_channels(
     respond: Callable[[RemotingCommand], bytes],
@@ -61,7 +65,7 @@ async def two_channels(
     pairs = [trio.testing.memory_stream_pair() for _ in range(2)]
     async with trio.open_nursery() as nursery:
         nursery.start_soon(serve, pairs[0][1], respond)
-        nursery.start_soon(serve, pairs[1][1], lambda request: encode(answer_to(request)))
+        nursery.start_soon(serve, pairs[1][1], usual)
         async with (
             over(pairs[0][0], peer="first", idle_timeout=None) as first,
             over(pairs[1][0], peer="second", idle_timeout=None) as second,
@@ -158,7 +162,7 @@ def test_a_json_header_of_another_language_with_thirty_fields_is_read(texts: boo
 
 async def test_ten_thousand_requests_wait_for_their_answers_at_once() -> None:
     assert DEFAULT_MAX_IN_FLIGHT > 10_000
-    async with two_channels(lambda one: encode(answer_to(one))) as (channel, _):
+    async with two_channels(usual) as (channel, _):
         codes: list[int] = []
 
         async def ask() -> None:
