@@ -80,7 +80,9 @@ def _units(text: bytes, *, first: bool) -> Iterable[bytes]:
 
 
 def _is_encrypted(ends: frozenset[End], waiting: dict[tuple[End, End], bytes]) -> bool:
-    return any(text for (source, target), text in waiting.items() if {source, target} == ends)
+    return any(
+        text for (source, target), text in waiting.items() if frozenset({source, target}) == ends
+    )
 
 
 Segments = list[tuple[int, bytes]]

@@ -147,6 +147,15 @@ def disturbed(connections: Connections) -> Connections:
     return found
 
 
+def disturbing(layout: Layout) -> Layout:
+    """The layout, with each of its connections disturbed."""
+
+    def disturbed_layout(frames: list[list[Said]], at: int, way: Way) -> Connections:
+        return disturbed(layout(frames, at, way))
+
+    return disturbed_layout
+
+
 IN_CONNECTIONS = [
     (layout, way) for layout in (each_in_a_connection, all_in_a_connection) for way in WAYS_TO_CUT
 ]
@@ -221,7 +230,7 @@ def test_the_rows_do_not_depend_on_the_way(
     packets, expected = packets_of(
         dialogues,
         few_bytes(dialogues),
-        (lambda *cut: disturbed(layout(*cut))) if path_of_code == "disturbed" else layout,
+        disturbing(layout) if path_of_code == "disturbed" else layout,
         way,
         has_start=path_of_code != "midway",
     )

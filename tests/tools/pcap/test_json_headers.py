@@ -56,7 +56,7 @@ def alone(header: bytes) -> dict[str, object]:
 def singles(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The headers that are read one by one from now on."""
     headers: list[bytes] = []
-    one = JsonHeaders._read_one
+    one = vars(JsonHeaders)["_read_one"]
 
     def noted(self: JsonHeaders, header: memoryview) -> Any:
         headers.append(bytes(header))

@@ -173,7 +173,11 @@ def _places(chunk: Chunk, among: Array, roots: Array, end: Array) -> Places:
         ends = _ends(chunk, part, end, begins)
     if len(parts) == 1:
         return parts[0]
-    together = Places(*(np.concatenate([getattr(one, name) for one in parts]) for name in _PARTS))
+    columns: list[Array] = []
+    for name in _PARTS:
+        arrays: list[Array] = [getattr(part, name) for part in parts]
+        columns.append(np.concatenate(arrays))
+    together = Places(*columns)
     return together.take(np.argsort(together.at, kind="stable"))
 
 
@@ -183,7 +187,7 @@ def _chains(chunk: Chunk, fresh: Array, known: Array, end: Array) -> Array:
     seen: set[int] = set()
     for first in fresh.tolist():
         at, stop = first, first
-        limit = -1
+        limit, segment, shift = -1, 0, 0
         while at not in seen:
             if at >= stop:  # another segment
                 segment = int(np.searchsorted(chunk.starts, at, "right")) - 1
