@@ -185,8 +185,9 @@ def _chains(chunk: Chunk, fresh: Array, known: Array, end: Array) -> Array:
     """Some positions, those at which the frames end that begin there, and so on, up to one that is known; all in order."""
     buffer = chunk.records.buffer
     seen: set[int] = set()
-    for first in fresh.tolist():
-        at, stop = first, first
+    firsts: list[int] = fresh.tolist()
+    for first in firsts:
+        at = stop = first
         limit, segment, shift = -1, 0, 0
         while at not in seen:
             if at >= stop:  # another segment
