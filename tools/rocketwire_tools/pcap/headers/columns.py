@@ -111,8 +111,9 @@ def text_column(text: Array, ends: Array, there: Array) -> Column:
         ends: 0, and where each ends.
         there: which of them are there; those that are not have no bytes.
     """
-    buffers = [np.packbits(there, bitorder="little"), ends, text]
-    made: Column = pa.Array.from_buffers(pa.string(), len(there), list(map(pa.py_buffer, buffers)))
+    parts = (np.packbits(there, bitorder="little"), ends, text)
+    buffers = [pa.py_buffer(part) for part in parts]
+    made: Column = pa.Array.from_buffers(pa.string(), len(there), buffers)
     return made
 
 
