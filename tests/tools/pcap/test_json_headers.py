@@ -56,13 +56,13 @@ def alone(header: bytes) -> dict[str, object]:
 def singles(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     """The headers that are read one by one from now on."""
     headers: list[bytes] = []
-    one = vars(JsonHeaders)["_read_one"]
+    one = JsonHeaders.read_one
 
     def noted(self: JsonHeaders, header: memoryview) -> Any:
         headers.append(bytes(header))
         return one(self, header)
 
-    monkeypatch.setattr(JsonHeaders, "_read_one", noted)
+    monkeypatch.setattr(JsonHeaders, "read_one", noted)
     return headers
 
 

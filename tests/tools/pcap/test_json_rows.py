@@ -82,9 +82,9 @@ def test_lines_of_part_of_a_batch() -> None:
 def test_many_rows_and_large_ones_are_written_some_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    batch = rows(2000)
+    batch = rows(3000)
     monkeypatch.setattr(json_rows, "_MOST", 700)
-    assert len(list(JsonRows(batch.schema).lines(batch))) == 3
+    assert len(list(JsonRows(batch.schema).lines(batch))) == 5
     assert lines_of_objects(batch) == lines(batch)
     monkeypatch.setattr(json_rows, "_LARGEST", batch.nbytes // 10)
     assert len(list(JsonRows(batch.schema).lines(batch))) > 10

@@ -86,17 +86,17 @@ def compute() -> Any:
     return importlib.import_module("pyarrow.compute")
 
 
-def _functions() -> Any:
+def functions() -> Any:
     """What ``pyarrow.compute`` is made of, as long as pyarrow keeps it there: that is no promise of pyarrow's."""
     try:
-        functions = importlib.import_module("pyarrow._compute")
+        found = importlib.import_module("pyarrow._compute")
     except ImportError:
         return compute()
-    return functions if all(hasattr(functions, name) for name in _NEEDED) else compute()
+    return found if all(hasattr(found, name) for name in _NEEDED) else compute()
 
 
 _NEEDED: Final = ("call_function", "CastOptions", "DictionaryEncodeOptions", "JoinOptions")
-_of_arrow: Any = _functions()
+_of_arrow: Any = functions()
 _call: Any = _of_arrow.call_function
 _WITH_NULL: Final = _of_arrow.DictionaryEncodeOptions(null_encoding="encode")
 _TO_TEXT: Final = _of_arrow.CastOptions(pa.string())

@@ -111,10 +111,10 @@ def text_column(text: Array, ends: Array, there: Array) -> Column:
         ends: 0, and where each ends.
         there: which of them are there; those that are not have no bytes.
     """
-    valid = np.packbits(there, bitorder="little")
-    buffers = [pa.py_buffer(valid), pa.py_buffer(ends), pa.py_buffer(text)]
-    texts: Column = pa.Array.from_buffers(pa.string(), len(there), buffers)
-    return texts
+    parts = (np.packbits(there, bitorder="little"), ends, text)
+    buffers = [pa.py_buffer(part) for part in parts]
+    made: Column = pa.Array.from_buffers(pa.string(), len(there), buffers)
+    return made
 
 
 def texts(data: Array, span: Span) -> tuple[Array, Array]:

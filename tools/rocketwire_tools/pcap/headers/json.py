@@ -136,7 +136,7 @@ class JsonHeaders:
         """
         text = lines.text[lines.start[first] : lines.end[last - 1]]
         if last - first == 1:
-            read.append(self._read_one(text))
+            read.append(self.read_one(text))
             return
         try:
             lot = self._lines(text)
@@ -149,7 +149,8 @@ class JsonHeaders:
         self._read_lot(lines, first, middle, read)
         self._read_lot(lines, middle, last, read)
 
-    def _read_one(self, header: memoryview) -> Header:
+    def read_one(self, header: memoryview) -> Header:
+        """Read a header by itself."""
         try:
             return self._one(header)
         except _NOT_STRICT:

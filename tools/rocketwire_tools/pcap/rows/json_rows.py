@@ -6,7 +6,7 @@ joined.  The lines are those that msgspec makes of the rows as objects.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
@@ -20,14 +20,44 @@ if TYPE_CHECKING:
 
 _FEW: Final = 128
 """Fewer rows are written faster as objects."""
-_MOST: Final = 16_384
+_MOST: Final = 4096
 """Rows that are written at once."""
 _LARGEST: Final = 64 << 20
-"""Bytes of columns that are written at once, unless one row has more."""
+"""Bytes of columns of which lines are made at once, unless there are few rows."""
 _DISTINCT: Final = frozenset(
     {"time_ns", "end_time_ns", "opaque", "latency_ns", "frame_length", "body_length"}
 )
 """Columns of numbers that are seldom the same."""
+
+
+class _Part(NamedTuple):
+    """What stands in a part of each line.
+
+    Attributes:
+        texts: one text that all lines have, or all texts that there are.
+        numbers: which of the texts each line has; None where all have the same.
+    """
+
+    texts: Column
+    numbers: Column | None = None
+
+    def column(self, start: int, rows: int) -> Column:
+        """Of some rows."""
+        return (
+            self.texts
+            if self.numbers is None
+            else taken(self.texts, self.numbers.slice(start, rows))
+        )
+
+
+class _Numbers(NamedTuple):
+    """A number for each line."""
+
+    values: Column
+
+    def column(self, start: int, rows: int) -> Column:
+        """Of some rows."""
+        return as_texts(self.values.slice(start, rows))
 
 
 class JsonRows:
@@ -45,39 +75,49 @@ class JsonRows:
 
     def lines(self, batch: Batch) -> Iterator[bytes | memoryview]:
         """The lines of rows, some at a time."""
-        for start in range(0, batch.num_rows, _MOST):
-            yield from self._lines(batch.slice(start, _MOST))
-
-    def _lines(self, batch: Batch) -> Iterator[bytes | memoryview]:
-        if batch.num_rows < _FEW:
+        count = batch.num_rows
+        if count < _FEW:
             yield unbroken(self._encode_lines(batch.to_pylist()))
         elif batch.nbytes > _LARGEST:
-            half = batch.num_rows // 2
-            yield from self._lines(batch.slice(0, half))
-            yield from self._lines(batch.slice(half, batch.num_rows - half))
+            yield from self.lines(batch.slice(0, count // 2))
+            yield from self.lines(batch.slice(count // 2, count - count // 2))
         else:
-            yield self._joined(batch)
+            yield from self._joined(batch)
 
-    def _joined(self, batch: Batch) -> memoryview:
-        parts: list[Column] = []
+    def _joined(self, batch: Batch) -> Iterator[bytes | memoryview]:
+        parts, back = self._parts(batch)
+        if not parts:
+            yield back.encode() * batch.num_rows
+            return
+        end = _scalar(back)
+        for start in range(0, batch.num_rows, _MOST):
+            rows = min(_MOST, batch.num_rows - start)
+            yield text_bytes(strung(*(part.column(start, rows) for part in parts), end))
+
+    def _parts(self, batch: Batch) -> tuple[list[_Part | _Numbers], str]:
+        """What the lines are made of, and what they end with."""
+        parts: list[_Part | _Numbers] = []
         front = "{"
         for name, member in self._names:
             values = batch.column(name)
             front += member
             if name in _DISTINCT:
-                parts += [pa.scalar(front, pa.string()), as_texts(values)]
+                parts += [_Part(_scalar(front)), _Numbers(values)]
                 front = ","
                 continue
             distinct, numbers = encoded(values)
             texts = [f"{front}{self._text(value)}" for value in distinct.to_pylist()]
             front = f"{texts[0]},"
             if len(texts) > 1:
-                parts.append(taken(column(texts, pa.string()), numbers))
+                parts.append(_Part(column(texts, pa.string()), numbers))
                 front = ","
-        back = f"{front[:-1]}}}\n"
-        if not parts:
-            return memoryview(back.encode() * batch.num_rows)
-        return text_bytes(strung(*parts, pa.scalar(back, pa.string())))
+        return parts, f"{front[:-1]}}}\n"
 
     def _text(self, value: Any) -> str:
         return unbroken(self._encode(value)).decode()
+
+
+def _scalar(text: str) -> Column:
+    """A text for all rows."""
+    made: Column = pa.scalar(text, pa.string())
+    return made
