@@ -1,0 +1,176 @@
+"""Captures as files, written from the documents of pcap, pcapng and the link types."""
+
+from __future__ import annotations
+
+import ipaddress
+import struct
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, BinaryIO, Final
+
+from tests.support.foreign.tcp import SYN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.support.foreign.tcp import Packet
+
+ETHERNET: Final = 1
+RAW: Final = 101
+SLL: Final = 113
+_MINIMUM: Final = 60
+"""Bytes of the shortest Ethernet frame without its checksum: shorter packets are padded."""
+_SYN_OPTIONS: Final = bytes.fromhex("020405b4 0402 080a0000000100000000 01 030307")
+
+
+@dataclass(slots=True)
+class Writer:
+    """Writes packets into a file.
+
+    Attributes:
+        file: to write to.
+        nanoseconds: resolution of the times; microseconds otherwise.
+        order: ``<`` or ``>``.
+        link: link type.
+        snaplen: bytes of a packet that are kept.
+        pcapng: whether the file is one.
+    """
+
+    file: BinaryIO
+    nanoseconds: bool = False
+    order: str = "<"
+    link: int = ETHERNET
+    snaplen: int = 262_144
+    pcapng: bool = False
+    _heads: dict[
+        tuple[tuple[str, int], tuple[str, int]], tuple[bytes, bytes, bytes, bytes, int, bool]
+    ] = field(
+        default_factory=dict[
+            "tuple[tuple[str, int], tuple[str, int]]",
+            "tuple[bytes, bytes, bytes, bytes, int, bool]",
+        ]
+    )
+
+    def write(self, packets: Iterable[Packet]) -> None:
+        """Write the head of the file and all packets."""
+        self.file.write(self._head())
+        parts: list[bytes] = []
+        for packet in packets:
+            data = self._frame(packet)
+            parts += (self._record(packet.time_ns, data), data[: self.snaplen])
+            if self.pcapng:
+                parts.append(self._tail(data))
+            if len(parts) > 20_000:
+                self.file.write(b"".join(parts))
+                parts.clear()
+        self.file.write(b"".join(parts))
+
+    def _head(self) -> bytes:
+        if not self.pcapng:
+            magic = 0xA1B23C4D if self.nanoseconds else 0xA1B2C3D4
+            return struct.pack(self.order + "IHHiIII", magic, 2, 4, 0, 0, self.snaplen, self.link)
+        section = struct.pack(self.order + "IIIHHqI", 0x0A0D0D0A, 28, 0x1A2B3C4D, 1, 0, -1, 28)
+        resolution = struct.pack(self.order + "HHB3xHH", 9, 1, 9 if self.nanoseconds else 6, 0, 0)
+        size = 20 + len(resolution)
+        interface = struct.pack(self.order + "IIHHI", 1, size, self.link, 0, self.snaplen)
+        return section + interface + resolution + struct.pack(self.order + "I", size)
+
+    def _record(self, time_ns: int, data: bytes) -> bytes:
+        kept = min(len(data), self.snaplen)
+        if self.pcapng:
+            time = time_ns if self.nanoseconds else time_ns // 1000
+            size = 32 + (kept + 3 & ~3)
+            return struct.pack(
+                self.order + "IIIIIII", 6, size, 0, time >> 32, time & 0xFFFFFFFF, kept, len(data)
+            )
+        seconds, rest = divmod(time_ns, 1_000_000_000)
+        return struct.pack(
+            self.order + "IIII",
+            seconds,
+            rest if self.nanoseconds else rest // 1000,
+            kept,
+            len(data),
+        )
+
+    def _tail(self, data: bytes) -> bytes:
+        kept = min(len(data), self.snaplen)
+        return bytes(-kept % 4) + struct.pack(self.order + "I", 32 + (kept + 3 & ~3))
+
+    def _frame(self, packet: Packet) -> bytes:
+        ends = packet.source, packet.target
+        head = self._heads.get(ends)
+        if head is None:
+            head = self._heads[ends] = self._of_ends(*ends)
+        link, before, after, ports, base, four = head
+        if packet.flags & SYN:
+            options, words = _SYN_OPTIONS, 10
+        elif packet.timestamps:
+            stamp = packet.time_ns // 1_000_000 & 0xFFFFFFFF
+            options, words = (
+                struct.pack(">IIII", 0x0101080A, stamp, stamp - 1 & 0xFFFFFFFF, 0)[:12],
+                8,
+            )
+        else:
+            options, words = b"", 5
+        tcp = struct.pack(
+            ">IIBBHI", packet.sequence, packet.acknowledged, words << 4, packet.flags, 501, 0
+        )
+        length = 4 * words + len(packet.data)
+        if four:
+            total = base + length + 20
+            total = (total & 0xFFFF) + (total >> 16)
+            middle = struct.pack(">H", length + 20)
+            check = struct.pack(">H", ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF)
+            made = b"".join(
+                (
+                    link,
+                    before,
+                    middle,
+                    b"\0\0\x40\0\x40\x06",
+                    check,
+                    after,
+                    ports,
+                    tcp,
+                    options,
+                    packet.data,
+                )
+            )
+        else:
+            made = b"".join(
+                (
+                    link,
+                    before,
+                    struct.pack(">H", length),
+                    b"\x06\x40",
+                    after,
+                    ports,
+                    tcp,
+                    options,
+                    packet.data,
+                )
+            )
+        if len(made) < _MINIMUM and self.link == ETHERNET:
+            made += bytes(_MINIMUM - len(made))
+        return made
+
+    def _of_ends(
+        self, source: tuple[str, int], target: tuple[str, int]
+    ) -> tuple[bytes, bytes, bytes, bytes, int, bool]:
+        """What all packets from one end to another have in common."""
+        addresses = ipaddress.ip_address(source[0]).packed, ipaddress.ip_address(target[0]).packed
+        four = len(addresses[0]) == 4
+        kind = 0x0800 if four else 0x86DD
+        if self.link == ETHERNET:
+            link = b"\x02\0" + addresses[1][-4:] + b"\x02\0" + addresses[0][-4:]
+            if max(source[1], target[1]) % 11 == 0:
+                link += struct.pack(">HH", 0x8100, 7)
+            link += struct.pack(">H", kind)
+        elif self.link == SLL:
+            link = struct.pack(">HHH8sH", 0, 1, 6, b"\x02\0" + addresses[0][-4:], kind)
+        else:
+            link = b""
+        ports = struct.pack(">HH", source[1], target[1])
+        after = b"".join(addresses)
+        if not four:
+            return link, b"\x60\0\0\0", after, ports, 0, False
+        words = struct.unpack(">10H", b"\x45\0\0\0\0\0\x40\0\x40\x06\0\0" + after)
+        return link, b"\x45\0", after, ports, sum(words), True
