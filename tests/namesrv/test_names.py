@@ -128,6 +128,16 @@ def test_a_table_that_changes_meanwhile_gives_no_names(monkeypatch: pytest.Monke
     assert known.are_keys
 
 
+def test_names_are_adopted_eight_batches_at_a_time_and_unknown_ones_are_left() -> None:
+    names = NamesInUse()
+    batches = [names.shared([name], name, 0) for name in "abcdefgh"]
+
+    steps = list(adopt(batches, dict.fromkeys("abcdefg", 0)))
+
+    assert len(steps) == 2  # after the table's names, and after eight batches
+    assert [batch.are_keys for batch in batches] == [True] * 7 + [False]
+
+
 def test_names_are_given_up_with_the_last_broker_that_has_them() -> None:
     server = Server()
     register(server, body_of(of(ALL, 8)))
