@@ -82,6 +82,7 @@ class Producer:
         return ProducerData(group_name=self.group)
 
 
+@pytest.mark.slow
 async def test_every_broker_of_a_large_cluster_gets_heartbeats(
     autojump_clock: trio.testing.MockClock,
 ) -> None:
