@@ -176,6 +176,7 @@ def test_values_of_megabytes_in_headers_are_read(tmp_path: Path, size: int) -> N
     assert [(row["opaque"], row["header_ok"]) for row in found] == [(1, True), (2, True)]
 
 
+@pytest.mark.slow
 def test_all_requests_that_one_connection_has_open_find_their_answers(tmp_path: Path) -> None:
     opaques = range(100_000, 100_000 + 65_535)
     asked = b"".join(map(ask, opaques))

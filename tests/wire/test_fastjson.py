@@ -160,6 +160,7 @@ def test_the_largest_registration_is_within_the_default_limits() -> None:
     assert topics * 200 < DEFAULT_LIMITS.max_size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", ["{a:0}" + " " * 4_194_304, "{a:[%s0]}" % ("0," * 262_144)])
 def test_of_what_is_not_strict_json_less_is_read(text: str) -> None:
     with pytest.raises(LimitExceededError) as caught:
