@@ -201,8 +201,8 @@ class Decoder:
         wanted = self._wanted(segments(records, self.addresses, self._skipped))
         if self._options.watch is not None:
             self._options.watch(records, wanted, self.addresses)
-        found = self._flows.feed(records, wanted)
-        yield from self._release(rows_of(found), int(records.time_ns[-1]), int(records.where[-1]))
+        rows = self._rows_of(self._flows.feed(records, wanted))
+        yield from self._release(rows, int(records.time_ns[-1]), int(records.where[-1]))
         if self.addresses.are_many:
             self._forget_addresses()
 
@@ -215,8 +215,14 @@ class Decoder:
 
     def _finish(self) -> Iterator[Rows]:
         """Give what is left."""
-        rows = rows_of(Found(frames=self._flows.finish()))
+        rows = self._rows_of(Found(frames=self._flows.finish()))
         yield from self._release(rows, None, 0)
+
+    def _rows_of(self, found: Found) -> list[Rows]:
+        parts = rows_of(found)
+        for part in parts:
+            self._flows.number(part.number, part.first_where)
+        return parts
 
     def _wanted(self, every: Segments) -> Segments:
         """The segments of this decoder's share of the connections."""

@@ -14,6 +14,7 @@ import numpy as np
 from rocketwire.wire.layouts.functions import PREFIX_SIZE
 from rocketwire_tools.pcap.streams import mid_stream, vector_cutter
 from rocketwire_tools.pcap.streams.chunk import FIN, MASK, RST, SYN, Chunk, chunk_of
+from rocketwire_tools.pcap.streams.connections import Connections
 from rocketwire_tools.pcap.streams.header_bytes import STEP
 from rocketwire_tools.pcap.streams.reassembly import PIECE
 from rocketwire_tools.pcap.streams.segments import Frame, Limits
@@ -127,17 +128,29 @@ class Flows:
         self._kept = 0
         self._max = max_streams
         self._slots = Slots(KeepingStream if bodies else Stream)
+        self._connections = Connections(self._slots.next_number)
         self._waiting: set[Stream] = set()
         self._open: set[Stream] = set()
 
     def feed(self, records: Records, segments: Segments) -> Found:
         """Take a chunk, and give the frames that came to their end."""
         found = Found(records)
+        self._connections.prune()
         wanted = np.flatnonzero((segments.length > 0) | (segments.flags & (SYN | FIN | RST) != 0))
         if len(wanted):
             self._feed_chunk(chunk_of(records, segments, wanted, self._slots.of), found)
+        self._connections.settle()
         self._settle(records, segments, found)
         return found
+
+    def number(self, number: Array, where: Array) -> None:
+        """Let frames that came to their end know which of the connections between their ends they belong to.
+
+        Args:
+            number: of each frame's stream, which becomes that of its direction of the connection.
+            where: offset of the record of each frame's first byte.
+        """
+        self._connections.number(number, where)
 
     def _feed_chunk(self, chunk: Chunk, found: Found) -> None:
         self._slots.seen[chunk.slots] = int(chunk.records.time_ns[-1])
@@ -282,9 +295,10 @@ class Flows:
             left[number : chunk.high[group]] = True
         return chunk.part(left)
 
-    def _renewed(self, stream: Stream) -> Stream:
+    def _renewed(self, stream: Stream, where: int) -> Stream:
         self._waiting.discard(stream)
         self._open.discard(stream)
+        self._connections.begin(stream.number, where)
         return self._slots.renew(stream)
 
     def _note(self, slot: int, stream: Stream) -> None:
@@ -348,6 +362,8 @@ class Flows:
         """Forget streams."""
         self.forgotten += int(np.count_nonzero(~self._slots.ended[slots]))
         for slot in slots.tolist():
+            if not self._slots.has_other(slot):
+                self._connections.forget(int(self._slots.number[slot]))
             stream = self._slots.forget(slot)
             if stream is not None:
                 stream.finish(take)

@@ -59,7 +59,7 @@ class Singly:
         stream: Stream,
         group: int,
         take: Callable[[Frame], None],
-        renew: Callable[[Stream], Stream],
+        renew: Callable[[Stream, int], Stream],
     ) -> tuple[Stream, int]:
         """Feed the segments of one stream, at least one of them.
 
@@ -67,7 +67,8 @@ class Singly:
             stream: the stream.
             group: number of its group.
             take: gets frames.
-            renew: gives the stream of another connection between the same two ends.
+            renew: gives the stream of another connection between the same two ends, which begins with a record at an
+                offset.
 
         Returns:
             The stream that the last segment belongs to, and the number of the first segment that was not fed.
@@ -90,11 +91,11 @@ class Singly:
                 sequence = (segment.sequence + 1) & MASK
                 if stream.is_another(sequence):
                     stream.finish(take)
-                    stream = renew(stream)
+                    stream = renew(stream, segment.where)
                 stream.begin(sequence)
             elif segment.length and stream.is_elsewhere(segment.sequence):
                 stream.finish(take)
-                stream = renew(stream)
+                stream = renew(stream, segment.where)
             self._feed_one(stream, segment, take)
         return stream, high
 

@@ -37,7 +37,6 @@ class Stream(Reassembly):
         source: the sender, as in ``packets.Segments``.
         target: the receiver.
         number: of the stream; that of the other direction differs in the last bit.
-        generation: how many connections of these two ends were seen before.
 
     Attributes:
         protocol: what it speaks.
@@ -60,7 +59,6 @@ class Stream(Reassembly):
         "_type",
         "ended",
         "first",
-        "generation",
         "header",
         "last",
         "need",
@@ -71,12 +69,11 @@ class Stream(Reassembly):
         "target",
     )
 
-    def __init__(self, source: int, target: int, number: int = 0, generation: int = 0) -> None:
+    def __init__(self, source: int, target: int, number: int = 0) -> None:
         super().__init__()
         self.source = source
         self.target = target
         self.number = number
-        self.generation = generation
         self.protocol = Protocol.UNKNOWN
         self.need = 0
         self.header: bytes | None = None

@@ -37,7 +37,7 @@ class Slots:
     """Streams by sender and receiver.
 
     Args:
-        kind: makes a stream of sender, receiver, number and generation.
+        kind: makes a stream of sender, receiver and number.
 
     Attributes:
         way: of the stream in each slot.
@@ -45,8 +45,7 @@ class Slots:
         need: bytes until the next frame begins, of plain streams.
         open: whether the body of a frame goes on, of plain streams.
         seen: when the last segment came, in nanoseconds.
-        number: of each stream.
-        generation: how many connections of its two ends were seen before.
+        number: of each stream, the same for all connections that its two ends have.
         ended: whether its sender said that no more comes.
         source: its sender, -1 in a free slot.
         target: its receiver.
@@ -66,7 +65,6 @@ class Slots:
         self.open = np.zeros(_KEEPING, np.bool_)
         self.seen = np.zeros(_KEEPING, np.int64)
         self.number = np.zeros(_KEEPING, np.int64)
-        self.generation = np.zeros(_KEEPING, np.int64)
         self.ended = np.zeros(_KEEPING, np.bool_)
         self._origin = np.zeros(_KEEPING, np.int64)
         self._synced = np.zeros(_KEEPING, np.bool_)
@@ -119,14 +117,10 @@ class Slots:
 
     def _begin(self, keys: list[tuple[int, int]]) -> Array:
         slots = self._room(len(keys))
-        known, number, generation = self._slots.get, self.number, self.generation
+        known, number = self._slots.get, self.number
         for key, slot in zip(keys, slots.tolist(), strict=True):
             other = known((key[1], key[0]))
-            if other is None:
-                self._last_number += 2
-                number[slot], generation[slot] = self._last_number, 0
-            else:
-                number[slot], generation[slot] = number[other] ^ 1, generation[other]
+            number[slot] = self.next_number() if other is None else number[other] ^ 1
             self._slots[key] = slot
         self.source[slots], self.target[slots] = np.array(keys, np.int64).T
         self.way[slots], self._protocol[slots] = CAREFUL, Protocol.UNKNOWN.value
@@ -147,19 +141,16 @@ class Slots:
             self._grow()
         return slots
 
+    def next_number(self) -> int:
+        """A number for a pair of streams, the first of the two; no others have it."""
+        self._last_number += 2
+        return self._last_number
+
     def renew(self, stream: Stream) -> Stream:
         """Another connection between the same two ends begins in the place of one."""
         slot = self._slots[stream.source, stream.target]
-        generation = stream.generation + 1
-        other = self._slots.get((stream.target, stream.source))
-        if other is not None and self.generation[other] == generation:
-            number = int(self.number[other]) ^ 1
-        else:
-            self._last_number += 2
-            number = self._last_number
-        new = self._kind(stream.source, stream.target, number, generation)
+        new = self._kind(stream.source, stream.target, stream.number)
         self._awake[slot] = new
-        self.number[slot], self.generation[slot] = number, generation
         self.way[slot] = CAREFUL
         self.open[slot] = self.ended[slot] = self._asleep[slot] = False
         return new
@@ -183,7 +174,7 @@ class Slots:
 
     def _woken(self, slot: int) -> Stream:
         ends = int(self.source[slot]), int(self.target[slot])
-        stream = self._kind(*ends, int(self.number[slot]), int(self.generation[slot]))
+        stream = self._kind(*ends, int(self.number[slot]))
         stream.protocol = Protocol(int(self._protocol[slot]))
         stream.synced = bool(self._synced[slot])
         stream.goes_on(int(self.sequence[slot]), int(self._origin[slot]))
@@ -274,6 +265,10 @@ class Slots:
         order: Array = np.lexsort((self.seen[used], ~self.ended[used]))[:count]
         return used[order]
 
+    def has_other(self, slot: int) -> bool:
+        """Whether the other direction of a stream is remembered."""
+        return (int(self.target[slot]), int(self.source[slot])) in self._slots
+
     def forget(self, slot: int) -> Stream | None:
         """Forget a stream; gives its object, if it has one."""
         del self._slots[int(self.source[slot]), int(self.target[slot])]
@@ -289,7 +284,7 @@ class Slots:
 
 
 _COLUMNS: Final = {
-    "way": 0, "sequence": 0, "need": 0, "open": False, "seen": 0, "number": 0, "generation": 0, "ended": False,
+    "way": 0, "sequence": 0, "need": 0, "open": False, "seen": 0, "number": 0, "ended": False,
     "_origin": 0, "_synced": False, "_protocol": 0, "_asleep": False, "source": _NOBODY, "target": _NOBODY,
 }  # fmt: skip
 """The arrays, and what they hold where there is no stream."""
