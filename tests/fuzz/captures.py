@@ -13,6 +13,7 @@ from rocketwire_tools.pcap.files.reader import CaptureReader
 from rocketwire_tools.pcap.packets.packets import Addresses, segments
 from rocketwire_tools.pcap.packets.skipped import Skipped
 from rocketwire_tools.pcap.rows.batches import BatchBuilder
+from rocketwire_tools.pcap.rows.file_names import FileNames
 from rocketwire_tools.pcap.rows.pairing import Pairing
 from rocketwire_tools.pcap.rows.rows import COLUMNS, rows_of
 from rocketwire_tools.pcap.streams.flows import Flows, Found
@@ -38,7 +39,7 @@ class _Memory(io.RawIOBase):
 def decode(data: bytes) -> None:
     """Gives rows, or ``CaptureError``, which counts as nothing."""
     addresses, skipped, flows = Addresses(), Skipped(), Flows(bodies=True, max_streams=100)
-    builder = BatchBuilder("fuzz", (*COLUMNS, "ext_fields"), addresses, Pairing())
+    builder = BatchBuilder(FileNames("fuzz"), (*COLUMNS, "ext_fields"), addresses, Pairing())
     reader = CaptureReader("fuzz", RawSource(_Memory(data)))
     try:
         for records in reader:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 FIN, SYN, RST, PSH, ACK = 1, 2, 4, 8, 16
 _NUMBERS: Final = 1 << 32
+_EARLY_NS: Final = 250 * MS
+"""An answer that was captured so much before its request has none."""
 LOOK_BACK_NS: Final = 150 * MS
 """A frame in front of the first captured byte of its stream has a row if its header comes at most this much later."""
 
@@ -52,7 +54,8 @@ class Truth(NamedTuple):
     """What the decoder should say of a frame; the names are those of its columns.
 
     Attributes:
-        certain: whether the frame must have a row: its header was captured, and not long after what lies behind it.
+        certain: whether there must be such a row; if not, there may be, or one that says the same otherwise.  A frame is uncertain
+            whose header came long after what lies behind it, and so is the pair of its answer.
     """
 
     src: str
@@ -317,22 +320,31 @@ class Connection:
         Args:
             unit: nanoseconds that the file can tell apart.
         """
-        seen: dict[int, tuple[Frame, int]] = {}
-        rows: list[tuple[Frame, _Side, _Capture]] = []
+        captures: dict[int, _Capture] = {}
+        frames: list[tuple[Frame, _Side, _Capture]] = []
         for side in (self._client, self._server):
             spans = _Spans(side.pieces)
             for position, frame in side.frames:
                 capture = spans.capture(position, frame)
                 if capture is not None:
-                    seen[id(frame)] = frame, capture.time_ns - capture.time_ns % unit
-                    rows.append((frame, side, capture))
-        return [_truth(frame, side, capture, seen, unit) for frame, side, capture in rows]
+                    captures[id(frame)] = capture
+                    frames.append((frame, side, capture))
+        rows: list[Truth] = []
+        for frame, side, capture in frames:
+            request = None if frame.request is None else captures.get(id(frame.request))
+            row = _truth(frame, side, capture, request, unit)
+            if request is not None and not request.certain:
+                rows.append(_truth(frame, side, capture, None, unit)._replace(certain=False))
+                row = row._replace(certain=False)
+            rows.append(row)
+        return rows
 
 
 class _Capture(NamedTuple):
     time_ns: int
     end_time_ns: int
     body: bool
+    gap: bool
     certain: bool
 
 
@@ -390,26 +402,28 @@ class _Spans:
         if reached < header_end:
             return None
         body = reached >= end
-        while not body and (number := number + 1) < len(spans) and starts[number] < end:
+        gap = not body and number < len(spans)
+        while not body and number < len(spans) and starts[number] < end:  # behind a hole
             last = max(last, spans[number][2])
+            number += 1
         assert self._first is not None
         early = position < self._first[1]
         certain = not early or header_last - self._first[0] < LOOK_BACK_NS
-        return _Capture(first, last, body, certain)
+        return _Capture(first, last, body, gap, certain)
 
 
 def _truth(
-    frame: Frame, side: _Side, capture: _Capture, seen: dict[int, tuple[Frame, int]], unit: int
+    frame: Frame, side: _Side, capture: _Capture, request: _Capture | None, unit: int
 ) -> Truth:
     header = frame.header
     time_ns = capture.time_ns - capture.time_ns % unit
     request_code = latency = None
-    if frame.request is not None and (asked := seen.get(id(frame.request))) is not None:
-        passed = time_ns - asked[1]
+    if frame.request is not None and request is not None:
+        passed = time_ns - (request.time_ns - request.time_ns % unit)
+        if passed > -_EARLY_NS:
+            request_code = frame.request.header.code
         if passed >= 0:
-            request_code, latency = asked[0].header.code, passed
-        elif passed > -250 * MS:
-            request_code = asked[0].header.code
+            latency = passed
     kind = "response" if header.flag & 1 else "oneway" if header.flag & 2 else "request"
     length = len(frame.data)
     return Truth(
@@ -417,5 +431,5 @@ def _truth(
         kind, header.code, request_code, header.opaque, header.flag, frame.library.language,
         frame.library.version, frame.library.remark(header), frame.topic, frame.group, frame.queue_id, length,
         frame.header_length, length - 8 - frame.header_length, frame.library.serialize_type,
-        latency, capture.body, not capture.body, capture.certain,
+        latency, capture.body, capture.gap, capture.certain,
     )  # fmt: skip

@@ -165,7 +165,7 @@ def test_many_small_files_are_few_tasks(tmp_path: Path) -> None:
     count = len(packets) // 200
     for number in range(200):
         save(tmp_path / f"{number}.pcap", packets[number * count : (number + 1) * count])
-    reader = source(path=str(tmp_path)).reader(schema())
+    reader = source(path=str(tmp_path), join="none").reader(schema())
     partitions: list[Any] = reader.partitions()
     assert 3 <= len(partitions) < 150
     assert of_command(tmp_path) == content(read(reader, partitions))

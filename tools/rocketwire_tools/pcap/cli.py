@@ -77,8 +77,19 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _inputs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - for standard input")
+    _captures(parser)
     _choices(parser)
+
+
+def _captures(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - for standard input")
+    parser.add_argument(
+        "--join",
+        choices=("auto", "all", "none"),
+        default="auto",
+        help="decode captures as one: those whose names differ by numbers alone and whose times follow each other (auto),"
+        " all in the order given, or none; auto by default",
+    )
 
 
 def _choices(parser: argparse.ArgumentParser) -> None:
@@ -151,7 +162,7 @@ def _add_live(commands: Commands) -> None:
     _choices(parser)
     parser.add_argument("--format", choices=("text", "jsonl"), help="text by default")
     _columns(parser)
-    parser.set_defaults(live=True, output=None, jobs=1)
+    parser.set_defaults(live=True, output=None, jobs=1, join="none")
 
 
 def _decode(arguments: argparse.Namespace) -> int:
@@ -173,6 +184,7 @@ def _decode(arguments: argparse.Namespace) -> int:
         form,
         live=arguments.live,
         jobs=arguments.jobs,
+        join=arguments.join,
     )
 
 
@@ -218,6 +230,7 @@ def _report(arguments: argparse.Namespace) -> int:
         top=arguments.top,
         as_json=arguments.json,
         plot=arguments.plot,
+        join=arguments.join,
     )
 
 
@@ -232,7 +245,7 @@ def _add_routes(commands: Commands) -> None:
         "  rocketwire-pcap routes trace.pcap\n"
         "  rocketwire-pcap routes trace.pcap --lookups --format jsonl",
     )
-    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - for standard input")
+    _captures(parser)
     _redact(parser)
     parser.add_argument(
         "--lookups", action="store_true", help="show route lookups too, where the answer changed"
@@ -254,6 +267,7 @@ def _routes(arguments: argparse.Namespace) -> int:
         every=arguments.all,
         redact=arguments.redact,
         form=arguments.format,
+        join=arguments.join,
     )
 
 
@@ -269,7 +283,7 @@ def _add_follow(commands: Commands) -> None:
         "  rocketwire-pcap follow 10.0.0.1:40000 trace.pcap --ext-fields --body decoded",
     )
     parser.add_argument("connection", metavar="CONN", help=_CONNECTION)
-    parser.add_argument("captures", nargs="+", metavar="IN", help="a capture; - for standard input")
+    _captures(parser)
     _redact(parser)
     parser.add_argument("--ext-fields", action="store_true", help="show extension fields")
     parser.add_argument(
@@ -290,7 +304,7 @@ def _follow(arguments: argparse.Namespace) -> int:
         body=arguments.body,
         redact=arguments.redact,
     )
-    return follow(arguments.captures, following, arguments.format)
+    return follow(arguments.captures, following, arguments.format, arguments.join)
 
 
 def _add_export(commands: Commands) -> None:

@@ -40,6 +40,7 @@ class Settings:
         redact: secret of the masks of topics, groups, addresses and file names, as for ``rocketwire-pcap --redact``; None for none.
         files_per_trigger: files of a micro-batch at most; 0 for no limit.
         last_file: ``wait`` until a file has a successor, or ``read`` it at once.
+        join: which files of a batch read continue each other, see ``pcap.files.series``; those of a stream all do.
     """
 
     paths: tuple[str, ...]
@@ -57,6 +58,7 @@ class Settings:
     redact: str | None = None
     files_per_trigger: int = 0
     last_file: str = "wait"
+    join: str = "auto"
 
 
 _CHOICES: Final = {
@@ -64,6 +66,7 @@ _CHOICES: Final = {
     "body": ("body", ("none", "length", "decoded")),
     "badfile": ("bad_file", ("fail", "skip")),
     "lastfile": ("last_file", ("wait", "read")),
+    "join": ("join", ("auto", "all", "none")),
 }
 _SIZES: Final = {
     "splitsize": "split_size",
@@ -76,7 +79,7 @@ _SIZES: Final = {
 _SWITCHES: Final = {"extfields": "ext_fields", "pushfilters": "push_filters"}
 NAMES: Final = (
     "path", "paths", "splitSize", "mode", "shares", "body", "badFile", "extFields", "pushFilters", "lookBehind", "lookAhead",
-    "chunkSize", "filter", "redact", "maxFilesPerTrigger", "lastFile",
+    "chunkSize", "filter", "redact", "maxFilesPerTrigger", "lastFile", "join",
 )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.inputs import open_input
 from rocketwire_tools.pcap.files.reader import CaptureReader
+from rocketwire_tools.pcap.files.series import series
 from rocketwire_tools.pcap.files.splits import Split, plan, read_head
 from rocketwire_tools.spark.options import OptionError
 from rocketwire_tools.spark.part import Part
@@ -105,8 +106,12 @@ def parts(settings: Settings) -> list[Part]:
     made: list[Part] = []
     found = files(settings.paths)
     size = part_size(found, settings.split_size)
-    for path in found:
-        made += _parts_of(Split(path), size, settings)
+    for captures in series(found, settings.join):
+        paths = captures.paths
+        for before, path, after in zip((None, *paths), paths, (*paths[1:], None), strict=False):
+            certain = captures.certain or len(paths) == 1
+            split = Split(path, before=before, after=after, certain=certain)
+            made += _parts_of(split, size, settings)
     return made
 
 
@@ -209,7 +214,10 @@ def _parts_of(whole: Split, size: int, settings: Settings) -> list[Part]:
             raise
         skipped(error)
         return []
-    return [Part(replace(one, before=whole.before, after=whole.after)) for one in splits]
+    return [
+        Part(replace(one, before=whole.before, after=whole.after, certain=whole.certain))
+        for one in splits
+    ]
 
 
 def _refuse_crumbs(path: str, size: int) -> None:

@@ -17,9 +17,11 @@ from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.inputs import open_input
 from rocketwire_tools.pcap.files.reader import CaptureReader
 from rocketwire_tools.pcap.files.records import CHUNK_SIZE
+from rocketwire_tools.pcap.files.series import Series, Span
 from rocketwire_tools.pcap.packets.packets import Addresses, segments
 from rocketwire_tools.pcap.packets.skipped import Skipped
 from rocketwire_tools.pcap.rows.batches import BatchBuilder
+from rocketwire_tools.pcap.rows.file_names import FileNames
 from rocketwire_tools.pcap.rows.pairing import Pairing
 from rocketwire_tools.pcap.rows.rows import COLUMNS, Rows, joined, rows_of
 from rocketwire_tools.pcap.streams.flows import MAX_STREAMS, MOST_KEPT, Flows, Found
@@ -27,10 +29,9 @@ from rocketwire_tools.pcap.streams.resync import JSON, ROCKETMQ
 from rocketwire_tools.pcap.streams.segments import Limits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Sequence
 
     from rocketwire_tools.pcap.arrow import Batch
-    from rocketwire_tools.pcap.files.inputs import ByteSource
     from rocketwire_tools.pcap.files.records import Records
     from rocketwire_tools.pcap.packets.packets import Segments
 
@@ -44,6 +45,8 @@ MOST_ROWS: Final = 131_072
 """Rows of a batch."""
 MOST_FRAMES: Final = 262_144
 """Frames that are looked for at once, if a sample says that there may be more: they can be as short as ten bytes."""
+_BETWEEN: Final = 16
+"""Bytes by which the offsets of a file's records are at least behind those of the file before."""
 _EACH: Final = 1 << 17
 _SAMPLE: Final = 1024
 _BRACE: Final = 0x7B
@@ -92,7 +95,10 @@ class Totals:
         packets: records read.
         bytes: bytes of packets, as captured.
         frames: rows given.
-        truncated: whether the capture ends within a record.
+        truncated: whether the capture, or one of a series, ends within a record.
+        ends_within: paths of those that do.
+        files: captures of a series that were read.
+        failures: why captures of a series could not be read to their ends.
         skipped: packets that were not looked into, by reason.
         forgotten: streams that were forgotten before they ended, because there were too many.
         cut_short: packets of which not all bytes were captured.
@@ -103,6 +109,9 @@ class Totals:
     bytes: int = 0
     frames: int = 0
     truncated: bool = False
+    ends_within: list[str] = field(default_factory=list[str])
+    files: int = 0
+    failures: list[CaptureError] = field(default_factory=list[CaptureError])
     skipped: Counter[str] = field(default_factory=Counter[str])
     forgotten: int = 0
     cut_short: int = 0
@@ -110,20 +119,25 @@ class Totals:
 
 
 class Decoder:
-    """Decodes one capture.
+    """Decodes one capture, or several that continue each other as one.
 
     Args:
-        path: of the capture, ``-`` for standard input.
+        path: of the capture, ``-`` for standard input; or the series.  Of a series as many files are read as continue each
+            other, the first in any case.
         options: how.
 
     Attributes:
         totals: what has been seen so far.
+        files: those that have been begun.
         addresses: numbers of addresses.
         pairing: the requests without an answer so far.
     """
 
-    def __init__(self, path: str, options: Options | None = None) -> None:
-        self._path = path
+    def __init__(self, path: str | Series, options: Options | None = None) -> None:
+        self._series = Series.of(path)
+        self._span = Span()
+        self._where = 0
+        self.files = FileNames(self._series.paths[0])
         self._options = Options() if options is None else options
         self.addresses = Addresses()
         self._skipped = Skipped()
@@ -133,14 +147,15 @@ class Decoder:
         self._flows.careful = self._options.careful
         self.totals = Totals(skipped=self._skipped.reasons)
         self.pairing = Pairing()
-        self._builder = BatchBuilder(path, self._options.fields, self.addresses, self.pairing)
+        self._builder = BatchBuilder(self.files, self._options.fields, self.addresses, self.pairing)
         self._waiting: list[Rows] = []
 
     def __iter__(self) -> Iterator[Batch]:
         """Give the rows, in the order of their last captured byte.
 
         Raises:
-            CaptureError: it cannot be read on; the rows before have been given.
+            CaptureError: it cannot be read on; the rows before have been given.  What is wrong with one of several captures
+                is noted in ``totals``, and the next one follows.
         """
         try:
             for rows in self.rows():
@@ -164,25 +179,54 @@ class Decoder:
             yield rows
 
     def _rows(self) -> Iterator[Rows]:
-        source = open_input(self._path)
+        paths = self._series.paths
         try:
-            reader = self._reader(source)
-            try:
-                for records in reader:
-                    yield from self._feed(records)
-            except CaptureError:
-                yield from self._finish()
-                raise
-            finally:
-                self.totals.truncated = reader.truncated
-                self.totals.forgotten = self._flows.forgotten
+            for path in paths:
+                try:
+                    if not (yield from self._read(path)):
+                        break
+                except CaptureError as error:
+                    if len(paths) == 1:
+                        raise
+                    self.totals.failures.append(error)
+                self.totals.files += 1
+        except CaptureError:
             yield from self._finish()
+            raise
+        finally:
+            self.totals.forgotten = self._flows.forgotten
+        yield from self._finish()
+
+    def _read(self, path: str) -> Generator[Rows, None, bool]:
+        """Read a file; returns whether it continues the one before."""
+        options, base = self._options, self._where
+        source = open_input(path)
+        reader = CaptureReader(
+            path, source, chunk_size=options.chunk_size, eager=options.eager, base=base
+        )
+        span = Span()
+        try:
+            for records in reader:
+                if span.first_ns is None and self.totals.files:
+                    if not (
+                        self._series.certain or self._span.is_continued_at(int(records.time_ns[0]))
+                    ):
+                        return False
+                    self.files.add(base, path)
+                span.add(records.time_ns)
+                yield from self._feed(records)
+        except CaptureError as error:
+            if error.offset is None or not base:
+                raise
+            raise CaptureError(error.path, error.offset - base, error.message) from error
         finally:
             source.close()
-
-    def _reader(self, source: ByteSource) -> CaptureReader:
-        options = self._options
-        return CaptureReader(self._path, source, chunk_size=options.chunk_size, eager=options.eager)
+            if span.first_ns is not None:
+                self._span = span
+            if reader.truncated:
+                self.totals.truncated = True
+                self.totals.ends_within.append(path)
+        return True
 
     def _feed(self, records: Records) -> Iterator[Rows]:
         """Take records, and give the rows that are known by now."""
@@ -195,6 +239,7 @@ class Decoder:
             yield from self._feed_part(records.take(slice(start, start + step)))
 
     def _feed_part(self, records: Records) -> Iterator[Rows]:
+        self._where = int(records.where[-1]) + _BETWEEN
         self.totals.packets += len(records.time_ns)
         self.totals.bytes += int(records.captured.sum())
         self.totals.cut_short += int((records.captured < records.wire).sum())

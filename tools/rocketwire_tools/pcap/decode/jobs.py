@@ -19,6 +19,7 @@ from rocketwire_tools.pcap.arrow import Batch, column, pa
 from rocketwire_tools.pcap.decode.decoder import CELL, Totals
 from rocketwire_tools.pcap.decode.pipeline import ENDED, Back, End, run_back, run_front
 from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.files.series import Series
 from rocketwire_tools.pcap.rows.rows import PLACES
 from rocketwire_tools.pcap.rows.selection import Selection
 
@@ -41,16 +42,16 @@ class _Worker:
     """The processes of one share of the connections.
 
     Attributes:
-        paths: takes paths of captures.
+        captures: takes series of them.
         rows: gives what comes of them.
     """
 
-    paths: Pipe
+    captures: Pipe
     rows: Pipe
 
 
 class Jobs:
-    """Processes that decode one capture after the other.
+    """Processes that decode one series of captures after the other.
 
     Args:
         count: how many, the one that asks included; at least 2.
@@ -69,14 +70,14 @@ class Jobs:
 
     def _start(self, share: tuple[int, int]) -> _Worker:
         arguments = self._selection.arguments
-        asked, paths = self._context.Pipe(duplex=False)
+        asked, captures = self._context.Pipe(duplex=False)
         rows, found = self._context.Pipe(duplex=False)
         self._run(run_front, asked, found, arguments, share)
         if not self._direct:
             cells, made = self._context.Pipe(duplex=False)
             self._run(run_back, rows, made, arguments)
             rows = cells
-        return _Worker(paths, rows)
+        return _Worker(captures, rows)
 
     def _run(self, work: Callable[..., None], source: Pipe, sink: Pipe, *more: Any) -> None:
         process = self._context.Process(target=work, args=(source, sink, *more), daemon=True)
@@ -85,30 +86,31 @@ class Jobs:
         sink.close()
         self._processes.append(process)
 
-    def decode(self, path: str, totals: Totals) -> Iterator[Batch]:
-        """The wanted rows of a capture, in the order of their last captured byte.
+    def decode(self, captures: str | Series, totals: Totals) -> Iterator[Batch]:
+        """The wanted rows of captures, in the order of their last captured byte.
 
         Args:
-            path: of the capture.
+            captures: path of one, or several; of these as many are read as continue each other.
             totals: is brought up to date at the end.
 
         Raises:
-            CaptureError: it cannot be read on; the rows before have been given.
+            CaptureError: the only one cannot be read on; the rows before have been given.
         """
+        series = Series.of(captures)
         for worker in self._workers:
-            worker.paths.send(path)
+            worker.captures.send(series)
         if not self._direct:
-            yield from self._merged(path, totals)
+            yield from self._merged(series, totals)
             return
-        back = Back(path, self._workers[0].rows, self._selection)
+        back = Back(series, self._workers[0].rows, self._selection)
         for batch in back.batches():
             totals.frames += batch.num_rows
             totals.bytes = back.end.totals.bytes
             yield batch
         _finish(totals, [back.end])
 
-    def _merged(self, path: str, totals: Totals) -> Iterator[Batch]:
-        shares = [_Share(worker.rows, path) for worker in self._workers]
+    def _merged(self, series: Series, totals: Totals) -> Iterator[Batch]:
+        shares = [_Share(worker.rows, series.paths[0]) for worker in self._workers]
         while unfinished := [share for share in shares if share.cell is not None]:
             number = min(share.number for share in unfinished)
             parts: list[Batch] = []
@@ -133,7 +135,7 @@ class Jobs:
     def close(self) -> None:
         """End the processes."""
         for worker in self._workers:
-            worker.paths.close()
+            worker.captures.close()
             worker.rows.close()
         for process in self._processes:
             process.terminate()
@@ -178,6 +180,8 @@ def _finish(totals: Totals, ends: Sequence[End]) -> None:
     one = ends[0].totals
     totals.packets, totals.bytes = one.packets, one.bytes
     totals.truncated, totals.cut_short = one.truncated, one.cut_short
+    totals.ends_within, totals.files = one.ends_within, one.files
+    totals.failures = one.failures
     totals.skipped = one.skipped
     totals.forgotten = sum(end.totals.forgotten for end in ends)
     totals.unanswered = sum(end.totals.unanswered for end in ends)

@@ -17,6 +17,7 @@ from rocketwire_tools.pcap.decode.memory import spare_collections
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.packets.packets import Addresses
 from rocketwire_tools.pcap.rows.batches import BatchBuilder
+from rocketwire_tools.pcap.rows.file_names import FileNames
 from rocketwire_tools.pcap.rows.pairing import Pairing
 from rocketwire_tools.pcap.rows.rows import NUMBERS, PLACES, Rows, objects
 from rocketwire_tools.pcap.rows.selection import Selection
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from rocketwire_tools.pcap.arrow import Batch
+    from rocketwire_tools.pcap.files.series import Series
     from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
 
     Array = np.ndarray[Any, Any]
@@ -47,6 +49,7 @@ class Sent:
         headers: all headers.
         bodies: all bodies; None where they are not wanted.
         addresses: IPv6 addresses of these rows, by number.
+        files: where each file that has been begun does so, and its path.
         totals: what has been seen so far.
     """
 
@@ -54,6 +57,7 @@ class Sent:
     headers: HeaderBytes
     bodies: list[bytes | None] | None
     addresses: dict[int, bytes]
+    files: list[tuple[int, str]]
     totals: Totals
 
 
@@ -76,12 +80,14 @@ class End:
 # ---------------------------------------------------------------------------- front
 
 
-def run_front(paths: Pipe, found: Pipe, arguments: tuple[Any, ...], share: tuple[int, int]) -> None:
-    """Run a front: find the frames of a share of each capture whose path comes.
+def run_front(
+    captures: Pipe, found: Pipe, arguments: tuple[Any, ...], share: tuple[int, int]
+) -> None:
+    """Run a front: find the frames of a share of each series of captures that comes.
 
     Args:
-        paths: gives the paths.
-        found: takes a path, its rows, and an end.
+        captures: gives them.
+        found: takes a series, its rows, and an end.
         arguments: those of the selection.
         share: see ``engine.Options``.
     """
@@ -90,9 +96,9 @@ def run_front(paths: Pipe, found: Pipe, arguments: tuple[Any, ...], share: tuple
     options = Options(bodies=selection.needs_bodies, share=share)
     try:
         while True:
-            path: str = paths.recv()
-            found.send(path)
-            found.send(_find(Decoder(path, options), found))
+            series: Series = captures.recv()
+            found.send(series)
+            found.send(_find(Decoder(series, options), found))
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
         return  # nobody wants any more
 
@@ -103,7 +109,10 @@ def _find(decoder: Decoder, found: Pipe) -> End:
             addresses = decoder.addresses.of_ends(rows.source, rows.target)
             arrays = {name: getattr(rows, name) for name in NUMBERS}
             body = None if rows.body is None else rows.body.tolist()
-            found.send(Sent(arrays, rows.header.packed(), body, addresses, decoder.totals))
+            sent = Sent(
+                arrays, rows.header.packed(), body, addresses, decoder.files.begun, decoder.totals
+            )
+            found.send(sent)
     except CaptureError as error:
         return End(decoder.totals, error)
     return End(decoder.totals)
@@ -118,10 +127,10 @@ def _rows(sent: Sent) -> Rows:
 
 
 class Back:
-    """Makes batches of what a front found in one capture.
+    """Makes batches of what a front found in a series of captures.
 
     Args:
-        path: of the capture.
+        series: the captures.
         pipe: gives what the front says.
         selection: what is wanted.
 
@@ -129,8 +138,8 @@ class Back:
         end: what the front has seen so far.
     """
 
-    def __init__(self, path: str, pipe: Pipe, selection: Selection) -> None:
-        self._path = path
+    def __init__(self, series: Series, pipe: Pipe, selection: Selection) -> None:
+        self._path = series.paths[0]
         self._selection = selection
         self.end = End(Totals())
         self._pairing = Pairing()
@@ -138,13 +147,13 @@ class Back:
         threading.Thread(target=self._take, args=(pipe,), daemon=True).start()
 
     def _take(self, pipe: Pipe) -> None:
-        message: Sent | End | str = ""
+        message: Sent | End | Series | None = None
         while not isinstance(message, End):
             try:
                 message = pipe.recv()
             except (EOFError, OSError):
                 message = End(self.end.totals, CaptureError(self._path, None, ENDED))
-            if not isinstance(message, str):
+            if isinstance(message, Sent | End):
                 self._messages.put(message)
 
     def batches(self) -> Iterator[Batch]:
@@ -153,10 +162,12 @@ class Back:
 
     def _made(self) -> Iterator[Batch]:
         addresses = Addresses()
-        builder = BatchBuilder(self._path, self._selection.engine_fields, addresses, self._pairing)
+        files = FileNames(self._path)
+        builder = BatchBuilder(files, self._selection.engine_fields, addresses, self._pairing)
         while not isinstance(message := self._messages.get(), End):
             self.end = End(message.totals)
             addresses.learn(message.addresses)
+            files.learn(message.files)
             yield from builder.add(_rows(message))
         yield from builder.rest()
         unanswered = self._pairing.unanswered + self._pairing.waiting

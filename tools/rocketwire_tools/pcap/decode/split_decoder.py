@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options, connections_of
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.files.inputs import open_input
-from rocketwire_tools.pcap.files.splits import RangeReader, Split, find_record, read_head
+from rocketwire_tools.pcap.files.series import Span, first_time, last_time
+from rocketwire_tools.pcap.files.splits import Range, RangeReader, Split, find_record, read_head
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -68,6 +69,7 @@ class SplitDecoder(Decoder):
         self._open: Array | None = None
         self._doubted: list[Stream] = []
         self._latest: int | None = None
+        self._last_ns = 0
 
     def _rows(self) -> Iterator[Rows]:
         yield from self._front()
@@ -98,12 +100,19 @@ class SplitDecoder(Decoder):
             return
         left = self._reach.behind - split.start
         try:
-            if split.before is not None and left > 0:
+            if left > 0 and split.before is not None and self._continues(split.before):
                 yield from self._learn(split.before, os.path.getsize(split.before), left, -_FAR)
             if split.start:
                 yield from self._learn(split.path, split.start, self._reach.behind, 0)
         except (CaptureError, OSError):
             return  # whoever owns that part will say it
+
+    def _continues(self, before: str) -> bool:
+        """Whether the file continues one that is not compressed."""
+        if self._split.certain:
+            return True
+        first, last, own = first_time(before), last_time(before), first_time(self._split.path)
+        return own is not None and last is not None and Span(first, last).is_continued_at(own)
 
     def _learn(self, path: str, end: int, count: int, shift: int) -> Iterator[Rows]:
         """Learn from some bytes in front of an offset; those of a compressed file are out of reach."""
@@ -111,7 +120,7 @@ class SplitDecoder(Decoder):
         if head is None:
             return
         start = find_record(path, head, end - count)
-        with _Range(path, start, end) as source:
+        with Range(path, start, end) as source:
             for records in RangeReader(path, head, source, start + shift, self._options.chunk_size):
                 yield from self._feed(records)
 
@@ -126,10 +135,11 @@ class SplitDecoder(Decoder):
             start = 0
         else:
             start = max(split.start, head.end)
-            source = _Range(split.path, start, split.end)
+            source = Range(split.path, start, split.end)
         try:
             reader = RangeReader(split.path, head, source, start, self._options.chunk_size)
             for records in reader:
+                self._last_ns = max(self._last_ns, int(records.time_ns.max()))
                 yield from self._feed(records)
             self.totals.truncated = reader.truncated
         finally:
@@ -142,14 +152,22 @@ class SplitDecoder(Decoder):
         split = self._split
         try:
             if split.end is not None and self._look_for_open():
-                source: ByteSource = _Range(split.path, split.end, None)
+                source: ByteSource = Range(split.path, split.end, None)
                 head = read_head(split.path)
                 if not (yield from self._read_on(split.path, head, source, split.end)):
                     return
-            if split.after is not None and self._look_for_open():
+            if split.after is not None and self._look_for_open() and self._is_continued():
                 yield from self._read_on(split.after, None, open_input(split.after), _FAR)
         except CaptureError:
             return  # whoever owns that part will say it
+
+    def _is_continued(self) -> bool:
+        """Whether the file behind continues this one, all of which has been read."""
+        split = self._split
+        if split.certain or split.after is None:
+            return True
+        span, after = Span(first_time(split.path), self._last_ns), first_time(split.after)
+        return after is None or span.is_continued_at(after)
 
     def _read_on(
         self, path: str, head: Head | None, source: ByteSource, start: int
@@ -158,6 +176,8 @@ class SplitDecoder(Decoder):
         reader = RangeReader(path, head, source, start, _AHEAD_CHUNK)
         try:
             for records in reader:
+                if start < _FAR:
+                    self._last_ns = max(self._last_ns, int(records.time_ns.max()))
                 if self._latest is None:
                     self._latest = int(records.time_ns[0]) + self._reach.ahead_ns
                 yield from self._feed(records)
@@ -178,37 +198,3 @@ class SplitDecoder(Decoder):
         ends = np.array([one.source + one.target for one in self._doubted], np.int64)
         self._open = np.unique(ends)
         return bool(self._doubted)
-
-
-class _Range:
-    """Some bytes of a file.
-
-    Args:
-        path: of the file.
-        start: offset of the first one.
-        end: offset behind the last one; None for the end of the file.
-    """
-
-    def __init__(self, path: str, start: int, end: int | None) -> None:
-        try:
-            self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by close
-        except OSError as error:
-            raise CaptureError(path, None, error.strerror or str(error)) from error
-        self._file.seek(start)
-        self._left = _FAR if end is None else end - start
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def readinto(self, buffer: memoryview, /) -> int:
-        """See ``ByteSource``."""
-        count = self._file.readinto(buffer[: self._left]) or 0
-        self._left -= count
-        return count
-
-    def close(self) -> None:
-        """See ``ByteSource``."""
-        self._file.close()

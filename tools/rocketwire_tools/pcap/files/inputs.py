@@ -80,16 +80,24 @@ class InflatedSource:
         plain: the inflating reader.
         file: closed by the thread when it ends.
         piece: bytes that are inflated by one call.
+        ahead: blocks that the thread runs ahead.
     """
 
-    def __init__(self, path: str, plain: Inflating, file: io.RawIOBase, piece: int = BLOCK) -> None:
+    def __init__(
+        self,
+        path: str,
+        plain: Inflating,
+        file: io.RawIOBase,
+        piece: int = BLOCK,
+        ahead: int = AHEAD,
+    ) -> None:
         self._path = path
         self._plain = plain
         self._piece = piece
         self._file = file
         self._closed = False
         self._free: SimpleQueue[memoryview | None] = SimpleQueue()
-        for block in blocks_of(BLOCK, AHEAD):
+        for block in blocks_of(BLOCK, ahead):
             self._free.put(block)
         self._full: SimpleQueue[tuple[memoryview, int] | Exception | None] = SimpleQueue()
         self._block: memoryview | None = None
@@ -179,11 +187,12 @@ class _Rejoined(io.RawIOBase):
         super().close()
 
 
-def open_input(path: str) -> ByteSource:
+def open_input(path: str, *, ahead: int = AHEAD) -> ByteSource:
     """Open a capture, inflating it if its first bytes say that it is compressed.
 
     Args:
         path: of the file; ``-`` is standard input.
+        ahead: blocks that are inflated before they are asked for.
 
     Raises:
         CaptureError: it cannot be opened, or a package that inflates it is missing.
@@ -207,7 +216,7 @@ def open_input(path: str) -> ByteSource:
             except ImportError as error:
                 file.close()
                 raise CaptureError(path, None, f"needs the package {kind.package}") from error
-            return InflatedSource(path, plain, file, kind.piece)
+            return InflatedSource(path, plain, file, kind.piece, ahead)
     return RawSource(file, opening)
 
 

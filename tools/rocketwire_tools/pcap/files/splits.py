@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import struct
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, Any, Final
+from typing import IO, TYPE_CHECKING, Any, Final, Self
 
 import numpy as np
 
@@ -59,6 +59,7 @@ _FEW: Final = 3
 _WINDOW: Final = 1 << 16
 _MOST_WINDOW: Final = 4 << 20
 _HEAD: Final = 1 << 20
+_ALL: Final = 1 << 62
 _NEAR: Final = 366 * 86_400
 """Seconds from the first record to any other."""
 
@@ -73,6 +74,7 @@ class Split:
         end: offset behind the last record; None for the end of the file.
         before: path of the capture that ends where this file begins, if it is one of several.
         after: path of the capture that goes on where this file ends.
+        certain: whether these two do so whatever the times of their packets say.
     """
 
     path: str
@@ -80,6 +82,7 @@ class Split:
     end: int | None = None
     before: str | None = None
     after: str | None = None
+    certain: bool = True
 
 
 class PcapHead:
@@ -207,9 +210,8 @@ class RangeReader(CaptureReader):
         base: int,
         chunk_size: int = CHUNK_SIZE,
     ) -> None:
-        super().__init__(path, source, chunk_size=chunk_size)
+        super().__init__(path, source, chunk_size=chunk_size, base=base)
         self._head = head
-        self._base = base
 
     def __iter__(self) -> Iterator[Records]:
         """See ``CaptureReader``."""
@@ -218,6 +220,40 @@ class RangeReader(CaptureReader):
     def classic(self, classic: PcapFormat) -> Iterator[Records]:
         """The records of a classic capture."""
         return self._classic(classic, 0)
+
+
+class Range:
+    """Some bytes of a file.
+
+    Args:
+        path: of the file.
+        start: offset of the first one.
+        end: offset behind the last one; None for the end of the file.
+    """
+
+    def __init__(self, path: str, start: int, end: int | None) -> None:
+        try:
+            self._file = open(path, "rb", buffering=0)  # noqa: SIM115 - closed by close
+        except OSError as error:
+            raise CaptureError(path, None, error.strerror or str(error)) from error
+        self._file.seek(start)
+        self._left = _ALL if end is None else end - start
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def readinto(self, buffer: memoryview, /) -> int:
+        """See ``ByteSource``."""
+        count = self._file.readinto(buffer[: self._left]) or 0
+        self._left -= count
+        return count
+
+    def close(self) -> None:
+        """See ``ByteSource``."""
+        self._file.close()
 
 
 def read_head(path: str) -> Head | None:

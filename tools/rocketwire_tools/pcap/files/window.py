@@ -25,6 +25,7 @@ class Window:
         source: its bytes, from the first on.
         chunk_size: bytes looked at together.
         eager: give what has come, however little, instead of waiting for a chunk.
+        base: offset of the first byte, as it is to be given.
 
     Attributes:
         truncated: whether the last record is not all there; a capture that is being written, or
@@ -32,7 +33,13 @@ class Window:
     """
 
     def __init__(
-        self, path: str, source: ByteSource, *, chunk_size: int = CHUNK_SIZE, eager: bool = False
+        self,
+        path: str,
+        source: ByteSource,
+        *,
+        chunk_size: int = CHUNK_SIZE,
+        eager: bool = False,
+        base: int = 0,
     ) -> None:
         self._eager = eager
         self.path = path
@@ -42,7 +49,7 @@ class Window:
         self._buffer = buffer_of(self._chunk + PADDING)
         self._view = memoryview(self._buffer)[: self._chunk]
         self._size = 0
-        self._base = 0
+        self._base = base
         self._failure: CaptureError | None = None
 
     def window(self) -> tuple[Buffer, int, int]:

@@ -152,18 +152,19 @@ def _asked(code: int | None) -> str:
     return "a request that was not captured" if code is None else RequestCode(code).name
 
 
-def follow(captures: Sequence[str], following: Following, form: str) -> int:
+def follow(captures: Sequence[str], following: Following, form: str, join: str = "auto") -> int:
     """Print the conversation of some connections.
 
     Args:
         captures: paths.
         following: what is wanted.
         form: ``text`` or ``jsonl``.
+        join: which captures are taken as one, see ``files.series``.
 
     Returns:
         The exit status; 1 also if there is no such connection.
     """
-    run = Run(captures, following)
+    run = Run(captures, following, join=join)
     sink = (Conversation if form == "text" else JsonLines)(sys.stdout.buffer, following.schema)
     for batch in run.batches():
         sink.write(batch)

@@ -167,8 +167,9 @@ def _state(key: Key, broker: Broker) -> tuple[Any, ...]:
 
 
 def routes(
-    captures: Sequence[str], *, lookups: bool, every: bool, redact: str | None, form: str
-) -> int:
+    captures: Sequence[str], *, lookups: bool, every: bool, redact: str | None, form: str,
+    join: str = "auto",
+) -> int:  # fmt: skip
     """Print what brokers registered and what lookups were told.
 
     Args:
@@ -177,11 +178,12 @@ def routes(
         every: show registrations that say nothing new, and all topics.
         redact: secret for masks; None for none.
         form: ``text`` or ``jsonl``.
+        join: which captures are taken as one, see ``files.series``.
 
     Returns:
         The exit status.
     """
-    run = Run(captures, Watched(lookups=lookups))
+    run = Run(captures, Watched(lookups=lookups), join=join)
     masked = Masked(None if redact is None else Redaction(redact))
     watch = Watch()
 

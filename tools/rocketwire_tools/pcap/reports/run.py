@@ -6,12 +6,14 @@ import json
 import os
 import sys
 import time
+from collections import deque
 from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options, Totals
 from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.files.series import series
 from rocketwire_tools.pcap.packets.packets import UNREAD
 from rocketwire_tools.pcap.rows.output import open_sink
 from rocketwire_tools.pcap.rows.selection import Selection
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.pcap.arrow import Batch
     from rocketwire_tools.pcap.decode.decoder import Watch
+    from rocketwire_tools.pcap.files.series import Series
     from rocketwire_tools.pcap.reports.reports import Report
 
 
@@ -42,11 +45,12 @@ class Run:
         selection: what is wanted of them.
         live: whether rows are wanted as soon as they are known.
         jobs: processes that do it; for captures that can be read more than once.
+        join: which captures are taken as one, see ``files.series``; each alone if rows are wanted at once.
         watch: see ``engine.Options``; not with several processes.
 
     Attributes:
         failed: whether one of them could not be read to its end.
-        totals: of each capture so far.
+        totals: of each capture, or series of them, so far.
     """
 
     def __init__(
@@ -56,9 +60,11 @@ class Run:
         *,
         live: bool = False,
         jobs: int = 1,
+        join: str = "auto",
         watch: Watch | None = None,
     ) -> None:
         self._live = live
+        self._join = "none" if live else join
         self._jobs = jobs
         self._watch = watch
         self._captures = captures
@@ -76,48 +82,59 @@ class Run:
                 from rocketwire_tools.pcap.decode.jobs import Jobs
 
                 jobs = stack.enter_context(closing(Jobs(self._jobs, self._selection)))
-            for path in self._captures:
-                totals = Totals()
-                self.totals.append(totals)
+            waiting = deque(series(self._captures, self._join))
+            while waiting:
+                captures = waiting.popleft()
+                self.totals.append(Totals())
+                shared = jobs is not None and all(map(_can_be_shared, captures.paths))
                 try:
-                    shared = jobs is not None and _can_be_shared(path)
                     for batch in (
-                        jobs.decode(path, totals) if jobs and shared else self._alone(path)
+                        jobs.decode(captures, self.totals[-1])
+                        if jobs and shared
+                        else self._alone(captures)
                     ):
                         yield batch
-                        self._show(path, self.totals[-1])
+                        self._show(captures, self.totals[-1])
                 except CaptureError as error:
+                    self.totals[-1].failures.append(error)
+                    self.totals[-1].files = len(captures.paths)
+                totals = self.totals[-1]
+                for failure in totals.failures:
                     self.failed = True
-                    self._say(f"rocketwire-pcap: {error}")
-                self._remark(path, self.totals[-1])
+                    self._say(f"rocketwire-pcap: {failure}")
+                self._remark(captures, totals)
+                if (rest := captures.rest(totals.files)) is not None:
+                    waiting.appendleft(rest)
 
-    def _alone(self, path: str) -> Iterator[Batch]:
+    def _alone(self, captures: Series) -> Iterator[Batch]:
         options = Options(
             fields=self._selection.engine_fields,
             bodies=self._selection.needs_bodies,
             eager=self._live,
             watch=self._watch,
         )
-        decoder = Decoder(path, options)
+        decoder = Decoder(captures, options)
         self.totals[-1] = decoder.totals
         return self._selection.rows(decoder)
 
-    def _show(self, path: str, totals: Totals) -> None:
+    def _show(self, captures: Series, totals: Totals) -> None:
         now = time.monotonic()
         if not self._progress or now - self._shown < _REPORT_EVERY:
             return
         self._shown = now
-        size = os.path.getsize(path) if os.path.isfile(path) else 0
+        path = captures.paths[0]
+        size = sum(os.path.getsize(each) for each in captures.paths if os.path.isfile(each))
         share = f" {min(100 * totals.bytes // size, 100)} %" if size else ""
         packets = f" {totals.packets:,} packets," if totals.packets else ""
         line = f"{path}:{share}{packets} {totals.frames:,} frames"
         sys.stderr.write(f"\r\x1b[K{line}")
         sys.stderr.flush()
 
-    def _remark(self, path: str, totals: Totals) -> None:
+    def _remark(self, captures: Series, totals: Totals) -> None:
         """Say what a reader of the rows should know."""
-        if totals.truncated:
-            self._say(f"{path}: the last record is not all there")
+        path = captures.name(totals.files)
+        for each in totals.ends_within:
+            self._say(f"{each}: the last record is not all there")
         if totals.cut_short:
             self._say(
                 f"{path}: {totals.cut_short:,} packets were cut short by the capture (snaplen);"
@@ -134,8 +151,9 @@ class Run:
             )
             from rocketwire_tools.pcap.reports.hints import tls_hint
 
-            if (hint := tls_hint(path)) is not None:
-                self._say(f"{path}: {hint}")
+            for each in captures.paths[: totals.files]:
+                if (hint := tls_hint(each)) is not None:
+                    self._say(f"{each}: {hint}")
         if totals.forgotten:
             self._say(
                 f"{path}: {totals.forgotten:,} streams were forgotten before they ended, those that were silent longest:"
@@ -160,6 +178,7 @@ def decode(
     *,
     live: bool = False,
     jobs: int = 1,
+    join: str = "auto",
 ) -> int:
     """Write the rows of captures.
 
@@ -170,6 +189,7 @@ def decode(
         form: how, one of ``output.FORMATS``.
         live: whether rows are wanted as soon as they are known.
         jobs: processes that do it.
+        join: which captures are taken as one.
 
     Returns:
         The exit status.
@@ -177,7 +197,7 @@ def decode(
     Raises:
         OSError: the output cannot be written.
     """
-    run = Run(captures, selection, live=live, jobs=jobs)
+    run = Run(captures, selection, live=live, jobs=jobs, join=join)
     with open_sink(path, form, selection.schema) as sink:
         for batch in run.batches():
             sink.write(batch)
@@ -195,6 +215,7 @@ def report(
     top: int,
     as_json: bool,
     plot: str | None = None,
+    join: str = "auto",
 ) -> int:
     """Print a report on captures; see ``reports``.
 
@@ -214,7 +235,7 @@ def report(
 
         made = Plotted(made, plot)
     selection = Selection(made.fields, filter_text, "length", redact, report=True)
-    run = Run(captures, selection, watch=watch)
+    run = Run(captures, selection, join=join, watch=watch)
     for batch in run.batches():
         for start in range(0, batch.num_rows, _AT_ONCE):
             made.take(batch.slice(start, _AT_ONCE))

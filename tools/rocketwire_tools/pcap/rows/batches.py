@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.pcap.arrow import Batch, Column
     from rocketwire_tools.pcap.packets.packets import Addresses
+    from rocketwire_tools.pcap.rows.file_names import FileNames
     from rocketwire_tools.pcap.rows.pairing import Paired, Pairing
     from rocketwire_tools.pcap.rows.rows import Rows
 
@@ -55,20 +56,20 @@ class BatchBuilder:
     """Makes Arrow batches of rows.
 
     Args:
-        file: value of the column of that name.
+        files: in which frames begin.
         fields: the columns that are wanted.
         addresses: numbers of addresses.
         pairing: finds requests.
 
     Attributes:
+        files: in which frames begin.
         names: texts of addresses and connections.
     """
 
     def __init__(
-        self, file: str, fields: Sequence[str], addresses: Addresses, pairing: Pairing
+        self, files: FileNames, fields: Sequence[str], addresses: Addresses, pairing: Pairing
     ) -> None:
-        self._file = pa.scalar(file, pa.string())
-        self._files: Column = pa.repeat(self._file, 0)
+        self.files = files
         self._schema = schema(fields)
         self._with_topics = "request_topic" in fields
         self._reader = HeaderReader(
@@ -122,12 +123,6 @@ class BatchBuilder:
         ]
         return [arrow.batch(list(columns.values()), self._schema) for columns in made]
 
-    def files(self, rows: int) -> Column:
-        """The column of that name for so many rows."""
-        if len(self._files) < rows:
-            self._files = pa.repeat(self._file, rows)
-        return self._files.slice(0, rows)
-
 
 class _Values:
     """Makes single columns of a batch."""
@@ -166,7 +161,7 @@ class _Values:
         return taken(names.column(which), self._known)
 
     def _file(self) -> Column:
-        return self._builder.files(len(self._rows))
+        return self._builder.files.column(self._rows.first_where)
 
     def _connection(self) -> Column:
         return self._named(CONNECTION)
