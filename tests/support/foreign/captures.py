@@ -78,7 +78,7 @@ def _uses(
     """The connections that one pair of addresses and ports has during the capture."""
     six = chance.random() < profile.six
     host = f"10.1.{number // 200}.{number % 200 + 1}"
-    client = (f"fd00:1::{number:x}" if six else host, 20_000 + number * 33 % 40_000)
+    client = (f"fd00:1::{number + 1:x}" if six else host, 20_000 + number * 33 % 40_000)
     server = f"fd00:9::{chance.randrange(1, 5):x}" if six else f"10.9.0.{chance.randrange(1, 5)}"
     port = chance.choice((10911, 10911, 10911, 10909, 9876, 30911))
     end = int(profile.seconds * SECOND)

@@ -192,7 +192,7 @@ def open_input(path: str, *, ahead: int = AHEAD) -> ByteSource:
 
     Args:
         path: of the file; ``-`` is standard input.
-        ahead: blocks that are inflated before they are asked for.
+        ahead: blocks that are inflated before they are asked for, at least 2.
 
     Raises:
         CaptureError: it cannot be opened, or a package that inflates it is missing.

@@ -132,13 +132,13 @@ def _in_time(paths: list[str]) -> list[list[str]]:
 def first_time(path: str) -> int | None:
     """When the first packet of a capture came, nanoseconds since 1970; None if it has none, or cannot be read."""
     try:
-        source = open_input(path, ahead=1)
+        source = open_input(path, ahead=2)
         try:
             for records in CaptureReader(path, source, chunk_size=1):
                 return int(records.time_ns[0])
         finally:
             source.close()
-    except (CaptureError, OSError):
+    except CaptureError:
         return None  # whoever decodes it will say it
     return None
 
