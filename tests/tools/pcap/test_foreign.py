@@ -2,57 +2,261 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import json
+import os
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+import zstandard
 
+from rocketwire_tools.pcap.__main__ import main
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
-from tests.support.foreign.captures import PROFILES, capture
-from tests.support.foreign.files import Writer
-from tests.support.foreign.tcp import Truth
+from rocketwire_tools.pcap.decode.split_decoder import SplitDecoder
+from rocketwire_tools.pcap.files.series import Series, series
+from rocketwire_tools.pcap.files.splits import plan
+from tests.support.foreign.captures import PROFILES, Capture, capture
+from tests.support.foreign.encodings import JAVA_49, JAVA_55, Header
+from tests.support.foreign.files import RAW, SLL, Writer
+from tests.support.foreign.rows import PAIRS, content, differences
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-Rows = Counter[tuple[Any, ...]]
+    from tests.support.foreign.profiles import Profile
+    from tests.support.foreign.tcp import Packet
 
-COLUMNS: Final = tuple(name for name in Truth._fields if name not in {"gap", "certain"})
+Row = dict[str, Any]
+NONE: Final = (Counter[Any](), Counter[Any]())
+
 MODES: Final = {
     "usual": Options(),
     "careful": Options(careful=True),
     "small chunks": Options(chunk_size=20_000),
 }
+NETWORKS: Final[dict[str, dict[str, float]]] = {
+    "ordinary": {},
+    "ports used again": {"reused": 0.4},
+    "lossy": {"reused": 0.2, "lost": 0.01, "repeated": 0.02, "reordered": 0.02},
+    "begun before": {"reused": 0.2, "begun": 0.6},
+    "cut oddly": {"odd": 0.5, "merged": 0.6, "binary": 0.6, "repeated": 0.03, "reordered": 0.03},
+}
+FILES: Final[dict[str, dict[str, Any]]] = {
+    "big-endian": {"order": ">"},
+    "nanoseconds": {"nanoseconds": True},
+    "pcapng": {"pcapng": True},
+    "big-endian pcapng with nanoseconds": {"pcapng": True, "order": ">", "nanoseconds": True},
+    "cooked": {"link": SLL},
+    "raw": {"link": RAW},
+}
+LONGER: Final = int(os.environ.get("ROCKETWIRE_FOREIGN_SEEDS", "6"))
 
 
-def truth_rows(truth: Iterable[Truth]) -> Rows:
-    return Counter(tuple(getattr(frame, name) for name in COLUMNS) for frame in truth)
+def small(profile: str, **network: float) -> Profile:
+    return replace(PROFILES[profile], connections=30, frames=600, **network)  # type: ignore[arg-type]
 
 
-def decoded_rows(path: Path, options: Options) -> Rows:
-    return Counter(
-        tuple(row[name] for name in COLUMNS)
-        for batch in Decoder(str(path), options)
-        for row in batch.to_pylist()
+def file_bytes(packets: Iterable[Packet], **kind: Any) -> bytes:
+    file = io.BytesIO()
+    Writer(file, **kind).write(packets)
+    return file.getvalue()
+
+
+def decoded(captures: str | Series, options: Options | None = None) -> list[Row]:
+    return [row for batch in Decoder(captures, options) for row in batch.to_pylist()]
+
+
+def decoded_series(paths: list[str]) -> list[Row]:
+    """Rows of all files, as the command takes them together."""
+    rows: list[Row] = []
+    waiting = series(paths, "auto")
+    while waiting:
+        captures = waiting.pop(0)
+        decoder = Decoder(captures)
+        rows += [row for batch in decoder for row in batch.to_pylist()]
+        rest = captures.rest(decoder.totals.files)
+        waiting[:0] = [rest] if rest else []
+    return rows
+
+
+def by_command(capsysbinary: pytest.CaptureFixture[bytes], *arguments: str) -> list[Row]:
+    assert main(["decode", *arguments, "--format", "jsonl"]) == 0
+    return [json.loads(line) for line in capsysbinary.readouterr().out.splitlines()]
+
+
+@pytest.fixture(scope="module")
+def traffic() -> Capture:
+    return capture(small("mixed", reused=0.3, repeated=0.01, reordered=0.01), 3)
+
+
+def rotate(traffic: Capture, folder: Path, count: int, suffix: str = "", **kind: Any) -> list[str]:
+    """The packets in so many files that are named as ``tcpdump -C`` does."""
+    each = len(traffic.packets) // count + 1
+    paths: list[str] = []
+    for number in range(count):
+        data = file_bytes(traffic.packets[number * each : (number + 1) * each], **kind)
+        path = folder / f"trace.pcap{number or ''}{suffix}"
+        pack = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}
+        path.write_bytes(pack[suffix](data))
+        paths.append(str(path))
+    return paths
+
+
+def test_java_writes_fields_in_the_order_of_its_maps() -> None:
+    recorded = (
+        b'{"code":310,"extFields":{"a":"shop","b":"orders","c":"TBW102","d":"4","e":"1","f":"0",'
+        b'"g":"1795285187109","h":"0","i":"WAIT\\u0001true","j":"0","k":"false","m":"false"},'
+        b'"flag":0,"language":"JAVA","opaque":7,"serializeTypeCurrentRPC":"JSON","version":401}'
     )
+    assert recorded == JAVA_49.header(
+        Header(310, 0, 7, json.loads(recorded)["extFields"] | {"m": "false"})
+    )
+    declared = (
+        "consumerGroup", "topic", "queueId", "queueOffset", "maxMsgNums", "sysFlag", "commitOffset",
+        "suspendTimeoutMillis", "subVersion", "expressionType", "maxMsgBytes", "bname",
+    )  # fmt: skip
+    header = json.loads(JAVA_55.header(Header(11, 0, 1, dict.fromkeys(declared, "0"))))
+    assert [
+        "queueId", "maxMsgBytes", "maxMsgNums", "sysFlag", "suspendTimeoutMillis", "commitOffset",
+        "bname", "topic", "queueOffset", "expressionType", "subVersion", "consumerGroup",
+    ] == list(header["extFields"])  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.parametrize("network", NETWORKS)
 @pytest.mark.parametrize("profile", PROFILES)
 def test_every_column_of_every_frame_is_the_truth(
-    profile: str, seed: int, mode: str, tmp_path: Path
+    profile: str, network: str, mode: str, tmp_path: Path
 ) -> None:
-    small = replace(PROFILES[profile], connections=30, frames=600, reused=0.0)
-    traffic = capture(small, seed)
+    traffic = capture(small(profile, **NETWORKS[network]), 1)
     path = tmp_path / "foreign.pcap"
-    with path.open("wb") as file:
-        Writer(file).write(traffic.packets)
+    path.write_bytes(file_bytes(traffic.packets))
+    assert NONE == differences(traffic.truth, decoded(str(path), MODES[mode]))
 
-    rows = decoded_rows(path, MODES[mode])
 
-    certain = truth_rows(frame for frame in traffic.truth if frame.certain)
-    assert certain - rows == Counter()
-    assert rows - truth_rows(traffic.truth) == Counter()
+@pytest.mark.chaos
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(2, 2 + LONGER))
+def test_it_is_the_truth_whatever_the_seed(seed: int, tmp_path: Path) -> None:
+    path = tmp_path / "foreign.pcap"
+    for profile in PROFILES:
+        for name, network in NETWORKS.items():
+            traffic = capture(small(profile, **network), seed)
+            path.write_bytes(file_bytes(traffic.packets))
+            for mode, options in MODES.items():
+                rows = decoded(str(path), options)
+                assert NONE == differences(traffic.truth, rows), (profile, name, mode)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", FILES)
+def test_it_is_the_truth_in_every_kind_of_file(kind: str, tmp_path: Path) -> None:
+    unit = 1 if FILES[kind].get("nanoseconds") else 1000
+    traffic = capture(small("mixed", reused=0.3), 4, unit=unit)
+    path = tmp_path / "foreign.pcap"
+    path.write_bytes(file_bytes(traffic.packets, **FILES[kind]))
+    assert NONE == differences(traffic.truth, decoded(str(path)))
+
+
+@pytest.mark.parametrize("suffix", [".gz", ".zst"])
+def test_it_is_the_truth_in_compressed_files(suffix: str, traffic: Capture, tmp_path: Path) -> None:
+    (path,) = rotate(traffic, tmp_path, 1, suffix)
+    assert NONE == differences(traffic.truth, decoded(path))
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["2", "4"])
+def test_several_processes_tell_the_truth(
+    jobs: str, traffic: Capture, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    (path,) = rotate(traffic, tmp_path, 1)
+    rows = by_command(capsysbinary, path, "--jobs", jobs)
+    assert NONE == differences(traffic.truth, rows)
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_the_command_tells_the_truth_of_standard_input(traffic: Capture) -> None:
+    command = [sys.executable, "-m", "rocketwire_tools.pcap", "decode", "-", "--format", "jsonl"]
+    given = file_bytes(traffic.packets)
+    lines = subprocess.run(command, input=given, capture_output=True, check=True).stdout
+    assert NONE == differences(traffic.truth, map(json.loads, lines.splitlines()))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("size", [150_000, 400_000])
+def test_parts_of_a_file_tell_the_truth_of_all_but_pairs(
+    size: int, traffic: Capture, tmp_path: Path
+) -> None:
+    (path,) = rotate(traffic, tmp_path, 1)
+    rows = [
+        row
+        for split in plan(path, size)
+        for batch in SplitDecoder(split)
+        for row in batch.to_pylist()
+    ]
+    assert NONE == differences(traffic.truth, rows, but=PAIRS)
+
+
+# ---- rotated files
+
+
+@pytest.mark.parametrize(
+    ("suffix", "kind"), [("", {}), (".gz", {}), (".zst", {}), ("", {"pcapng": True})]
+)
+@pytest.mark.parametrize("count", [2, 7, 13])
+def test_rotated_files_tell_the_truth_in_whatever_order_they_are_named(
+    count: int, suffix: str, kind: dict[str, Any], traffic: Capture, tmp_path: Path
+) -> None:
+    paths = rotate(traffic, tmp_path, count, suffix, **kind)
+    rows = decoded_series(sorted(paths, reverse=True))
+    assert NONE == differences(traffic.truth, rows)
+    assert set(paths) == {row["file"] for row in rows}
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.parametrize("jobs", ["1", "2", "4"])
+def test_the_command_takes_rotated_files_as_one(
+    jobs: str, traffic: Capture, tmp_path: Path, capsysbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    paths = rotate(traffic, tmp_path, 5)
+    rows = by_command(capsysbinary, *paths, "--jobs", jobs)
+    assert NONE == differences(traffic.truth, rows)
+    assert decoded_series(paths) == rows
+
+
+def test_a_file_that_is_missing_among_rotated_ones_is_a_loss(
+    traffic: Capture, tmp_path: Path
+) -> None:
+    paths = rotate(traffic, tmp_path, 30)
+    del paths[14]
+    together = decoded_series(paths)
+    alone = [row for path in paths for row in decoded(path)]
+    assert content(alone, but=(*PAIRS, "body_ok", "gap", "end_time_ns")) <= content(
+        together, but=(*PAIRS, "body_ok", "gap", "end_time_ns")
+    )
+    paired = sum(row["latency_ns"] is not None for row in together)
+    assert paired > sum(row["latency_ns"] is not None for row in alone)
+
+
+@pytest.mark.parametrize(
+    "names", [("host1.pcap", "host2.pcap"), ("10.0.0.1.pcap", "10.0.0.2.pcap")]
+)
+def test_captures_of_two_hosts_at_one_time_are_two(
+    names: tuple[str, str], traffic: Capture, tmp_path: Path
+) -> None:
+    paths: list[str] = []
+    for number, name in enumerate(names):
+        path = tmp_path / name
+        path.write_bytes(file_bytes(traffic.packets[number * 7 :]))
+        paths.append(str(path))
+    assert [row for path in paths for row in decoded(path)] == decoded_series(paths)
