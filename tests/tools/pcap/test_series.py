@@ -171,7 +171,7 @@ def test_a_frame_across_two_files_is_whole_and_its_answer_has_its_request(
     ] == [json.loads(line) for line in capsys.readouterr().out.splitlines()]
 
 
-@pytest.mark.parametrize("command", ["summary", "slow", "topics"])
+@pytest.mark.parametrize("command", ["summary", "slow"])
 def test_reports_take_them_as_one_too(
     command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
