@@ -8,7 +8,11 @@ beside it, before and after it in turn, and the median of all pairs counts: no p
 likely to disturb the other.  tshark, with the Lua dissector, gets the first part of each capture, and what it takes for the rest
 is extrapolated: its time grows a little faster than the capture, so that is in its favour; ``--whole`` gives it all of it.
 Two things should be known of the comparison: a dissector in C would be quicker than one in Lua, and tshark decodes far more than
-frames.  Both write what they find: tshark the fields that are our columns as text, ours all columns as Parquet.
+frames.  Both write what they find: tshark the fields that are our columns as text, ours all columns as Parquet and as JSON
+lines.
+
+The traffic is that of the tests' second generator, which was not written for the decoder, and of recorded captures that are
+repeated between other ends; see ``captures``.
 """
 
 from __future__ import annotations
@@ -27,7 +31,7 @@ from typing import TYPE_CHECKING, Any, Final
 import rocketwire
 import rocketwire_tools
 from bench.namesrv import machine
-from bench.pcap.captures import LARGE, PROFILES, Capture, Folder
+from bench.pcap.captures import LARGE, PROFILES, RECORDED, Capture, Folder
 from bench.pcap.figures import Figure, lines
 from bench.pcap.spending import Spent, run
 from rocketwire_tools.pcap.dissector.dissector import dissector
@@ -42,7 +46,8 @@ SPEEDS: Final = {"mixed": 300.0, "chatty": 150.0, "bulk": 650.0}
 """MB/s of one core."""
 INFLATED: Final = {"zst": 0.85, "gz": 0.75}
 """Of the speed for the plain capture."""
-TIMES_LESS: Final = 15.0
+TIMES_LESS: Final = {"parquet": 18.0, "jsonl": 13.0}
+"""CPU of tshark, of that of the command, by what it writes."""
 TIMES_FASTER: Final = 30.0
 MOST_MEMORY: Final = 256.0
 DECODERS: Final = 5
@@ -95,7 +100,7 @@ class Bench:
     """
 
     def __init__(self, folder: Folder, scratch: Path, *, whole: bool) -> None:
-        self.captures = {name: folder.capture(name) for name in (*PROFILES, LARGE)}
+        self.captures = {name: folder.capture(name) for name in (*PROFILES, RECORDED, LARGE)}
         self.parts = {
             name: one.path if whole else folder.part(one, PART)
             for name, one in self.captures.items()
@@ -120,6 +125,7 @@ class Bench:
             if name != LARGE:
                 for _ in range(DECODERS):
                     self._columns("columns", name, capture.path)
+                self._decode(name, capture.path, "1", "jsonl")
             self._decode(name, capture.path, "1")
         self._decode(LARGE, self.captures[LARGE].path, "2")
         for suffix in INFLATED:
@@ -164,11 +170,11 @@ class Bench:
         walls = {name: self._columns("pair", name, both[name]).wall for name in order}
         self.ratios[suffix].append(walls["mixed"] / walls[suffix])
 
-    def _decode(self, name: str, path: Path, jobs: str) -> None:
-        target = self._scratch / "out.parquet"
+    def _decode(self, name: str, path: Path, jobs: str, form: str = "parquet") -> None:
+        target = self._scratch / f"out.{form}"
         command = ["-m", "rocketwire_tools.pcap", "decode", str(path), "-o", str(target)]
         spent = run([sys.executable, *command, "--jobs", jobs], self._out)
-        self._note(f"decode {jobs}", name, spent)
+        self._note(f"{form} {jobs}", name, spent)
 
     # ---- the report
 
@@ -176,11 +182,13 @@ class Bench:
         """What was measured."""
         made: list[Figure] = []
         if TSHARK is not None:
-            for name in PROFILES:
-                ratio = self._tshark_of(name, _cpu) / self.seen["decode 1", name].cpu
-                text = f"{name}: CPU of tshark / of rocketwire-pcap decode -o FILE.parquet"
-                made.append(Figure(text, ratio, "x", TIMES_LESS))
-        for name, bound in SPEEDS.items():
+            for name in (*PROFILES, RECORDED):
+                for form, times in TIMES_LESS.items():
+                    ratio = self._tshark_of(name, _cpu) / self.seen[f"{form} 1", name].cpu
+                    text = f"{name}: CPU of tshark / of rocketwire-pcap decode -o FILE.{form}"
+                    made.append(Figure(text, ratio, "x", times if name in PROFILES else None))
+        for name in (*PROFILES, RECORDED):
+            bound = SPEEDS.get(name)
             speed = self.captures[name].size / 1e6 / self.seen["columns", name].cpu
             made.append(Figure(f"{name}: decoded to all columns, a core", speed, "MB/s", bound))
             each = self.seen["columns", name].frames / 1e3 / self.seen["columns", name].cpu
@@ -191,7 +199,7 @@ class Bench:
         return made + self._of_large()
 
     def _of_large(self) -> list[Figure]:
-        alone, jobs = self.seen["decode 1", LARGE], self.seen["decode 2", LARGE]
+        alone, jobs = self.seen["parquet 1", LARGE], self.seen["parquet 2", LARGE]
         size = self.captures[LARGE].size / 1e6
         text = f"{size:,.0f} MB to Parquet"
         made: list[Figure] = []
@@ -223,9 +231,7 @@ class Bench:
         """What the figures are made of."""
         made: list[str] = []
         for name, capture in self.captures.items():
-            made.append(
-                f"{name}: {capture.size / 1e6:,.0f} MB, {capture.frames:,} frames; {self._found(name, capture)}"
-            )
+            made.append(f"{name}: {capture.size / 1e6:,.0f} MB; {self._found(name, capture)}")
         for suffix, ratios in self.ratios.items():
             found = self.seen["pair", suffix].frames
             text = f"{len(ratios)} pairs, from {min(ratios):.2f} to {max(ratios):.2f} x"
@@ -235,8 +241,11 @@ class Bench:
     def _found(self, name: str, capture: Capture) -> str:
         parts: list[str] = []
         if (seen := self.seen.get(("columns", name))) is not None:
-            parts.append(f"found {seen.frames:,} of {capture.frames:,} frames")
-        parts.append(f"decode {self.seen['decode 1', name].cpu:.2f} s CPU")
+            of = "" if capture.frames is None else f" of {capture.frames:,}"
+            parts.append(f"found {seen.frames:,}{of} frames")
+        for form in TIMES_LESS:
+            if (seen := self.seen.get((f"{form} 1", name))) is not None:
+                parts.append(f"{form} {seen.cpu:.2f} s CPU")
         if (seen := self.seen.get(("tshark", name))) is not None:
             size = self.parts[name].stat().st_size / 1e6
             parts.append(f"tshark {seen.cpu:.1f} s CPU for {size:,.0f} MB, {seen.frames:,} frames")

@@ -1,4 +1,7 @@
-"""The captures that are measured: made by the tests' generator once, and kept in the folder for temporary files.
+"""The captures that are measured, made once and kept in the folder for temporary files.
+
+They come from the tests' second generator, which knows nothing of the decoder (many clients, topics and groups, losses and
+repetitions as networks have them), and from captures of real peers, repeated between other ends.
 
 Rules of this file: what the generator makes of a seed is the same everywhere; a change of the generator makes new captures.
 """
@@ -18,18 +21,24 @@ from typing import TYPE_CHECKING, Final
 import zstandard
 
 from rocketwire_tools.pcap.files.splits import find_record, read_head
-from tests.support import captures
-from tests.support.captures.made import make, save
-from tests.support.captures.network import Trouble
-from tests.support.captures.traffic import BULK, CHATTY, MIXED
+from tests.support import foreign, manifest
+from tests.support.foreign.captures import PROFILES
+from tests.support.foreign.captures import capture as make
+from tests.support.foreign.files import Writer
+from tests.support.foreign.repeated import recorded, repeated
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from tests.support.captures.network import Packet
-    from tests.support.captures.traffic import Profile
+    from tests.support.foreign.profiles import Profile
+    from tests.support.foreign.tcp import Packet
 
-PROFILES: Final = {"mixed": MIXED, "chatty": CHATTY, "bulk": BULK}
+__all__ = ["LARGE", "PROFILES", "RECORDED", "Capture", "Folder"]
+
+RECORDED: Final = "recorded"
+"""Captures of Java peers of three kinds, each a thousand times between other ends: 200 MB."""
+_RECORDED: Final = ("java-4.9.4", "java-5.5.0", "java-5.5.0-binary")
+_REPETITIONS: Final = 1000
 LARGE: Final = "large"
 """About 1 GB: three times the mixed traffic at the same time, between other hosts."""
 _SEED: Final = 7
@@ -45,12 +54,12 @@ class Capture:
     Attributes:
         path: of the file.
         size: its bytes.
-        frames: those whose header it holds.
+        frames: those whose header it holds; None if nobody counted them.
     """
 
     path: Path
     size: int
-    frames: int
+    frames: int | None
 
 
 class Folder:
@@ -61,7 +70,7 @@ class Folder:
     """
 
     def __init__(self, say: Callable[[str], None]) -> None:
-        sources = sorted(Path(captures.__path__[0]).glob("*.py"))
+        sources = sorted(Path(foreign.__path__[0]).glob("*.py"))
         made_by = b"".join(source.read_bytes() for source in sources)
         name = f"rocketwire-bench-pcap-{hashlib.sha256(made_by).hexdigest()[:12]}"
         self.path = Path(tempfile.gettempdir()) / name
@@ -69,18 +78,40 @@ class Folder:
         self._say = say
 
     def capture(self, name: str) -> Capture:
-        """A capture of one of the profiles, or the large one."""
+        """A capture of one of the profiles, the large one, or that of recorded ones."""
         path, about = self.path / f"{name}.pcap", self.path / f"{name}.json"
         if not about.exists():
             self._say(f"making {path}, once")
-            profile = PROFILES["mixed" if name == LARGE else name]
-            self._make(path, about, profile, _COPIES if name == LARGE else 1)
+            if name == RECORDED:
+                self._repeat(path, about)
+            else:
+                profile = PROFILES["mixed" if name == LARGE else name]
+                self._make(path, about, profile, _COPIES if name == LARGE else 1)
         return Capture(path, path.stat().st_size, json.loads(about.read_text())["frames"])
 
     def _make(self, path: Path, about: Path, profile: Profile, copies: int) -> None:
-        packets, truth = make(profile, seed=_SEED, trouble=Trouble())
-        save(path, _together(packets, copies))
-        about.write_text(json.dumps({"frames": copies * sum(one.header for one in truth)}))
+        made = make(profile, _SEED)
+        _write(path, _together(made.packets, copies))
+        frames = copies * sum(frame.certain for frame in made.truth)
+        about.write_text(json.dumps({"frames": frames}))
+
+    def _repeat(self, path: Path, about: Path) -> None:
+        files = (manifest.FIXTURES / "captures" / f"{name}.pcap.gz" for name in _RECORDED)
+        _write(path, repeated(list(map(recorded, files)), _REPETITIONS, _SEED))
+        about.write_text(json.dumps({"frames": None}))
+
+    def skewed(self, profile: Profile) -> Path:
+        """A capture of a profile of its own.
+
+        Args:
+            profile: what kind of traffic.
+        """
+        name = hashlib.sha256(repr(profile).encode()).hexdigest()[:12]
+        path = self.path / f"skewed-{name}.pcap"
+        if not path.exists():
+            self._say(f"making {path}, once")
+            _write(path, make(profile, _SEED).packets)
+        return path
 
     def part(self, capture: Capture, size: int) -> Path:
         """The first bytes of a capture, up to a record."""
@@ -109,6 +140,13 @@ class Folder:
         return path
 
 
+def _write(path: Path, packets: Iterable[Packet]) -> None:
+    partial = path.with_suffix(".partial")
+    with partial.open("wb") as file:
+        Writer(file).write(packets)
+    partial.rename(path)
+
+
 def _together(packets: Iterable[Packet], copies: int) -> Iterable[Packet]:
     """Several times the same packets, a little apart in time, and between other hosts."""
     if copies == 1:
@@ -125,9 +163,9 @@ def _moved(packets: Iterable[Packet], number: int) -> Iterator[Packet]:
 
 
 def _host(host: str, number: int) -> str:
-    """10.1.x.y to 10.(1 + 20 n).x.y, 2001:db8:: to 2001:db8+n::."""
+    """10.1.x.y to 10.(1 + 20 n).x.y, fd00:: to fd00+n::."""
     if ":" in host:
-        return host.replace("db8", f"{0xDB8 + number:x}", 1)
+        return host.replace("fd00", f"{0xFD00 + number:x}", 1)
     first, second, rest = host.split(".", 2)
     return f"{first}.{int(second) + 20 * number}.{rest}"
 
