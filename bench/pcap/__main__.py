@@ -243,9 +243,11 @@ class Bench:
         if (seen := self.seen.get(("columns", name))) is not None:
             of = "" if capture.frames is None else f" of {capture.frames:,}"
             parts.append(f"found {seen.frames:,}{of} frames")
-        for form in TIMES_LESS:
-            if (seen := self.seen.get((f"{form} 1", name))) is not None:
-                parts.append(f"{form} {seen.cpu:.2f} s CPU")
+        parts += [
+            f"{form} {seen.cpu:.2f} s CPU"
+            for form in TIMES_LESS
+            if (seen := self.seen.get((f"{form} 1", name))) is not None
+        ]
         if (seen := self.seen.get(("tshark", name))) is not None:
             size = self.parts[name].stat().st_size / 1e6
             parts.append(f"tshark {seen.cpu:.1f} s CPU for {size:,.0f} MB, {seen.frames:,} frames")
