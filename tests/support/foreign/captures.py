@@ -1,4 +1,5 @@
-"""Whole captures and the truth about their frames: ``python -m tests.support.foreign.captures mixed FILE.pcap`` writes both."""
+"""Whole captures and the truth about their frames: ``python -m tests.support.foreign.captures
+mixed FILE.pcap`` writes both."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""What clients, brokers and name servers say to each other: frames with their times, before a network carries them.
+"""What clients, brokers and name servers say to each other: frames with their times, before a
+network carries them.
 
-Names of extension fields come from Java's header classes (``SendMessageRequestHeaderV2`` and so on).
+Names of extension fields come from Java's header classes (``SendMessageRequestHeaderV2`` and so
+on).
 """
 
 from __future__ import annotations
@@ -133,7 +135,10 @@ _WORDS: Final = [
     "index",
     "cache",
 ]
-_REMARK_BUSY: Final = "[TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, period in queue: {}ms, size of queue: {}"
+_REMARK_BUSY: Final = (
+    "[TIMEOUT_CLEAN_QUEUE]broker busy, start flow control for a while, "
+    "period in queue: {}ms, size of queue: {}"
+)
 _FAQ: Final = "\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details."
 
 
@@ -277,7 +282,8 @@ class Speaker:
         elif kind < 0.09:
             self._exchange(
                 now, 38, {"consumerGroup": self._group},
-                body=json.dumps({"consumerIdList": [self._client_id] * 3}).encode(), group=self._group,
+                body=json.dumps({"consumerIdList": [self._client_id] * 3}).encode(),
+                group=self._group,
             )  # fmt: skip
         elif kind < 0.12:
             self._query_offset(now)
@@ -439,7 +445,8 @@ class Speaker:
         born = (EPOCH_NS + now) // MS
         head = struct.pack(
             ">IIIiqqiq8sq8siqI", 0xDABBCDA1, zlib.crc32(body), queue, 0, offset, offset * 977, 0,
-            born, b"\x0a\x01\x00\x05\x00\x00\xc3\x50", born + 1, b"\x0a\x09\x00\x01\x00\x00\x2a\x9f", 0, 0,
+            born, b"\x0a\x01\x00\x05\x00\x00\xc3\x50", born + 1,
+            b"\x0a\x09\x00\x01\x00\x00\x2a\x9f", 0, 0,
             len(body),
         )  # fmt: skip
         rest = b"".join(
@@ -560,7 +567,8 @@ class Speaker:
             "clientID": self._client_id,
             "consumerDataSet": [
                 {
-                    "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET", "consumeType": "CONSUME_PASSIVELY",
+                    "consumeFromWhere": "CONSUME_FROM_LAST_OFFSET",
+                    "consumeType": "CONSUME_PASSIVELY",
                     "groupName": self._group, "messageModel": "CLUSTERING",
                     "subscriptionDataSet": [
                         {"classFilterMode": False, "codeSet": [], "expressionType": "TAG",
@@ -589,7 +597,8 @@ class Speaker:
             remark = f"No topic route info in name server for the topic: {name}" + _FAQ
             return self._exchange(now, 105, fields, status=17, remark=remark, topic=name)
         brokers = [
-            f'{{"brokerAddrs":{{0:"10.9.0.{n}:10911"}},"brokerName":"broker-{"abcdefgh"[n]}","cluster":"DefaultCluster"}}'
+            f'{{"brokerAddrs":{{0:"10.9.0.{n}:10911"}},"brokerName":"broker-{"abcdefgh"[n]}",'
+            '"cluster":"DefaultCluster"}'
             for n in range(self._chance.randrange(1, 8))
         ]
         body = f'{{"brokerDatas":[{",".join(brokers)}],"filterServerTable":{{}},"queueDatas":[]}}'
@@ -676,7 +685,8 @@ def http(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> Non
 
 
 def replication(chance: random.Random, dialogue: Dialogue, start: int, end: int) -> None:
-    """A slave broker that reads the commit log of its master: offsets of 8 bytes, blocks of the log with 12 bytes in front."""
+    """A slave broker that reads the commit log of its master: offsets of 8 bytes, blocks of the
+    log with 12 bytes in front."""
     now = start
     offset = chance.randrange(1 << 42)
     sent: list[Frame | Text] = [Text(True, now, struct.pack(">q", offset))]

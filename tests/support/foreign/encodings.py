@@ -1,11 +1,14 @@
 """Frames as the client libraries of RocketMQ encode them.
 
-Each library has its own JSON writer, so the same fields become different bytes: the order of keys, blanks, a line feed at the end,
-the way control characters are escaped, whether an absent remark is left out, ``null`` or empty.
+Each library has its own JSON writer, so the same fields become different bytes: the order of
+keys, blanks, a line feed at the end, the way control characters are escaped, whether an absent
+remark is left out, ``null`` or empty.
 
-Sources: recorded frames of Java 4.9.4, 5.3.3 and 5.5.0 (``tests/fixtures``); ``JsonCpp::FastWriter`` of the C++ client, which sorts
-the keys and ends in a line feed; ``encoding/json`` of the Go client, which keeps the order of its struct, sorts maps, and escapes
-``<``, ``>`` and ``&``; ``json.dumps`` of Python clients, which puts blanks behind ``,`` and ``:``.
+Sources: recorded frames of Java 4.9.4, 5.3.3 and 5.5.0 (``tests/fixtures``);
+``JsonCpp::FastWriter`` of the C++ client, which sorts the keys and ends in a line feed;
+``encoding/json`` of the Go client, which keeps the order of its struct, sorts maps, and escapes
+``<``, ``>`` and ``&``; ``json.dumps`` of Python clients, which puts blanks behind ``,`` and
+``:``.
 """
 
 from __future__ import annotations
@@ -66,7 +69,8 @@ class Library:
         return "ROCKETMQ" if self.write is None else "JSON"
 
     def remark(self, header: Header) -> str | None:
-        """The remark as a decoder reads it: the Go client writes an empty one where there is none."""
+        """The remark as a decoder reads it: the Go client writes an empty one where there is
+        none."""
         return header.remark if self.write is not _go else header.remark or ""
 
     def header(self, header: Header) -> bytes:

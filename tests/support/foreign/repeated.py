@@ -1,7 +1,7 @@
 """Recorded captures many times over, each time between other ends and with other sequence numbers.
 
-The frames are real ones, and so are segments, acknowledgements and times; a decoder sees their keys, offsets and names change no
-more often than real peers changed them.
+The frames are real ones, and so are segments, acknowledgements and times; a decoder sees their
+keys, offsets and names change no more often than real peers changed them.
 """
 
 from __future__ import annotations
@@ -83,6 +83,7 @@ def _copy(packets: list[Packet], number: int, later: int, shift: int) -> Iterato
 
 
 def _end(end: tuple[str, int], number: int) -> tuple[str, int]:
-    """Another host for the same port: all clients of a repetition are on one, all servers on another."""
+    """Another host for the same port: all clients of a repetition are on one, all servers on
+    another."""
     side = 1 if end[1] > _TOP else 2
     return f"10.{side}.{number >> 8 & 255}.{number & 255}", end[1]

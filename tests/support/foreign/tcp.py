@@ -1,7 +1,9 @@
-"""What TCP makes of a dialogue on its way to the place of the capture, and what can be known of each frame there.
+"""What TCP makes of a dialogue on its way to the place of the capture, and what can be known of
+each frame there.
 
-Source: RFC 9293 (sequence and acknowledgement numbers, SYN, FIN, RST, retransmission with other borders), RFC 1122 4.2.3.6
-(keep-alives, some with a byte of garbage), and what generic receive offload does: full segments of one sender become one.
+Source: RFC 9293 (sequence and acknowledgement numbers, SYN, FIN, RST, retransmission with other
+borders), RFC 1122 4.2.3.6 (keep-alives, some with a byte of garbage), and what generic receive
+offload does: full segments of one sender become one.
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ _NUMBERS: Final = 1 << 32
 _EARLY_NS: Final = 250 * MS
 """An answer that was captured so much before its request has none."""
 LOOK_BACK_NS: Final = 150 * MS
-"""A frame in front of the first captured byte of its stream has a row if its header comes at most this much later."""
+"""A frame in front of the first captured byte of its stream has a row if its header comes at most
+this much later."""
 
 
 class Packet(NamedTuple):
@@ -54,8 +57,9 @@ class Truth(NamedTuple):
     """What the decoder should say of a frame; the names are those of its columns.
 
     Attributes:
-        certain: whether there must be such a row; if not, there may be, or one that says the same otherwise.  A frame is uncertain
-            whose header came long after what lies behind it, and so is the pair of its answer.
+        certain: whether there must be such a row; if not, there may be, or one that says the same
+            otherwise.  A frame is uncertain whose header came long after what lies behind it, and
+            so is the pair of its answer.
     """
 
     src: str
@@ -306,7 +310,8 @@ class Connection:
             acknowledged = (other.first + received[not client]) % _NUMBERS if flags & ACK else 0
             made.append(
                 Packet(
-                    EPOCH_NS + time_ns, side.source, side.target, (side.first + position) % _NUMBERS,
+                    EPOCH_NS + time_ns, side.source, side.target,
+                    (side.first + position) % _NUMBERS,
                     acknowledged, flags, data, self._timestamps,
                 )
             )  # fmt: skip
@@ -429,7 +434,7 @@ def _truth(
     return Truth(
         *side.source, *side.target, time_ns, capture.end_time_ns - capture.end_time_ns % unit,
         kind, header.code, request_code, header.opaque, header.flag, frame.library.language,
-        frame.library.version, frame.library.remark(header), frame.topic, frame.group, frame.queue_id, length,
-        frame.header_length, length - 8 - frame.header_length, frame.library.serialize_type,
+        frame.library.version, frame.library.remark(header), frame.topic, frame.group,
+        frame.queue_id, length, frame.header_length, length - 8 - frame.header_length, frame.library.serialize_type,
         latency, capture.body, capture.gap, capture.certain,
     )  # fmt: skip

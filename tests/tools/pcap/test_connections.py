@@ -1,4 +1,5 @@
-"""Connections that two ends have one after the other: which request an answer belongs to, whatever of them was captured."""
+"""Connections that two ends have one after the other: which request an answer belongs to,
+whatever of them was captured."""
 
 from __future__ import annotations
 
@@ -27,7 +28,8 @@ class Host(Wire):
     """A client that uses one port for several connections, five seconds apart."""
 
     def use(self, number: int, *sides: tuple[str, int], syn: bool = True) -> None:
-        """A connection with two exchanges, of which some sides are captured, with or without their SYN."""
+        """A connection with two exchanges, of which some sides are captured, with or without
+        their SYN."""
         before = len(self.packets)
         self.connect(number * 90_000_000 + 1000, number * 70_000_000 + 2000)
         begun = len(self.packets)
@@ -92,7 +94,8 @@ def test_answers_of_a_port_used_again_have_their_requests(
     host = Host()
     EARLIER[earlier](host)
     host.use(2, *ENDS, syn=syn)
-    # the server's first segment is the first sign of another connection if nothing of the client was captured before
+    # if nothing of the client was captured before, the server's first segment is the first sign of
+    # another connection
     late = not syn and earlier.startswith("the server's side alone")
     first = (7, None) if late else (7, 302)
     assert [first, (8, 302)] == pairs(decoded(host.packets, tmp_path, options))

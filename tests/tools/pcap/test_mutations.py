@@ -1,4 +1,5 @@
-"""Recorded captures with losses, and with other protocols between the same ports: what is left of them is as it was.
+"""Recorded captures with losses, and with other protocols between the same ports: what is left of
+them is as it was.
 
 ``test_cutting`` cuts, repeats and reorders their segments.
 """

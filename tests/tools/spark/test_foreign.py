@@ -1,4 +1,5 @@
-"""The data source against captures whose truth is exact: parts, shares and streams of files, alone or rotated."""
+"""The data source against captures whose truth is exact: parts, shares and streams of files,
+alone or rotated."""
 
 from __future__ import annotations
 
@@ -77,7 +78,7 @@ def test_compressed_rotated_files_are_the_truth_too(traffic: Capture, tmp_path: 
         path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
         path.unlink()
     missing, spurious = differences(traffic.truth, rows(tmp_path), but=PAIRS)
-    # what is sent again behind a border is not known to be: a task cannot look back into a compressed file
+    # a task cannot look back into a compressed file, and so does not know what was sent again
     assert missing.total() <= 2
     assert spurious.total() <= 2
 

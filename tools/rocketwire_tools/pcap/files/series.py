@@ -1,8 +1,10 @@
-"""Captures that continue each other, as ``tcpdump -C``, ``tcpdump -G`` and ``dumpcap -b`` write them, one after the other.
+"""Captures that continue each other, as ``tcpdump -C``, ``tcpdump -G`` and ``dumpcap -b`` write
+them, one after the other.
 
-Rules of this file: names propose, times decide.  Files may continue each other if they lie in one folder and their names differ by
-numbers alone; one does continue another if it begins where that ends.  Whether it does is known when the other has been read, so
-that nothing is read twice, however the files are compressed.
+Rules of this file: names propose, times decide.  Files may continue each other if they lie in one
+folder and their names differ by numbers alone; one does continue another if it begins where that
+ends.  Whether it does is known when the other has been read, so that nothing is read twice,
+however the files are compressed.
 """
 
 from __future__ import annotations
@@ -25,10 +27,11 @@ if TYPE_CHECKING:
 JOIN: Final = ("auto", "all", "none")
 """Which captures are taken as one: those that continue each other, all of them, or none."""
 MOST_APART_NS: Final = 60_000_000_000
-"""Nanoseconds from the last packet of a file to the first of the next: no client of RocketMQ is silent for longer."""
+"""Nanoseconds from the last packet of a file to the first of the next: no client of RocketMQ is
+silent for longer."""
 _MOST_BACK_NS: Final = 10_000_000
-"""The next file may begin so much earlier, because the packets of several processors come in no exact order; or by a
-``_BACK_SHARE``th of what a short file lasts."""
+"""The next file may begin so much earlier, because the packets of several processors come in no
+exact order; or by a ``_BACK_SHARE``th of what a short file lasts."""
 _BACK_SHARE: Final = 10
 _NUMBER: Final = re.compile(r"\d+")
 _PACKED: Final = re.compile(r"\.(gz|zst|lz4)$")
@@ -99,7 +102,8 @@ def series(paths: Sequence[str], join: str) -> list[Series]:
         join: one of ``JOIN``.
 
     Returns:
-        Each path once, those that may continue each other together, in the order of their times, in the place of the first.
+        Each path once, those that may continue each other together, in the order of their times,
+        in the place of the first.
     """
     if join == "all":
         return [Series(tuple(paths), certain=True)]
@@ -112,8 +116,8 @@ def series(paths: Sequence[str], join: str) -> list[Series]:
 
 
 def _name(path: str) -> tuple[str, str]:
-    """What the paths of captures that continue each other have in common: the folder, and the name without its numbers; the
-    first file of ``tcpdump -C`` has none."""
+    """What the paths of captures that continue each other have in common: the folder, and the
+    name without its numbers; the first file of ``tcpdump -C`` has none."""
     folder, name = os.path.split(os.path.abspath(path))
     return folder, _NUMBER.sub("#", _PACKED.sub("", name)).removesuffix("#")
 
@@ -130,7 +134,8 @@ def _in_time(paths: list[str]) -> list[list[str]]:
 
 
 def first_time(path: str) -> int | None:
-    """When the first packet of a capture came, nanoseconds since 1970; None if it has none, or cannot be read."""
+    """When the first packet of a capture came, nanoseconds since 1970; None if it has none, or
+    cannot be read."""
     try:
         source = open_input(path, ahead=2)
         try:
@@ -144,7 +149,8 @@ def first_time(path: str) -> int | None:
 
 
 def last_time(path: str) -> int | None:
-    """When the last packet of a capture came; None if that takes reading all of it, or cannot be told."""
+    """When the last packet of a capture came; None if that takes reading all of it, or cannot be
+    told."""
     try:
         head = read_head(path)
         if head is None:

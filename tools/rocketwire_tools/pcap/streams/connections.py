@@ -1,7 +1,9 @@
-"""``Connections``: which of the connections that two ends have one after the other a frame belongs to.
+"""``Connections``: which of the connections that two ends have one after the other a frame
+belongs to.
 
-Rules of this file: both directions of a connection count as one, also if the capture holds nothing of one of them, or no SYN; and
-what a frame belongs to depends on where its first byte was captured, not on the chunk in which it was decoded.
+Rules of this file: both directions of a connection count as one, also if the capture holds
+nothing of one of them, or no SYN; and what a frame belongs to depends on where its first byte was
+captured, not on the chunk in which it was decoded.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 _MOST_KEPT: Final = 8
-"""Beginnings of a pair of ends that are remembered from one chunk to the next, for frames that are still open."""
+"""Beginnings of a pair of ends that are remembered from one chunk to the next, for frames that
+are still open."""
 
 
 class _Beginning(NamedTuple):
