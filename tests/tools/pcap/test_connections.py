@@ -3,7 +3,8 @@ whatever of them was captured."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
 
 import pytest
 
@@ -73,7 +74,7 @@ def pairs(found: list[Row]) -> list[tuple[int, int | None]]:
     return [(row["opaque"], row["request_code"]) for row in found if row["kind"] == "response"][-2:]
 
 
-EARLIER = {
+EARLIER: Final[dict[str, Callable[[Host], None]]] = {
     "refused": lambda host: host.refuse(1),
     "unanswered": lambda host: host.call_in_vain(1),
     "the client's side alone": lambda host: host.use(1, CLIENT),

@@ -102,8 +102,11 @@ def rotate(traffic: Capture, folder: Path, count: int, suffix: str = "", **kind:
     for number in range(count):
         data = file_bytes(traffic.packets[number * each : (number + 1) * each], **kind)
         path = folder / f"trace.pcap{number or ''}{suffix}"
-        pack = {"": bytes, ".gz": gzip.compress, ".zst": zstandard.ZstdCompressor().compress}
-        path.write_bytes(pack[suffix](data))
+        if suffix == ".gz":
+            data = gzip.compress(data)
+        elif suffix == ".zst":
+            data = zstandard.ZstdCompressor().compress(data)
+        path.write_bytes(data)
         paths.append(str(path))
     return paths
 
