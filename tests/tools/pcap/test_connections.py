@@ -3,7 +3,6 @@ whatever of them was captured."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 import pytest
@@ -16,6 +15,7 @@ from tests.tools.pcap.decoded import Row, rows
 from tests.tools.pcap.test_reassembly import CLIENT, RESPONSE, SERVER, Wire, frame
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tests.support.captures.network import Packet
