@@ -83,7 +83,7 @@ coverage: $(VENV)/.installed-test
 interpreted: $(VENV)/.installed-test
 	ROCKETWIRE_CONSTRUCT=interpreted $(BIN)/python -m pytest -q -m "not java and not process" $(INTERPRETED) $(PYTEST) $(CHOSEN)
 
-INTERPRETED := tests/wire/test_golden.py tests/wire/test_grammar.py tests/wire/test_interpret.py tests/wire/test_vectors.py
+INTERPRETED := tests/unit/wire/test_golden.py tests/unit/wire/layouts/test_functions.py tests/unit/wire/layouts/test_interpreter.py tests/unit/wire/test_vectors.py
 
 # The name server's pure rooms: like the library, every branch of them is tested.
 PURE := $(addprefix namesrv/rocketwire_namesrv/,command_line.py events.py tls/certificate_dates.py \

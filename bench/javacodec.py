@@ -7,10 +7,10 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from tests.support import javacache
+from tests.support.java import cache as java_cache
 
 SOURCE: Final = Path(__file__).parent / "java" / "CodecBench.java"
-QUIET: Final = javacache.INTEROP / "conf" / "quiet-5x.xml"
+QUIET: Final = java_cache.INTEROP / "conf" / "quiet-5x.xml"
 WARM_CALLS: Final = {
     "frame": 200_000,
     "binary": 200_000,
@@ -62,8 +62,8 @@ class JavaCodec:
 def open_java(**inputs: bytes) -> JavaCodec | None:
     """Start it with its inputs, or say why there is none."""
     try:
-        library = javacache.jars("5.5.0")
-    except javacache.JavaUnavailableError as error:
+        library = java_cache.jars("5.5.0")
+    except java_cache.JavaUnavailableError as error:
         print(f"no Java column: {error}")
         return None
     classes = Path(tempfile.mkdtemp(prefix="codecbench-"))

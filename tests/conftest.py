@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import cpu_budget, javacache, outcomes, process_starts, workers
+from tests.support.java import cache as java_cache
+from tests.support.plugins import cpu_budget, process_starts, retries, workers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# the first runs pytest for the tests of the plugin, the other has Java peers; both must stand in this file
-pytest_plugins = ["pytester", "tests.support.sharedpeers"]
+# pytester runs pytest for the tests of the plugin; plugins must stand in this file
+pytest_plugins = [
+    "pytester",
+    "tests.support.java.shared_peers",
+    "tests.support.captures.fixtures",
+]
 pytest.register_assert_rewrite("tests.support.golden")
 
 # Rewriting the assertions of all tests takes 10 s of CPU time: keep them, even if the environment asks for no byte code.
@@ -39,8 +44,8 @@ def missing_tools() -> str:
         UsageError: something is missing in CI, where that is an error of the machine and no reason to skip.
     """
     try:
-        javacache.check_tools()
-    except javacache.JavaUnavailableError as missing:
+        java_cache.check_tools()
+    except java_cache.JavaUnavailableError as missing:
         if os.environ.get("CI") == "true":
             text = f"CI must run the tests with real peers: {missing}"
             raise pytest.UsageError(text) from missing
@@ -50,7 +55,7 @@ def missing_tools() -> str:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Look for the tools before other processes are started to run tests, for they could not say what is wrong."""
-    for plugin in (workers, outcomes, process_starts, cpu_budget):
+    for plugin in (workers, retries, process_starts, cpu_budget):
         config.pluginmanager.register(plugin)
     if workers.are_to_start(config) and "not java" not in str(config.getoption("markexpr")):
         missing_tools()

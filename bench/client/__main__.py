@@ -25,8 +25,8 @@ from bench.client.programs import (
     our_command,
 )
 from rocketwire.client import ClientConfig, open_client
-from tests.client.interop.messages import create_topic
-from tests.support.javacluster import JavaCluster
+from tests.java.client.messages import create_topic
+from tests.support.java.cluster import JavaCluster
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,14 +10,14 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from tests.support import javacache
-from tests.support.javapeers import CURRENT
+from tests.support.java import cache as java_cache
+from tests.support.java.peers import CURRENT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SOURCE: Final = Path(__file__).parents[1] / "java" / "ClientBench.java"
-QUIET: Final = javacache.INTEROP / "conf" / "quiet-5x.xml"
+QUIET: Final = java_cache.INTEROP / "conf" / "quiet-5x.xml"
 TICKS: Final = os.sysconf("SC_CLK_TCK")
 PATIENCE: Final = 300.0
 """Seconds after which a client that has said nothing is given up."""
@@ -48,7 +48,7 @@ def compiled(folder: Path) -> Path:
         "javac",
         "-nowarn",
         "-cp",
-        f"{javacache.jars(CURRENT)}/*",
+        f"{java_cache.jars(CURRENT)}/*",
         "-d",
         folder,
         SOURCE,
@@ -59,7 +59,7 @@ def compiled(folder: Path) -> Path:
 
 def java_command(classes: Path, name_server: str, topic: str) -> list[str]:
     """Java's client as it comes: the JVM's own choice of collector and compilers, a heap that is enough for it."""
-    path = f"{classes}:{javacache.jars(CURRENT)}/*"
+    path = f"{classes}:{java_cache.jars(CURRENT)}/*"
     quiet = f"-Drmq.logback.configurationFile={QUIET}"
     return ["java", "-Xmx256m", quiet, "-cp", path, "ClientBench", name_server, topic]
 

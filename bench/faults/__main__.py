@@ -32,15 +32,15 @@ from rocketwire.messages.enums import ConsumeFromWhere
 from rocketwire.transport.dial import connect_stream
 from rocketwire_tools.pytest_plugin.faults import FaultProxy
 from rocketwire_tools.pytest_plugin.trio_thread import Backstage, host_and_port
-from tests.client.interop.messages import create_topic, until
-from tests.support.javacluster import JavaCluster
+from tests.java.client.messages import create_topic, until
+from tests.support.java.cluster import JavaCluster
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bench.faults.disks import SmallDisk
     from rocketwire.client.net.pool import Connect
-    from tests.support.javapeers import JavaBroker
+    from tests.support.java.peers import JavaBroker
 
 TOPIC: Final = "faults"
 BUSY: Final = {"sendMessageThreadPoolNums": 1, "sendThreadPoolQueueCapacity": 4}

@@ -12,13 +12,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tests.support.javacluster import BROKER, ROOM
-from tests.support.javapeers import JavaBroker
+from tests.support.java.cluster import BROKER, ROOM
+from tests.support.java.peers import JavaBroker
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from tests.support.javacluster import JavaCluster
+    from tests.support.java.cluster import JavaCluster
 
 MEBIBYTES: Final = 160
 """Size of the file system."""

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from bench.faults.disks import SmallDisk
     from rocketwire_tools.pytest_plugin.faults import FaultProxy
-    from tests.support.javacluster import JavaCluster
-    from tests.support.javapeers import JavaBroker
+    from tests.support.java.cluster import JavaCluster
+    from tests.support.java.peers import JavaBroker
 
 
 class Trouble(NamedTuple):

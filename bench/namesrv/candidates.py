@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from bench.namesrv import machine, routes
 from rocketwire_namesrv.config.config import Config, Owner
-from tests.support import javacache, rawcall
-from tests.support.javapeers import properties
+from tests.support import raw_call
+from tests.support.java import cache as java_cache
+from tests.support.java.peers import properties
 from tests.support.processes import LOOPBACK, Child, PeerFailedError, free_ports
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ JAVA_OPTIONS: Final = ("-Xms512m", "-Xmx1g")
 """A heap that is large enough for all that happens here and small enough to be kind to Java's memory figures."""
 START_SECONDS: Final = 60.0
 POLL_SECONDS: Final = 0.002
-PROGRAMS: Final = javacache.ROOT / ".cache" / "bench"
+PROGRAMS: Final = java_cache.ROOT / ".cache" / "bench"
 DRIVER: Final = "rocketwire.driver"
 OURS: Final = ("reactor", "portable")
 JAVAS: Final = ("java", "java-free")
@@ -46,7 +47,7 @@ def build_programs() -> None:
         subprocess.CalledProcessError: one does not compile.
     """
     subprocess.run(
-        ["make", "--silent", "-f", "bench/namesrv/programs.mk"], cwd=javacache.ROOT, check=True
+        ["make", "--silent", "-f", "bench/namesrv/programs.mk"], cwd=java_cache.ROOT, check=True
     )
 
 
@@ -111,11 +112,11 @@ class Server:
             return [str(PROGRAMS / "cserver"), str(self.port), *words], {}
         if self.name in JAVAS:
             # its own logback file is in its jar and logs below user.home
-            path = f"{javacache.jars(JAVA_VERSION)}/*"
+            path = f"{java_cache.jars(JAVA_VERSION)}/*"
             main = "org.apache.rocketmq.namesrv.NamesrvStartup"
             java = ["java", *JAVA_OPTIONS, "-Duser.home=.", "-cp", path, main, *configured]
             return java, {"ROCKETMQ_HOME": "."}
-        roots = [str(javacache.ROOT), str(javacache.ROOT / "namesrv")]
+        roots = [str(java_cache.ROOT), str(java_cache.ROOT / "namesrv")]
         path = os.pathsep.join([*roots, os.environ.get("PYTHONPATH", "")])
         environment = {"PYTHONPATH": path, "HOME": ".", "ROCKETWIRE_LOG": "file"}
         return [machine.python(), "-m", "rocketwire_namesrv", *configured], environment
@@ -125,7 +126,7 @@ class Server:
             with socket.create_connection((LOOPBACK, self.port), 5) as stream:
                 stream.settimeout(START_SECONDS)
                 stream.sendall(routes.route_request("no-such-topic"))
-                return bool(rawcall.read_answer(stream).header)
+                return bool(raw_call.read_answer(stream).header)
         except OSError:
             return False
 
@@ -140,8 +141,8 @@ class Server:
         """The body that it answers for a topic; raises ``PeerFailedError`` where it knows no route."""
         request = {"topic": topic}
         with socket.create_connection((LOOPBACK, self.port), 5) as stream:
-            stream.sendall(rawcall.frame(rawcall.GET_ROUTEINFO_BY_TOPIC, request, version=513))
-            answer = rawcall.read_answer(stream)
+            stream.sendall(raw_call.frame(raw_call.GET_ROUTEINFO_BY_TOPIC, request, version=513))
+            answer = raw_call.read_answer(stream)
         if not answer.body:
             raise PeerFailedError(f"{self.name} has no route to {topic}: {answer.header}")
         return answer.body

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bench.namesrv import machine, routes
 from bench.namesrv.candidates import Server
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
-from tests.support import rawcall
+from tests.support import raw_call
 from tests.support.processes import LOOPBACK
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _wait_for_answer(server: Server) -> None:
     with socket.create_connection((LOOPBACK, server.port), 5) as stream:
         stream.settimeout(30)
         stream.sendall(routes.route_request("no-such-topic"))
-        rawcall.read_answer(stream)
+        raw_call.read_answer(stream)
 
 
 def _loaded(server: Server, feeder: FeederProcess) -> Metrics:
@@ -129,6 +129,6 @@ def _is_answered(server: Server, size: int) -> bool:
         stream.settimeout(30)
         try:
             stream.sendall(frame)
-            return bool(rawcall.read_answer(stream).header)
+            return bool(raw_call.read_answer(stream).header)
         except ConnectionError:
             return False

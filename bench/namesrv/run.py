@@ -24,7 +24,7 @@ from bench.namesrv.candidates import Server
 from bench.namesrv.report import Key, Results
 from bench.namesrv.sampling import Bench, FeederProcess, SampleError
 from bench.namesrv.scenarios import STEADY
-from tests.support.javacache import JavaUnavailableError, jars
+from tests.support.java.cache import JavaUnavailableError, jars
 from tests.support.processes import PeerFailedError
 
 if TYPE_CHECKING:

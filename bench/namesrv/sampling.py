@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self
 
 from bench.namesrv import machine
 from bench.namesrv.candidates import PROGRAMS
-from tests.support.javacache import ROOT
+from tests.support.java.cache import ROOT
 
 if TYPE_CHECKING:
     from bench.namesrv.candidates import Server

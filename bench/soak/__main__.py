@@ -18,7 +18,7 @@ import trio
 from bench.namesrv import candidates, machine, routes
 from bench.soak.peers import TOPICS, Crowd
 from bench.soak.watching import MIB, Watch, slope
-from tests.support.javapeers import properties
+from tests.support.java.peers import properties
 from tests.support.processes import LOOPBACK, Child, free_ports
 
 if TYPE_CHECKING:

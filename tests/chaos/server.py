@@ -7,9 +7,9 @@ import os
 import sys
 from typing import TYPE_CHECKING, Self
 
-from tests.support import rawcall
-from tests.support.javacache import ROOT
-from tests.support.javapeers import properties
+from tests.support import raw_call
+from tests.support.java.cache import ROOT
+from tests.support.java.peers import properties
 from tests.support.processes import LOOPBACK, Child, free_ports
 
 if TYPE_CHECKING:
@@ -75,17 +75,17 @@ class UnluckyServer:
 
     def ask(
         self, code: int, fields: dict[str, str] | None = None, body: bytes = b""
-    ) -> rawcall.Answer:
+    ) -> raw_call.Answer:
         """One request on a connection of its own."""
-        return rawcall.ask(self.port, code, fields, body, seconds=SECONDS)
+        return raw_call.ask(self.port, code, fields, body, seconds=SECONDS)
 
     def put(self, key: str, value: str, stream: socket.socket | None = None) -> int:
         """Store an item; returns the code of the answer."""
         fields = {"namespace": NAMESPACE, "key": key, "value": value}
         if stream is None:
             return _code(self.ask(PUT, fields))
-        stream.sendall(rawcall.frame(PUT, fields))
-        return _code(rawcall.read_answer(stream))
+        stream.sendall(raw_call.frame(PUT, fields))
+        return _code(raw_call.read_answer(stream))
 
     def items(self) -> dict[str, str]:
         """All items, as it says."""
@@ -93,5 +93,5 @@ class UnluckyServer:
         return dict(json.loads(answer.body)["table"]) if answer.body else {}
 
 
-def _code(answer: rawcall.Answer) -> int:
+def _code(answer: raw_call.Answer) -> int:
     return int(str(answer.header["code"]))

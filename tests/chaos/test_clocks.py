@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 import trio
 
-from tests.namesrv.serving import CLUSTER_INFO, registration, request, running, settings
+from tests.support.running_server import CLUSTER_INFO, registration, request, running, settings
 
 if TYPE_CHECKING:
     from trio.testing import MockClock

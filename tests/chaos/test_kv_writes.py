@@ -15,9 +15,9 @@ import pytest
 from rocketwire_namesrv.runtime import storage
 from tests.chaos.dying import TABLES
 from tests.chaos.failpoints import Countdown, failpoints
-from tests.support import rawcall
-from tests.support.javacache import ROOT
-from tests.support.nameservers import name_server
+from tests.support import raw_call
+from tests.support.java.cache import ROOT
+from tests.support.name_servers import name_server
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,5 +131,5 @@ def test_java_reads_what_any_killed_process_left(deaths: list[Death], tmp_path: 
         (folder / "conf" / "kvConfig.json").write_bytes(content)
         java = name_server("java", folder, {"kvConfigPath": "conf/kvConfig.json"})
         with java:
-            answer = rawcall.ask(java.port, GET_KV_LIST, {"namespace": "ns"})
+            answer = raw_call.ask(java.port, GET_KV_LIST, {"namespace": "ns"})
         assert json.loads(content)["configTable"]["ns"] == json.loads(answer.body)["table"]

@@ -13,8 +13,8 @@ import pytest
 from bench.namesrv import machine
 from rocketwire_namesrv.server import reactor
 from tests.chaos.server import DELETE, GET, NAMESPACE, PUT, SECONDS, UnluckyServer
-from tests.namesrv.talk import registration_body
-from tests.support import rawcall
+from tests.support import raw_call
+from tests.support.fakes.sansio_server import registration_body
 from tests.support.processes import LOOPBACK, wait_until
 
 if TYPE_CHECKING:
@@ -85,17 +85,17 @@ def test_without_descriptors_it_serves_whom_it_has_and_the_others_later(
             for _ in range(HOLDERS)
         ]
         for stream in streams:
-            stream.sendall(rawcall.frame(106))
+            stream.sendall(raw_call.frame(106))
         wait_until(lambda: "no connection can be accepted" in server.child.output, "EMFILE")
 
         first = streams[0]
-        assert rawcall.read_answer(first).header["code"] == 0
+        assert raw_call.read_answer(first).header["code"] == 0
         assert server.put("k", "w", first) == 1  # no descriptor for the file
         for stream in streams[1:-STAYING]:
             stream.close()
 
         for stream in streams[-STAYING:]:
-            assert rawcall.read_answer(stream).header["code"] == 0
+            assert raw_call.read_answer(stream).header["code"] == 0
         assert server.put("k", "x", first) == 0
         assert server.items() == {"k": "x"}
 
@@ -103,7 +103,7 @@ def test_without_descriptors_it_serves_whom_it_has_and_the_others_later(
 def test_unfinished_frames_cost_only_their_own_connections(tmp_path: Path, driver: str) -> None:
     seconds = {"rocketwire.frameDeadlineSeconds": 1}
     with UnluckyServer(tmp_path, driver, {}, **seconds) as server, ExitStack() as held:
-        frame = rawcall.frame(PUT, {"namespace": NAMESPACE, "key": "half", "value": "v"})
+        frame = raw_call.frame(PUT, {"namespace": NAMESPACE, "key": "half", "value": "v"})
         streams: list[socket.socket] = []
         for size in range(1, len(frame)):
             stream = held.enter_context(socket.create_connection((LOOPBACK, server.port), SECONDS))
@@ -122,8 +122,8 @@ def test_who_does_not_read_costs_little_memory_and_no_one_else_anything(
         topics = tuple(f"topic-with-a-longer-name-{number:05}" for number in range(3_000))
         broker = {"brokerName": "b", "brokerAddr": "10.0.0.1:10911", "clusterName": "C"}
         link = held.enter_context(socket.create_connection((LOOPBACK, server.port), SECONDS))
-        link.sendall(rawcall.frame(103, {**broker, "brokerId": "0"}, registration_body(topics)))
-        assert rawcall.read_answer(link).header["code"] == 0
+        link.sendall(raw_call.frame(103, {**broker, "brokerId": "0"}, registration_body(topics)))
+        assert raw_call.read_answer(link).header["code"] == 0
         largest = len(server.ask(206).body)
         assert largest > 80_000
         before = machine.resident_bytes(server.child.process.pid)
@@ -133,14 +133,14 @@ def test_who_does_not_read_costs_little_memory_and_no_one_else_anything(
             for _ in range(10)
         ]
         for stream in deaf:
-            stream.sendall(rawcall.frame(206) * 200)  # 20 MB of answers each
+            stream.sendall(raw_call.frame(206) * 200)  # 20 MB of answers each
         for _ in range(50):
             assert len(server.ask(206).body) == largest
 
         grown = machine.resident_bytes(server.child.process.pid) - before
         assert grown < 60 * MIB
         for _ in range(200):  # who begins to listen has missed nothing
-            assert len(rawcall.read_answer(deaf[0]).body) == largest
+            assert len(raw_call.read_answer(deaf[0]).body) == largest
 
 
 def test_signals_in_the_midst_of_writes_lose_nothing(tmp_path: Path, driver: str) -> None:
@@ -153,11 +153,11 @@ def test_signals_in_the_midst_of_writes_lose_nothing(tmp_path: Path, driver: str
         with socket.create_connection((LOOPBACK, server.port), SECONDS) as stream:
             stream.sendall(
                 b"".join(
-                    rawcall.frame(PUT, {"namespace": NAMESPACE, "key": f"p{number}", "value": "v"})
+                    raw_call.frame(PUT, {"namespace": NAMESPACE, "key": f"p{number}", "value": "v"})
                     for number in range(200)
                 )
             )
-            assert rawcall.read_answer(stream).header["code"] == 0
+            assert raw_call.read_answer(stream).header["code"] == 0
             os.kill(server.child.process.pid, signal.SIGTERM)
             expected["p0"] = "v"
             expected |= _acknowledged(stream)
@@ -172,7 +172,7 @@ def _acknowledged(stream: socket.socket) -> dict[str, str]:
     found: dict[str, str] = {}
     try:
         for number in range(1, 200):
-            assert rawcall.read_answer(stream).header["code"] == 0
+            assert raw_call.read_answer(stream).header["code"] == 0
             found[f"p{number}"] = "v"
     except ConnectionError:
         pass

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Self
 from tests.fuzz.chance import Chance
 from tests.fuzz.requests import Requests
 from tests.support.processes import LOOPBACK, Child, free_ports
-from tests.support.rawcall import GET_BROKER_CLUSTER_INFO, ask, frame
+from tests.support.raw_call import GET_BROKER_CLUSTER_INFO, ask, frame
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

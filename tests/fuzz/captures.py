@@ -17,8 +17,8 @@ from rocketwire_tools.pcap.rows.file_names import FileNames
 from rocketwire_tools.pcap.rows.pairing import Pairing
 from rocketwire_tools.pcap.rows.rows import COLUMNS, rows_of
 from rocketwire_tools.pcap.streams.flows import Flows, Found
+from tests.support.captures.builder import make
 from tests.support.captures.files import NULL, RAW, SLL2, FileKind, write
-from tests.support.captures.made import make
 from tests.support.captures.network import LOSSY, Packet
 from tests.support.captures.traffic import Profile
 

@@ -12,7 +12,7 @@ from rocketwire.errors import EncodeError
 from rocketwire.messages._codec.fields import ext_fields_of
 from rocketwire.messages.operations.registry import OPERATIONS
 from rocketwire.wire.command import RemotingCommand, encode
-from tests.support.nameservers import SERVED_CODES
+from tests.support.name_servers import SERVED_CODES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.host import Host
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from tests.support import hextext
+from tests.support import hex_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,9 @@ NINES = b"9" * 5000
 @cache
 def frames() -> tuple[bytes, ...]:
     """Every recorded frame, bad ones too."""
-    return tuple(hextext.parse(path.read_text("utf-8")) for path in sorted(FIXTURES.rglob("*.hex")))
+    return tuple(
+        hex_text.parse(path.read_text("utf-8")) for path in sorted(FIXTURES.rglob("*.hex"))
+    )
 
 
 def _whole() -> Iterator[tuple[int, bytes, bytes]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from tests.fuzz.chance import Chance
-    from tests.support.oracle import Answer, Oracle
+    from tests.support.java.oracle import Answer, Oracle
 
 ROUND = 3000
 ABSTRACT = ("RpcRequestHeader", "TopicRequestHeader", "TopicQueueRequestHeader")

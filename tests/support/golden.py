@@ -15,7 +15,7 @@ from rocketwire.codes import LanguageCode
 from rocketwire.errors import DecodeError
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
 from tests.support import manifest
-from tests.support.hextext import parse
+from tests.support.hex_text import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

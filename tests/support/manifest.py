@@ -23,7 +23,7 @@ Entry = dict[str, object]
 Manifest = dict[str, list[Entry]]
 
 HEAD = """\
-# What every file in this folder is.  Written by tests/interop/record_fixtures.py (captures) and by hand (the rest);
+# What every file in this folder is.  Written by tests/java/namesrv/record_fixtures.py (captures) and by hand (the rest);
 # `python -m tests.support.manifest` refreshes the checksums.
 #
 # [[frame]]        one good packet; decodes_to = "FILE#KEY" is what Java's own classes read from it

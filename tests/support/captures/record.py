@@ -18,10 +18,11 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tests.support import javacache, manifest
-from tests.support.captures.counted import count
+from tests.support import manifest
 from tests.support.captures.recorder import Recorder, small_segments
-from tests.support.javapeers import (
+from tests.support.captures.tshark_frames import count
+from tests.support.java import cache as java_cache
+from tests.support.java.peers import (
     BINARY_HEADERS,
     CURRENT,
     OLD,
@@ -186,7 +187,7 @@ def main(names: Sequence[str]) -> None:
         record(names or list(SCENARIOS))
         return
     for version in (CURRENT, OLD):
-        javacache.classes(version, "Peer.java")
+        java_cache.classes(version, "Peer.java")
     user = [] if os.geteuid() == 0 else ["--map-root-user"]
     inner = [sys.executable, "-m", "tests.support.captures.record", *names]
     subprocess.run(

@@ -9,8 +9,8 @@ import gzip
 import struct
 from typing import TYPE_CHECKING, NamedTuple
 
-from tests.support.captures.counted import header_of
 from tests.support.captures.network import ACK, SYN, Packet
+from tests.support.captures.tshark_frames import header_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -1,0 +1,47 @@
+"""Writes the table of ``docs/conformance.md``: the suite against Java's releases and our drivers.
+
+``python -m tests.integration.conformance.matrix`` writes it; ``--html FILE`` makes the page with all evidence too.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from rocketwire_tools.conformance.report import page, report
+from tests.integration.conformance.runs import DRIVERS, PROFILES, Played, java_played, ours_played
+from tests.support.java.cache import ROOT
+
+DOCUMENT = ROOT / "docs" / "conformance.md"
+_HEAD = "Made by `python -m tests.integration.conformance.matrix`.\n"
+
+
+def reports() -> list[report.Report]:
+    """One report for each server."""
+    made = [
+        _report(f"Java {version}", profile.value, java_played(version))
+        for version, profile in sorted(PROFILES.items(), reverse=True)
+    ]
+    return made + [
+        _report(f"rocketwire, {driver}", "java-5.5", ours_played(driver)) for driver in DRIVERS
+    ]
+
+
+def _report(name: str, profile: str, played: Played) -> report.Report:
+    return report.Report(name, profile, played.verdicts, played.seconds)
+
+
+def main() -> None:
+    """Run everything and write the document."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--html", type=Path, metavar="FILE")
+    wanted = parser.parse_args()
+    made = [report.as_json(one, strict=True) for one in reports()]
+    head, mark, _ = DOCUMENT.read_text("utf-8").partition(_HEAD)
+    DOCUMENT.write_text(f"{head}{mark}\n{page.markdown(made)}", "utf-8")
+    if wanted.html:
+        wanted.html.write_text(page.html(made), "utf-8")
+
+
+if __name__ == "__main__":
+    main()

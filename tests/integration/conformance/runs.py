@@ -1,0 +1,113 @@
+"""Whole runs of the suite, as the tests of this folder share them: one for each server, all with the same names.
+
+Each run is both the suite's verdict on that server and one side of the comparison with another.
+"""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import trio
+
+from rocketwire_tools.conformance.arguments import NUMBERS
+from rocketwire_tools.conformance.cases import ALL
+from rocketwire_tools.conformance.model.case import Profile, VerdictKind
+from rocketwire_tools.conformance.run.runner import Run, Settings
+from tests.support.java import class_archive
+from tests.support.java.cache import INTEROP, ROOT
+from tests.support.java.peers import CURRENT, java, prepare, quick_start
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire_tools.conformance.model.case import Case
+    from rocketwire_tools.conformance.run.verdict import Verdict
+
+NAMES = "tests0"
+"""The word in all names: the same for every server, so that they get the same bytes."""
+
+OURS = shlex.join(
+    [
+        *("env", f"PYTHONPATH={ROOT}{os.pathsep}{ROOT / 'namesrv'}"),
+        *(sys.executable, "-m", "rocketwire_namesrv", "-c", "{config}"),
+    ]
+)
+DRIVERS = ("portable", "reactor")
+PROFILES = {"4.9.4": Profile.JAVA_4_9, "5.3.3": Profile.JAVA_5_3, "5.5.0": Profile.JAVA_5_5}
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One run.
+
+    Attributes:
+        verdicts: one for each case.
+        seconds: how long it took.
+    """
+
+    verdicts: Sequence[Verdict]
+    seconds: float
+
+    def bad(self) -> list[str]:
+        """What was not passed, one line each, with the last of the evidence."""
+        return [
+            f"{one.case.id} {one.kind.value}: {one.reason} <- {[str(x) for x in one.exchanges[-2:]]}"
+            for one in self.verdicts
+            if one.kind in {VerdictKind.FAIL, VerdictKind.ERROR}
+        ]
+
+
+def play(settings: Settings, cases: Sequence[Case] = ALL) -> Played:
+    """Carry out cases on servers that the suite starts itself."""
+
+    async def run() -> Played:
+        started = trio.current_time()
+        verdicts = await Run(settings, lambda _: None).cases(cases, NUMBERS)
+        return Played(verdicts, trio.current_time() - started)
+
+    return trio.run(run)
+
+
+def ours(driver: str) -> Settings:
+    """Our name server on one of its drivers."""
+    options = (("rocketwire.driver", driver), ("rocketwire.allowConfigUpdate", "true"))
+    return Settings(start=OURS, options=options, run=NAMES, patience=10.0)
+
+
+def javas(folder: Path, version: str = CURRENT) -> Settings:
+    """Java's name server of a release."""
+    log = f"-Drmq.logback.configurationFile={INTEROP / 'conf' / 'quiet-5x.xml'}"
+    class_archive.record_broker(version)
+    command = java(
+        version,
+        "org.apache.rocketmq.namesrv.NamesrvStartup",
+        *("-c", "{config}"),
+        jvm=[*quick_start(version), log, "{jvm}"],
+    )
+    return Settings(
+        start=shlex.join(command),
+        home=prepare(folder),
+        profile=PROFILES[version],
+        run=NAMES,
+        patience=4.0,
+    )
+
+
+@cache
+def ours_played(driver: str) -> Played:
+    """The whole suite on one of our drivers; carried out once."""
+    return play(ours(driver))
+
+
+@cache
+def java_played(version: str = CURRENT) -> Played:
+    """The whole suite on a release of Java's; carried out once."""
+    with tempfile.TemporaryDirectory() as folder:
+        return play(javas(Path(folder), version))

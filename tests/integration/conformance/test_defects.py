@@ -1,0 +1,69 @@
+"""The suite can fail: every seeded defect is noticed by the case that names it, and the same case passes without it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire_tools.conformance.arguments import NUMBERS
+from rocketwire_tools.conformance.cases import ALL
+from rocketwire_tools.conformance.model.case import Case, VerdictKind
+from rocketwire_tools.conformance.run.runner import Settings, play, random_word
+from rocketwire_tools.conformance.run.target import Address, Target
+from tests.integration.conformance.defects import DEFECTS
+from tests.integration.conformance.proxy import Defect, proxied
+from tests.support.name_servers import OurNameServer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rocketwire_tools.conformance.run.verdict import Verdict
+
+CASES: dict[str, Case] = {case.id: case for case in ALL}
+IMPATIENT = 0.3
+"""Of the usual deadlines, where something is expected to be missing."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
+    with OurNameServer(tmp_path_factory.mktemp("defects")) as running:
+        yield Address("127.0.0.1", running.port)
+
+
+async def played(case: Case, address: Address, patience: float) -> Verdict:
+    settings = Settings(patience=patience, run=random_word(), destructive=True)
+    return await play(case, NUMBERS[case.id], Target(address), settings)
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.parametrize("defect", DEFECTS, ids=lambda defect: defect.name)
+async def test_a_defect_is_noticed_by_its_case(defect: Defect, server: Address) -> None:
+    async with proxied(defect, server) as address:
+        verdict = await played(CASES[defect.case], address, IMPATIENT)
+
+    assert verdict.kind is VerdictKind.FAIL, verdict.reason
+
+
+@pytest.mark.process
+@pytest.mark.slow
+async def test_the_same_cases_pass_without_any_defect(server: Address) -> None:
+    harmless = Defect(name="none", case="")
+    verdicts: list[Verdict] = []
+    async with proxied(harmless, server) as address, trio.open_nursery() as nursery:
+
+        async def one(case: str) -> None:
+            verdicts.append(await played(CASES[case], address, 3.0))
+
+        for case in {defect.case for defect in DEFECTS}:
+            nursery.start_soon(one, case)
+
+    bad = [f"{one.case.id}: {one.reason}" for one in verdicts if one.kind is not VerdictKind.PASS]
+    assert bad == []
+
+
+def test_no_two_defects_have_a_name_and_none_needs_a_start() -> None:
+    assert len({defect.name for defect in DEFECTS}) == len(DEFECTS) >= 40
+    assert [defect.case for defect in DEFECTS if CASES[defect.case].needs_start] == []

@@ -1,0 +1,221 @@
+"""What a run leaves in a live server: everything that others can see is as before, but for one empty KV namespace."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, cast
+
+import pytest
+
+from rocketwire.wire.command import RemotingCommand
+from rocketwire_tools.conformance.__main__ import main
+from rocketwire_tools.pytest_plugin.requests import ask
+from rocketwire_tools.pytest_plugin.scripted import ScriptedBroker
+from rocketwire_tools.pytest_plugin.trio_thread import Backstage
+from tests.support.java.cache import ROOT
+from tests.support.java.peers import RELEASES, JavaNameServer
+from tests.support.name_servers import NameServer, OurNameServer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+    from pathlib import Path
+
+pytestmark = [pytest.mark.process, pytest.mark.slow]
+
+SHARED = "rocketwire-conformance"
+LISTS = (106, 206, 304, 311, 312, 313, 319)
+KINDS = ["ours", *(pytest.param(one, marks=pytest.mark.java) for one in RELEASES)]
+PROFILES = {"ours": "java-5.5", "5.5.0": "java-5.5", "5.3.3": "java-5.3", "4.9.4": "java-4.9"}
+
+
+@contextmanager
+def live(kind: str, folder: Path) -> Generator[NameServer]:
+    """A name server in use: a broker of somebody's is registered, and somebody's KV entries are stored."""
+    server = OurNameServer(folder) if kind == "ours" else JavaNameServer(folder, version=kind)
+    with server, Backstage() as backstage, ScriptedBroker(backstage, name="theirs") as broker:
+        broker.register(server.address, seconds=60)
+        for namespace in ("theirs", "ORDER_TOPIC_CONFIG"):
+            fields = {"namespace": namespace, "key": "k", "value": "v"}
+            said(server, 100, fields)
+        yield server
+
+
+def said(
+    server: NameServer, code: int, fields: dict[str, str] | None = None
+) -> tuple[int, bytes | None]:
+    answer = ask(server.address, RemotingCommand(code=code, ext_fields=fields), seconds=60)
+    return answer.code, answer.body
+
+
+def visible(server: NameServer, folder: Path) -> dict[object, object]:
+    """All that a server shows: its lists, its configuration, the routes, and the file of its KV configuration."""
+    seen: dict[object, object] = {}
+    for code in LISTS:
+        answered, body = said(server, code)
+        seen[code] = answered, _in_order(body)
+    topics: list[str] = json.loads(said(server, 206)[1] or b"{}").get("topicList") or []
+    for topic in sorted(topics):
+        seen["route", topic] = _in_order(said(server, 105, {"topic": topic})[1])
+    seen["kv"] = json.loads((folder / "namesrv" / "kvConfig.json").read_text())["configTable"]
+    return seen
+
+
+def _in_order(body: bytes | None) -> object:
+    """A body whose lists have no order of their own."""
+    text = (body or b"").decode()
+    for ends in ("[],", "{}", '":'):
+        text = text.replace(ends, f" {ends} ")
+    return sorted(text.replace(",", " ").replace("[", " ").replace("]", " ").split())
+
+
+def settled(
+    server: NameServer, folder: Path, expected: dict[object, object]
+) -> dict[object, object]:
+    """What is visible once it is as expected, or has not become so in 20 seconds: brokers go in the background."""
+    deadline = time.monotonic() + 20
+    while (seen := visible(server, folder)) != expected and time.monotonic() < deadline:
+        time.sleep(0.1)
+    return seen
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_live_server_is_as_before_but_for_one_empty_namespace(
+    kind: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--profile", PROFILES[kind], "--patience", "4", "--quiet"]
+    with live(kind, tmp_path) as server:
+        before = visible(server, tmp_path)
+        after = with_shared(before)
+
+        assert main([server.address, *words]) == 0
+        assert settled(server, tmp_path, after) == after
+        told = capsys.readouterr().out
+        assert told.count(f"leaves the empty KV namespace {SHARED} behind") == 1
+        assert main([server.address, *words, "--only", "ns/100"]) == 0
+        assert settled(server, tmp_path, after) == after
+
+
+COMMAND = [sys.executable, "-m", "rocketwire_tools.conformance"]
+PLACES = os.pathsep.join(str(ROOT / part) for part in ("", "namesrv", "tools"))
+
+
+def suite(*words: str) -> subprocess.Popen[str]:
+    """The suite as a process of its own."""
+    return subprocess.Popen(
+        [*COMMAND, *words],
+        env={**os.environ, "PYTHONPATH": PLACES, "PYTHONUNBUFFERED": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def with_shared(before: dict[object, object]) -> dict[object, object]:
+    kv = cast("dict[str, object]", before["kv"])
+    empty: dict[str, str] = {}
+    return {**before, "kv": {**kv, SHARED: empty}}
+
+
+def interrupted(process: subprocess.Popen[str]) -> str:
+    """Wait for the first KV case, which is one of the first, and interrupt the run."""
+    assert process.stdout is not None
+    lines: list[str] = []
+    for line in process.stdout:
+        lines.append(line)
+        if "pass  ns/100/1 " in line:
+            process.send_signal(signal.SIGINT)
+            break
+    return "".join(lines) + process.communicate(timeout=60)[0]
+
+
+def unread(process: subprocess.Popen[str]) -> str:
+    """Read a few lines of the output and no more, as ``head`` does."""
+    assert process.stdout is not None
+    for _ in range(20):
+        process.stdout.readline()
+    process.stdout.close()
+    process.wait(60)
+    return ""
+
+
+@pytest.mark.parametrize("ends", [interrupted, unread])
+def test_a_run_that_ends_early_removes_what_it_has_stored(
+    ends: Callable[[subprocess.Popen[str]], str], tmp_path: Path
+) -> None:
+    with live("ours", tmp_path) as server:
+        before = visible(server, tmp_path)
+        process = suite(server.address, "--patience", "4", "--only", "ns/100", "--only", "ns/103")
+        told = ends(process)
+        after = settled(server, tmp_path, with_shared(before))
+
+    assert after == with_shared(before)
+    assert process.returncode == 1
+    assert "Traceback" not in told
+    if ends is interrupted:
+        assert re.search(r"interrupted: [1-9]\d* of \d+ cases were carried out, \d+ skipped", told)
+        assert f"leaves the empty KV namespace {SHARED} behind" in told
+
+
+def test_entries_of_a_run_that_was_killed_are_removed_by_the_next_one(tmp_path: Path) -> None:
+    with live("ours", tmp_path) as server:
+        before = visible(server, tmp_path)
+        for key in ("key-killed-0001", "key-killed-0002"):
+            said(server, 100, {"namespace": SHARED, "key": key, "value": "v"})
+
+        assert main([server.address, "--patience", "4", "--quiet", "--only", "ns/219"]) == 0
+        assert settled(server, tmp_path, with_shared(before)) == with_shared(before)
+
+
+def test_a_run_whose_server_is_started_again_in_the_middle_leaves_nothing_else(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with OurNameServer(tmp_path) as server:
+        said(server, 100, {"namespace": "theirs", "key": "k", "value": "v"})
+
+        def start_again() -> None:
+            server.kill()
+            server.start()
+
+        timer = threading.Timer(1.0, start_again)
+        timer.start()
+        main([server.address, "--patience", "4", "--quiet"])
+        timer.join()
+        stored = json.loads((tmp_path / "namesrv" / "kvConfig.json").read_text())["configTable"]
+
+    told = capsys.readouterr().out
+    assert stored["theirs"] == {"k": "v"}
+    assert set(stored) <= {"theirs", SHARED}
+    assert stored.get(SHARED, {}) == {} or "could not remove" in told
+
+
+def test_a_comparison_leaves_both_servers_as_before_but_for_one_empty_namespace(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folders = tmp_path / "a", tmp_path / "b"
+    with live("ours", folders[0]) as one, live("ours", folders[1]) as other:
+        before = [visible(*pair) for pair in zip((one, other), folders, strict=True)]
+        main(["diff", one.address, other.address, "--patience", "4"])
+        for server, folder, state in zip((one, other), folders, before, strict=True):
+            assert settled(server, folder, with_shared(state)) == with_shared(state)
+
+    told = capsys.readouterr().out
+    assert told.count(f"leaves the empty KV namespace {SHARED} behind") == 2
+
+
+def test_a_run_without_kv_cases_leaves_nothing_at_all(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with live("ours", tmp_path) as server:
+        before = visible(server, tmp_path)
+        assert main([server.address, "--patience", "4", "--quiet", "--only", "ns/217"]) == 0
+        assert settled(server, tmp_path, before) == before
+
+    assert "leaves" not in capsys.readouterr().out

@@ -1,0 +1,52 @@
+"""The suite against Java's name server and ours, and the two compared."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire_tools.conformance.arguments import NUMBERS
+from rocketwire_tools.conformance.compare.diff import judge, known_differences
+from tests.integration.conformance.runs import NAMES, Played
+
+if TYPE_CHECKING:
+    from rocketwire_tools.conformance.compare.diff import Known
+
+
+SUPPORT = Path(__file__).parents[3] / "docs" / "support.md"
+
+
+def known() -> list[Known]:
+    return known_differences(["rocketwire"])
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_our_name_server_meets_every_requirement(our_run: Played) -> None:
+    assert our_run.bad() == []
+
+
+@pytest.mark.java
+@pytest.mark.slow
+def test_javas_name_server_meets_every_requirement_of_its_profile(java_run: Played) -> None:
+    assert java_run.bad() == []
+
+
+@pytest.mark.java
+@pytest.mark.slow
+def test_ours_does_what_javas_does_but_for_what_is_documented(
+    java_run: Played, our_run: Played
+) -> None:
+    found = judge(java_run.verdicts, our_run.verdicts, NAMES, NUMBERS, known())
+
+    assert [str(one) for one in found.unexplained] == []
+    assert [entry.reason for entry in found.unused] == []
+
+
+def test_every_known_difference_is_in_the_list_of_differences() -> None:
+    documented = set(re.findall(r"^\| ([^|]+) \|", SUPPORT.read_text("utf-8"), re.MULTILINE))
+
+    assert {entry.reason for entry in known()} - documented == set()

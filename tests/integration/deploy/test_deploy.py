@@ -1,0 +1,218 @@
+"""The files of docs/deploy, as far as they can be checked without Docker and a running systemd."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trio
+import yaml
+
+from rocketwire_namesrv.command_line import USAGE, parse
+from rocketwire_namesrv.config.config import OBSERVE_PORT, Config, Owner, system_properties
+from rocketwire_namesrv.config.java_properties import load_properties
+from rocketwire_namesrv.server.server import NameServer, serve
+
+ROOT = Path(__file__).parents[3]
+DEPLOY = ROOT / "docs" / "deploy"
+NAMES = {name for name, _ in Config().items(*Owner)}
+PORTS = {Config().listen_port, OBSERVE_PORT}
+
+
+def instructions() -> list[tuple[str, str]]:
+    """Names and arguments of the Containerfile's instructions."""
+    text = (DEPLOY / "Containerfile").read_text("utf-8")
+    lines = re.sub(r"\\\n", " ", re.sub(r"(?m)^#.*\n", "", text)).splitlines()
+    return [
+        (name, rest.strip()) for name, _, rest in (line.partition(" ") for line in lines) if name
+    ]
+
+
+def argument(name: str) -> str:
+    """Of the last instruction of that name."""
+    return [rest for each, rest in instructions() if each == name][-1]
+
+
+def environment() -> dict[str, str]:
+    pairs = (word.partition("=") for word in shlex.split(argument("ENV")))
+    return {name: value for name, _, value in pairs}
+
+
+def compose() -> dict[str, Any]:
+    content: dict[str, Any] = yaml.safe_load((DEPLOY / "compose.yaml").read_text("utf-8"))
+    return content
+
+
+def unit() -> dict[str, list[str]]:
+    """Settings of the unit, whose names are unique over its sections."""
+    found: dict[str, list[str]] = {}
+    for line in (DEPLOY / "rocketwire-namesrv.service").read_text("utf-8").splitlines():
+        if "=" in line and not line.startswith("#"):
+            name, _, value = line.partition("=")
+            found.setdefault(name, []).append(value)
+    return found
+
+
+def options(words: list[str]) -> dict[str, str]:
+    """Options of a command line that the server must understand."""
+    found = parse(words)
+    assert set(found) <= set(re.findall(r"^ -(\w)", USAGE, re.MULTILINE))
+    return found
+
+
+# ---- settings
+
+
+def test_every_setting_of_the_sample_exists_and_is_taken() -> None:
+    entries = load_properties((DEPLOY / "namesrv.properties").read_bytes())
+    config = Config.load(entries, home=".")
+
+    assert set(entries) <= NAMES
+    assert {name: text for name, text in config.items(*Owner) if name in entries} == entries
+
+
+# ---- container
+
+
+def test_the_container_runs_as_the_user_that_the_official_image_has() -> None:
+    assert argument("USER") == "3000:3000"
+    assert any("--uid 3000" in rest for name, rest in instructions() if name == "RUN")
+
+
+def test_the_container_exposes_the_ports_that_the_server_has() -> None:
+    assert {int(port) for port in argument("EXPOSE").split()} == PORTS
+
+
+def test_the_containers_environment_is_understood() -> None:
+    settings = environment()
+    config = Config.load(home=".", environment=settings)
+
+    assert set(system_properties(settings)) <= NAMES
+    assert (config.observe_port, config.observe_asked) == (OBSERVE_PORT, True)
+    assert config.observe_address == "0.0.0.0"  # noqa: S104 - probes come from outside
+    assert settings["ROCKETWIRE_LOG"] == "stderr"
+
+
+def test_the_container_is_made_of_files_that_exist() -> None:
+    sources = [
+        path
+        for name, rest in instructions()
+        if name == "COPY" and not rest.startswith("--from")
+        for path in rest.split()[:-1]
+    ]
+
+    assert sources
+    assert [path for path in sources if not (ROOT / path).exists()] == []
+
+
+def test_the_containers_command_starts_the_program_that_the_project_installs() -> None:
+    assert json.loads(argument("CMD")) == ["sh", "mqnamesrv"]
+    script = next(rest for _, rest in instructions() if "bin/mqnamesrv" in rest)
+    assert 'exec rocketwire-namesrv "$@"' in script
+    assert 'rocketwire-namesrv = "' in (ROOT / "pyproject.toml").read_text("utf-8")
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(("stops", "status"), [(False, 0), (True, 1)])
+async def test_the_health_check_says_whether_clients_should_ask(stops: bool, status: int) -> None:
+    _, _, command = argument("HEALTHCHECK").partition("CMD ")
+    program, *words = json.loads(command)
+    assert program == "python"
+    assert str(OBSERVE_PORT) in words[-1]
+    config = replace(Config(bind_address="127.0.0.1", listen_port=0), observe_port=0)
+    with trio.fail_after(120):
+        async with trio.open_nursery() as nursery:
+            server: NameServer = await nursery.start(serve, config)
+            server.state.shutting_down = stops
+            port = server.observation.listening.port
+            words[-1] = words[-1].replace(str(OBSERVE_PORT), str(port))
+            check = await trio.run_process([sys.executable, *words], check=False)
+            nursery.cancel_scope.cancel()
+
+    assert check.returncode == status
+
+
+# ---- compose
+
+
+def test_compose_publishes_ports_that_exist_and_that_of_operators_to_this_machine_only() -> None:
+    published = [port.rsplit(":", 2) for port in compose()["services"]["namesrv"]["ports"]]
+
+    assert published == [["9876", "9876"], ["127.0.0.1", "5558", "5558"]]
+    assert {int(port[-1]) for port in published} == PORTS
+
+
+def test_compose_builds_this_image_and_mounts_files_that_exist() -> None:
+    services = compose()["services"]
+    build = services["namesrv"]["build"]
+    mounts = [volume.split(":") for each in services.values() for volume in each["volumes"]]
+
+    assert (DEPLOY / build["context"]).resolve() == ROOT
+    assert (ROOT / build["dockerfile"]).samefile(DEPLOY / "Containerfile")
+    for source, *_ in mounts:
+        assert (
+            (DEPLOY / source).exists() if source.startswith(".") else source in compose()["volumes"]
+        )
+
+
+def test_compose_starts_the_server_with_the_settings_that_it_mounts() -> None:
+    service = compose()["services"]["namesrv"]
+    shell, script, *words = service["command"]
+
+    assert [shell, script] == json.loads(argument("CMD"))
+    assert options(words)["c"] in {volume.split(":")[1] for volume in service["volumes"]}
+
+
+def test_composes_brokers_know_the_name_server_and_wait_for_it() -> None:
+    services = compose()["services"]
+    brokers = {name: each for name, each in services.items() if name.startswith("broker")}
+
+    assert len(brokers) == 2
+    for name, broker in brokers.items():
+        assert re.fullmatch(r"apache/rocketmq:\$\{ROCKETMQ_VERSION:-5\.3\.3\}", broker["image"])
+        assert broker["environment"]["NAMESRV_ADDR"] == "namesrv:9876"
+        assert broker["depends_on"] == {"namesrv": {"condition": "service_healthy"}}
+        assert f"brokerName={name} " in broker["command"][-1]
+
+
+# ---- systemd
+
+
+def test_the_unit_starts_the_server_with_options_that_it_has() -> None:
+    program, *words = unit()["ExecStart"][0].split()
+
+    assert Path(program).name == "rocketwire-namesrv"
+    assert set(options(words)) == {"c"}
+
+
+def test_the_unit_knows_how_the_server_ends_and_reloads() -> None:
+    assert unit()["SuccessExitStatus"] == ["143"]
+    assert unit()["ExecReload"] == ["/bin/kill -HUP $MAINPID"]
+    wait = int(unit()["TimeoutStopSec"][0])
+    assert wait > Config().shutdown_wait_time_seconds
+
+
+@pytest.mark.process
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_systemd_finds_no_fault_in_the_unit(tmp_path: Path) -> None:
+    text = (DEPLOY / "rocketwire-namesrv.service").read_text("utf-8")
+    program = unit()["ExecStart"][0].split()[0]
+    path = tmp_path / "rocketwire-namesrv.service"
+    path.write_text(text.replace(program, sys.executable))
+
+    run = subprocess.run(
+        ["systemd-analyze", "verify", "--man=no", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (run.returncode, run.stdout + run.stderr) == (0, "")

@@ -1,0 +1,49 @@
+"""A real name server process for the tests of this folder, and what they look at from outside."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from tests.support.name_servers import OurNameServer
+from tests.support.raw_call import Answer, ask
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+UPDATE_NAMESRV_CONFIG = 318
+GET_NAMESRV_CONFIG = 319
+NO_PERMISSION = 16
+
+
+def server(folder: Path, driver: str, **options: object) -> OurNameServer:
+    """A name server that is not started yet, with its files below ``folder``."""
+    return OurNameServer(
+        folder,
+        {
+            "rocketwire.driver": driver,
+            "kvConfigPath": "namesrv/kvConfig.json",
+            **{name.replace("__", "."): value for name, value in options.items()},
+        },
+    )
+
+
+def files(folder: Path) -> dict[str, str]:
+    """Digest of every file below a folder but for what the process prints."""
+    return {
+        str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and path.suffix != ".out"
+    }
+
+
+def update(port: int, text: str | bytes) -> Answer:
+    """UPDATE_NAMESRV_CONFIG."""
+    return ask(port, UPDATE_NAMESRV_CONFIG, body=text.encode() if isinstance(text, str) else text)
+
+
+def shown(port: int) -> dict[str, str]:
+    """The settings that GET_NAMESRV_CONFIG shows."""
+    lines = ask(port, GET_NAMESRV_CONFIG).body.decode().split("\n")
+    pairs = (line.partition("=") for line in lines if line)
+    return {key: value for key, _, value in pairs}

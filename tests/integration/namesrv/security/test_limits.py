@@ -1,0 +1,350 @@
+"""Every limit on both drivers: who exceeds it is refused or closed, it is told once, others are served."""
+
+from __future__ import annotations
+
+import socket
+import zlib
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire_namesrv.config.limits import ExceededAgain, Limit, LimitExceeded
+from tests.support.fakes.sansio_server import registration_body, topic
+from tests.support.fakes.sansio_server import request as frame
+from tests.support.running_server import CLUSTER_INFO, Client, Driver, request, settings
+from tests.support.running_server import running as running_server
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from rocketwire_namesrv.config.config import Config
+    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.server.connection import Served
+    from tests.support.running_server import Site
+
+pytestmark = pytest.mark.usefixtures("driver_name")
+
+
+class Heard:
+    """Keeps what happened that concerns a limit."""
+
+    def __init__(self) -> None:
+        self.all: list[LimitExceeded] = []
+
+    def occurred(self, occurrence: Occurrence, address: str | None) -> None:
+        if isinstance(occurrence, LimitExceeded):
+            self.all.append(occurrence)
+
+    def ended(self, connection: Served) -> None:
+        """Of no interest."""
+
+    @property
+    def limits(self) -> list[str]:
+        return [each.limit for each in self.all]
+
+
+@asynccontextmanager
+async def running(config: Config) -> AsyncGenerator[tuple[Site, Heard]]:
+    heard = Heard()
+    async with running_server(config) as site:
+        site.server.journal.listeners.append(heard)
+        yield site, heard
+
+
+def register(topics: Any, broker: str = "b1", address: str = "1.1.1.1:1", **more: Any) -> bytes:
+    fields = {
+        "brokerAddr": address,
+        "brokerId": "0",
+        "brokerName": broker,
+        "clusterName": "C",
+        "haServerAddr": "",
+    }
+    return frame(RequestCode.REGISTER_BROKER, fields, registration_body(topics, **more))
+
+
+def put(value: str = "v", key: str = "k", namespace: str = "n") -> bytes:
+    return request(RequestCode.PUT_KV_CONFIG, namespace=namespace, key=key, value=value)
+
+
+TWO = ("TA", "TB")
+MAPPING = {"TA": {"bname": "b1", "currIdMap": {"0": 0, "1": 1}, "totalQueues": 2}}
+PACKED = frame(
+    RequestCode.REGISTER_BROKER,
+    {
+        "brokerAddr": "a:1",
+        "brokerId": "0",
+        "brokerName": "b1",
+        "clusterName": "C",
+        "compressed": "true",
+    },
+    zlib.compress(bytes(20_000)),
+)
+
+REFUSED: dict[Limit, tuple[dict[str, int], bytes]] = {
+    Limit.BODY_LENGTH: ({"body_max_length": 9}, frame(322, {}, b" " * 10)),
+    Limit.INFLATED_LENGTH: ({"inflated_max_length": 10_000}, PACKED),
+    Limit.NAME_LENGTH: ({"max_name_length": 20}, register(("T" * 21, "TA"))),
+    Limit.TOPICS_PER_REGISTRATION: ({"max_topics_per_registration": 1}, register(TWO)),
+    Limit.TOPICS_PER_BROKER: ({"max_topics_per_broker": 1}, register(TWO)),
+    Limit.TOPICS: ({"max_topics": 1}, register(TWO)),
+    Limit.QUEUES: ({"max_queues_per_topic": 7}, register({"TA": topic("TA"), "TB": topic("TB")})),
+    Limit.MAPPED_QUEUES: ({"max_mapped_queues": 2}, register(TWO, mappings=MAPPING)),
+    Limit.FILTER_SERVERS: ({"max_filter_servers": 1}, register(TWO, filter_servers=["a", "b"])),
+    Limit.KV_VALUE_LENGTH: ({"max_kv_value_length": 2}, put("abc")),
+    Limit.KV_LENGTH: ({"max_kv_length": 4}, put("abc")),
+}
+
+
+@pytest.mark.parametrize("limit", REFUSED)
+async def test_a_request_beyond_a_limit_is_answered_and_changes_nothing(
+    limit: Limit, caplog: pytest.LogCaptureFixture
+) -> None:
+    changes, data = REFUSED[limit]
+    with trio.fail_after(60):
+        async with running(settings(**changes)) as (site, heard):
+            caplog.clear()
+            peer, other = site.connect(), site.connect()
+            reply = await peer.ask(data)
+
+            assert reply.code == ResponseCode.SYSTEM_ERROR
+            assert f"this name server's {limit} is " in (reply.remark or "")
+            assert heard.limits == [limit]
+            (line,) = [record.getMessage() for record in caplog.records]
+            assert line.startswith(f"limit {limit}=")
+            assert (await peer.ask(CLUSTER_INFO)).code == 0
+            assert await other.brokers() == {}
+            assert not site.server.state.table.topics.entries
+            assert site.server.state.kv.entries == 0
+
+
+GROWING: dict[Limit, tuple[dict[str, int], bytes, bytes]] = {
+    Limit.BROKERS: ({"max_brokers": 1}, register(TWO), register(TWO, "b2", "2.2.2.2:2")),
+    Limit.KV_NAMESPACES: ({"max_kv_namespaces": 1}, put(), put(namespace="m")),
+    Limit.KV_ENTRIES: ({"max_kv_entries": 1}, put(), put(key="l")),
+}
+
+
+@pytest.mark.parametrize("limit", GROWING)
+async def test_one_more_than_the_limit_is_refused_and_what_there_is_stays(limit: Limit) -> None:
+    changes, first, second = GROWING[limit]
+    with trio.fail_after(60):
+        async with running(settings(**changes)) as (site, heard):
+            peer, other = site.connect(), site.connect()
+            assert (await peer.ask(first)).code == 0
+            assert (await other.ask(second)).code == ResponseCode.SYSTEM_ERROR
+            assert heard.limits == [limit]
+            assert (await other.ask(first)).code == 0
+
+
+@pytest.mark.parametrize(
+    ("limit", "changes", "frame"),
+    [
+        (
+            Limit.FRAME_LENGTH,
+            {"frame_max_length": 1024},
+            register(tuple(f"Topic-{number}" for number in range(100))),
+        ),
+        (Limit.HEADER_LENGTH, {"header_max_length": 1024}, put("v" * 1024)),
+    ],
+)
+async def test_too_large_a_frame_ends_its_connection_on_the_first_bytes(
+    limit: Limit, changes: dict[str, int], frame: bytes
+) -> None:
+    with trio.fail_after(60):
+        async with running(settings(**changes)) as (site, heard):
+            peer, other = site.connect(), site.connect()
+            await peer.send(frame[:8])
+
+            assert await peer.is_closed()
+            assert heard.limits == [limit]
+            assert (await other.ask(CLUSTER_INFO)).code == 0
+
+
+async def test_who_holds_most_of_unfinished_frames_is_closed_when_it_is_too_much() -> None:
+    data = register(tuple(f"Topic-{number}" for number in range(300)))
+    with trio.fail_after(60):
+        async with running(settings(max_buffered_bytes=30_000)) as (site, heard):
+            glutton, small, late = site.connect(), site.connect(), site.connect()
+            await glutton.send(data[:20_000])
+            await small.send(data[:8_000])
+            await wait_all_tasks_blocked()
+            assert heard.limits == []
+            await late.send(data[:4_000])
+
+            assert await glutton.is_closed()
+            assert heard.limits == [Limit.BUFFERED_BYTES]
+            await small.send(data[8_000:12_000])
+            await late.send(register(TWO)[:0])
+            await wait_all_tasks_blocked()
+            assert len(site.server.connections) == 2
+
+
+async def test_requests_in_flight_are_answered_before_more_are_handled() -> None:
+    with trio.fail_after(60):
+        async with running(settings(max_requests_in_flight=3)) as (site, heard):
+            peer = site.connect()
+            ask = RequestCode.GET_BROKER_CLUSTER_INFO
+            await peer.send(b"".join(request(ask, opaque) for opaque in range(20)))
+
+            assert [(await peer.reply()).opaque for _ in range(20)] == list(range(20))
+            assert set(heard.limits) == {Limit.REQUESTS_IN_FLIGHT}
+
+
+async def test_who_does_not_take_most_answers_is_closed_when_it_is_too_much() -> None:
+    listing = request(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
+    config = settings(server_socket_snd_buf_size=4096, max_all_unsent_bytes=250_000)
+    with trio.fail_after(60):
+        async with running(config) as (site, heard):
+            other = site.connect()
+            topics = tuple(f"Topic-with-a-long-name-{number:06}" for number in range(3000))
+            assert (await other.ask(register(topics))).code == 0
+            stalled: list[socket.socket] = []
+            for asked in (2, 1):
+                ours = socket.socket()
+                Driver.sockets.append(ours)
+                stalled.append(ours)
+                ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                ours.connect(tuple(site.server.listening))
+                ours.send(listing * asked)
+                while not site.server.state.unsent.total and not heard.all:
+                    await trio.sleep(0.001)
+                await wait_all_tasks_blocked()
+
+            assert heard.limits == [Limit.ALL_UNSENT_BYTES]
+            assert len(site.server.connections) == 2
+            assert (await other.ask(CLUSTER_INFO)).code == 0
+    assert site.server.state.unsent.total == 0
+
+
+async def test_answers_not_taken_in_time_end_their_connection(autojump_clock: MockClock) -> None:
+    config = settings(server_socket_snd_buf_size=4096, send_deadline_seconds=30)
+    listing = request(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)
+    async with running(config) as (site, heard):
+        other = site.connect()
+        topics = tuple(f"Topic-with-a-long-name-{number:06}" for number in range(3000))
+        assert (await other.ask(register(topics))).code == 0
+        with socket.socket() as ours:
+            ours.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            ours.connect(tuple(site.server.listening))
+            ours.send(listing * 100)
+            while len(site.server.connections) < 2:
+                await wait_all_tasks_blocked()
+            await wait_all_tasks_blocked()
+            await trio.sleep(25)
+            assert (await other.ask(CLUSTER_INFO)).code == 0
+            assert heard.limits == [Limit.UNSENT_BYTES]
+            await trio.sleep(15)
+
+            assert heard.limits == [Limit.UNSENT_BYTES, Limit.SEND_DEADLINE]
+            assert (await other.ask(CLUSTER_INFO)).code == 0
+
+
+async def test_a_frame_has_to_be_whole_in_time(autojump_clock: MockClock) -> None:
+    async with running(settings(frame_deadline_seconds=10)) as (site, heard):
+        slow, other = site.connect(), site.connect()
+        await slow.send(CLUSTER_INFO[:20])
+        for _ in range(5):
+            await trio.sleep(3)
+            assert (await other.ask(CLUSTER_INFO)).code == 0
+
+        assert await slow.is_closed()
+        assert heard.limits == [Limit.FRAME_DEADLINE]
+
+
+async def test_the_first_frame_has_to_come_in_time_where_that_is_asked_for(
+    autojump_clock: MockClock,
+) -> None:
+    async with running(settings(first_frame_deadline_seconds=10)) as (site, heard):
+        other = site.connect()
+        await trio.sleep(1)
+        assert (await other.ask(CLUSTER_INFO)).code == 0
+        silent = site.connect()
+        await trio.sleep(12)
+
+        assert await silent.is_closed()
+        assert heard.limits == [Limit.FIRST_FRAME_DEADLINE]
+        assert (await other.ask(CLUSTER_INFO)).code == 0
+
+
+async def test_by_default_a_connection_may_be_silent_for_its_idle_time(
+    autojump_clock: MockClock,
+) -> None:
+    async with running(settings()) as (site, heard):
+        silent = site.connect()
+        await trio.sleep(110)
+        assert heard.limits == []
+        await trio.sleep(15)
+
+        assert await silent.is_closed()
+        assert heard.limits == [Limit.IDLE_TIME]
+
+
+async def test_connections_of_one_address_have_a_limit_where_that_is_asked_for(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with trio.fail_after(60):
+        async with running(settings(max_connections_per_address=2)) as (site, heard):
+            caplog.clear()
+            clients = [through_kernel(site) for _ in range(2)]
+            for client in clients:
+                assert (await client.ask(CLUSTER_INFO)).code == 0
+            for _ in range(3):
+                assert await through_kernel(site).is_closed()
+            assert heard.limits == [Limit.CONNECTIONS_PER_ADDRESS] * 3
+            assert [type(each) for each in heard.all[1:]] == [ExceededAgain] * 2
+            assert [record.levelname for record in caplog.records if "limit" in record.message] == [
+                "WARNING"
+            ]
+            await clients.pop().stream.aclose()
+            while len(site.server.connections) > 1:
+                await trio.sleep(0.001)
+            await wait_all_tasks_blocked()
+            assert (await through_kernel(site).ask(CLUSTER_INFO)).code == 0
+            for client in clients:
+                await client.stream.aclose()
+
+
+async def test_connections_have_a_limit_and_others_wait(caplog: pytest.LogCaptureFixture) -> None:
+    with trio.fail_after(60):
+        async with running(settings(max_connections=1)) as (site, heard):
+            first = through_kernel(site)
+            assert (await first.ask(CLUSTER_INFO)).code == 0
+            second = through_kernel(site)
+            await second.send(CLUSTER_INFO)
+            await wait_all_tasks_blocked()
+            assert heard.limits == [Limit.CONNECTIONS]
+            await first.stream.aclose()
+            assert (await second.reply()).code == 0
+            await second.stream.aclose()
+
+
+def through_kernel(site: Site) -> Client:
+    ours = socket.create_connection(site.server.listening)
+    Driver.sockets.append(ours)
+    return Client(trio.SocketStream(trio.socket.from_stdlib_socket(ours)))
+
+
+def test_every_limit_has_its_test_here_or_beside_its_part() -> None:
+    elsewhere = {Limit.NOTIFICATIONS: "test_notifying", Limit.UNSENT_BYTES: "test_reads"}
+    here = {
+        *REFUSED,
+        *GROWING,
+        *elsewhere,
+        Limit.FRAME_LENGTH,
+        Limit.HEADER_LENGTH,
+        Limit.BUFFERED_BYTES,
+        Limit.ALL_UNSENT_BYTES,
+        Limit.REQUESTS_IN_FLIGHT,
+        Limit.SEND_DEADLINE,
+        Limit.FRAME_DEADLINE,
+        Limit.FIRST_FRAME_DEADLINE,
+        Limit.IDLE_TIME,
+        Limit.CONNECTIONS,
+        Limit.CONNECTIONS_PER_ADDRESS,
+    }
+
+    assert here == set(Limit)

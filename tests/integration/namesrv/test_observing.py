@@ -1,0 +1,359 @@
+"""The port for operators of a running server, on both drivers."""
+
+from __future__ import annotations
+
+import errno
+import socket
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+import trio.lowlevel
+import trio.testing
+from trio.testing import memory_stream_pair
+
+from rocketwire.codes import RequestCode
+from rocketwire_namesrv.admin_http.event_history import Observer
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.routes.warm_start import KnownBroker, WarmStart
+from rocketwire_namesrv.runtime import sockets
+from rocketwire_namesrv.runtime.sockets import BindError
+from rocketwire_namesrv.server import admin_port
+from rocketwire_namesrv.server.admin_pages import Pages
+from rocketwire_namesrv.server.server import NameServer, serve
+from tests.support.running_server import (
+    CLUSTER_INFO,
+    LOOPBACK,
+    Client,
+    driver_name,
+    registration,
+    request,
+    settings,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterator
+    from pathlib import Path
+
+    from trio.testing import MockClock
+
+__all__ = ["driver_name"]  # the fixture that runs each test on both drivers
+
+
+@asynccontextmanager
+async def running(**changes: Any) -> AsyncGenerator[NameServer]:
+    with trio.fail_after(120):
+        async with trio.open_nursery() as nursery:
+            config = settings(**{"observe_port": 0, "observe_address": LOOPBACK, **changes})
+            server: NameServer = await nursery.start(serve, config)
+            yield server
+            nursery.cancel_scope.cancel()
+
+
+@pytest.fixture
+def taken_port() -> Iterator[int]:
+    with socket.create_server((LOOPBACK, 0)) as listener:
+        yield listener.getsockname()[1]
+
+
+async def connect(server: NameServer) -> trio.SocketStream:
+    return await trio.open_tcp_stream(LOOPBACK, server.observation.listening.port)
+
+
+async def everything(stream: trio.abc.Stream) -> bytes:
+    """All bytes until the end."""
+    data = b""
+    try:
+        while received := await stream.receive_some():
+            data += received
+    except trio.BrokenResourceError:
+        pass
+    return data
+
+
+async def get(server: NameServer, path: str) -> tuple[int, str]:
+    """Status and body."""
+    async with await connect(server) as stream:
+        await stream.send_all(
+            f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+        )
+        answer = await everything(stream)
+    head, _, body = answer.decode().partition("\r\n\r\n")
+    return int(head.split(" ")[1]), body
+
+
+async def value(server: NameServer, series: str) -> float | None:
+    """The value of one series, None if there is no such."""
+    _, text = await get(server, "/metrics")
+    found = [line for line in text.splitlines() if line.startswith(f"{series} ")]
+    return float(found[0].rpartition(" ")[2]) if found else None
+
+
+async def test_each_page_is_where_it_should_be() -> None:
+    async with running() as server:
+        assert await get(server, "/healthz") == (200, "ok\n")
+        assert await get(server, "/readyz") == (200, "ready\n")
+        assert (await get(server, "/elsewhere"))[0] == 404
+        status, text = await get(server, "/")
+
+    assert status == 200
+    assert f"driver {server.driver_name}" in text
+
+
+async def test_work_beside_requests_is_timed(tmp_path: Path, mock_clock: MockClock) -> None:
+    put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
+    names = ("kv_persist_latency", "registration_decode_latency", "expiry_scan_duration")
+    async with (
+        running(kv_config_path=str(tmp_path / "kv.json")) as server,
+        await trio.open_tcp_stream(*server.listening) as stream,
+    ):
+        client = Client(stream)
+        await get(server, "/healthz")  # from then on something is counted
+        await client.ask(put)
+        await client.ask(registration())
+        mock_clock.jump(6)
+        await trio.testing.wait_all_tasks_blocked()
+        counts = [await value(server, f"rocketmq_namesrv_{name}_count") for name in names]
+
+    assert counts == [1, 1, 1]
+
+
+async def test_what_clients_do_is_counted_and_shown() -> None:
+    route = request(RequestCode.GET_ROUTEINFO_BY_TOPIC, topic="TA")
+    async with running() as server:
+        client = Client(await trio.open_tcp_stream(*server.listening))
+        await client.ask(registration())
+        for _ in range(200):
+            await client.ask(route)
+        await client.ask(request(RequestCode.WIPE_WRITE_PERM_OF_BROKER, brokerName="broker-a"))
+        metrics = (await get(server, "/metrics"))[1]
+        shown = (await get(server, "/?topic=TA"))[1]
+        await client.stream.aclose()
+
+    routes = 'request_code="get_routeinfo_by_topic",response_code="success"'
+    assert f"rocketmq_namesrv_requests_total{{{routes}}} 200.0" in metrics
+    timed = f'is_long_polling="false",protocol_type="remoting",{routes},result="success"'
+    assert f"rocketmq_rpc_latency_count{{{timed}}}" in metrics
+    assert 'rocketmq_namesrv_connection_events_total{event="opened",reason=""} 1.0' in metrics
+    for text in ("broker-a", "10.0.0.1:10911", "master", "TA", "4 4 R-", ">wipe<", "new broker"):
+        assert text in shown
+
+
+async def test_the_reason_of_a_connections_end_is_counted_and_shown() -> None:
+    async with running() as server:
+        client = Client(await trio.open_tcp_stream(*server.listening))
+        await client.send(b"GET / HTTP/1.1\r\n\r\n")
+        assert await client.is_closed()
+        await client.stream.aclose()
+        series = 'rocketmq_namesrv_connection_events_total{event="closed",reason="bad_bytes"}'
+        while await value(server, series) != 1:
+            await trio.sleep(0.001)
+        shown = (await get(server, "/"))[1]
+
+    assert "ended: bytes that are no command: length: a frame of 1195725860 bytes" in shown
+    assert "it looks like an HTTP request: GET" in shown
+
+
+async def test_a_limit_that_is_met_is_counted_under_the_name_of_its_setting() -> None:
+    async with running(max_name_length=8) as server:
+        client = Client(await trio.open_tcp_stream(*server.listening))
+        assert (await client.ask(registration("broker-of-a-long-name"))).code == 1
+        await client.stream.aclose()
+        metrics = (await get(server, "/metrics"))[1]
+
+    assert 'rocketmq_namesrv_limit_hits_total{limit="rocketwire.maxNameLength"} 1.0' in metrics
+
+
+async def test_a_connection_that_is_too_slow_is_told_of_once(autojump_clock: MockClock) -> None:
+    config = Config(bind_address=LOOPBACK, listen_port=0, server_channel_max_idle_time_seconds=5)
+    async with trio.open_nursery() as nursery:
+        server: NameServer = await nursery.start(serve, config)
+        observer = Observer(lambda: 17.0)
+        server.journal.listeners.append(observer)
+        stream, theirs = memory_stream_pair()
+        await server.serve_stream(theirs, "1.2.3.4:5")
+        await stream.aclose()
+        nursery.cancel_scope.cancel()
+
+    assert observer.endings == {"idle": 1}
+    assert [event.text for event in observer.troubles] == [
+        "connection of 1.2.3.4:5 closed: idle for 5 s"
+    ]
+
+
+async def test_a_server_that_gives_no_routes_out_yet_is_not_ready() -> None:
+    async with running(need_wait_for_service=True) as server:
+        assert await get(server, "/readyz") == (503, "not ready: no routes are given out yet\n")
+        assert (await get(server, "/healthz"))[0] == 200
+
+
+async def test_the_page_names_the_brokers_that_the_server_waits_for() -> None:
+    async with running() as server:
+        server.state.warm_start = WarmStart([KnownBroker("C", "broker-a", 0)], 1000)
+        assert (await get(server, "/readyz"))[0] == 503
+        assert "waiting for C/broker-a/0" in (await get(server, "/"))[1]
+
+
+async def test_a_server_that_sends_clients_away_is_not_ready() -> None:
+    config = {"enable_shutdown_gracefully": True, "shutdown_wait_time_seconds": 1000}
+    async with running(**config) as server, trio.open_nursery() as nursery:
+        nursery.start_soon(server.stop)
+        while not server.state.shutting_down:
+            await trio.lowlevel.checkpoint()
+        assert await get(server, "/readyz") == (503, "not ready: the server stops\n")
+        nursery.cancel_scope.cancel()
+
+
+async def test_without_the_port_nothing_is_remembered() -> None:
+    async with running(observe_port=-1) as server:
+        assert server.observation.listening.port == 0
+        assert server.journal.listeners == []
+        assert server.state.counters.clock is None
+
+
+class Resolver(trio.abc.HostnameResolver):
+    """Knows every name as the loopback address."""
+
+    async def getaddrinfo(
+        self,
+        host: Any,
+        port: Any,
+        family: int = 0,
+        type: int = 0,  # noqa: A002 - the name that trio gives it
+        proto: int = 0,
+        flags: int = 0,
+    ) -> Any:
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (LOOPBACK, port))]
+
+    async def getnameinfo(self, sockaddr: Any, flags: int) -> Any:
+        raise OSError("names of addresses are not asked for")
+
+
+@pytest.mark.parametrize("name", ["localhost", "loopback.example"])
+async def test_a_name_of_this_machine_is_as_loopback_as_its_address(name: str) -> None:
+    trio.socket.set_custom_hostname_resolver(Resolver())
+    async with running(observe_address=name) as server:
+        assert server.status_page == f"http://{name}:{server.observation.listening.port}/"
+        async with await connect(server) as stream:
+            await stream.send_all(
+                b"GET / HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
+            )
+            answer = await everything(stream)
+        assert answer.startswith(b"HTTP/1.1 421 ")
+        assert server.observation.observer.occurrences["ForeignHostRefused"] == 1
+        metrics = (await get(server, "/metrics"))[1]
+        line = 'rocketmq_namesrv_security_events_total{event="foreign_host_refused"} 1.0'
+        assert line in metrics
+
+
+@pytest.mark.parametrize(
+    ("listening", "expected"),
+    [
+        (("127.0.0.1", 5558), "http://127.0.0.1:5558/"),
+        (("::1", 5558), "http://[::1]:5558/"),
+        (("127.0.0.1", 0), ""),
+    ],
+)
+async def test_the_address_of_the_page_can_be_opened(
+    listening: tuple[str, int], expected: str
+) -> None:
+    async with running(observe_port=-1) as server:
+        server.observation.listening = sockets.Listening(*listening)
+        assert server.status_page == expected
+
+
+async def test_a_port_that_is_taken_is_a_warning_if_nobody_asked_for_it(
+    taken_port: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running(observe_port=taken_port) as server:
+        client = Client(await trio.open_tcp_stream(*server.listening))
+        assert (await client.ask(CLUSTER_INFO)).code == 0
+        await client.stream.aclose()
+
+    (line,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert line.startswith("no port for operators (rocketwire.observePort): Failed to bind to ")
+
+
+async def test_a_port_that_is_taken_ends_the_start_if_somebody_asked_for_it(
+    taken_port: int,
+) -> None:
+    with pytest.raises(BindError, match="no port for operators"):
+        await serve(settings(observe_port=taken_port, observe_asked=True))
+
+
+async def test_a_missing_library_is_named_with_the_way_to_get_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(admin_port, "LIBRARIES", ("h11", "no_such_library"))
+
+    with pytest.raises(BindError, match=r"no_such_library not installed.*rocketwire\[observe\]"):
+        await serve(settings(observe_port=0, observe_asked=True))
+
+
+async def test_the_lack_of_file_descriptors_is_survived(monkeypatch: pytest.MonkeyPatch) -> None:
+    failures = [errno.EMFILE, errno.ENFILE]
+
+    async def exhausted(listener: socket.socket) -> socket.socket:
+        if failures:
+            raise OSError(failures.pop(), "too many")
+        return await sockets.accept(listener)
+
+    monkeypatch.setattr(admin_port, "accept", exhausted)
+    async with running() as server:
+        assert (await get(server, "/healthz"))[0] == 200
+
+
+async def test_who_takes_too_long_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admin_port, "EXCHANGE_SECONDS", 0.05)
+    async with running() as server, await connect(server) as stream:
+        await stream.send_all(b"GET / HT")
+
+        assert await everything(stream) == b""
+
+
+async def test_the_oldest_connection_makes_room_when_there_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(admin_port, "MOST_CONNECTIONS", 2)
+    async with running() as server:
+        oldest = await connect(server)
+        others = [await connect(server) for _ in range(2)]
+
+        assert await everything(oldest) == b""
+        assert (await get(server, "/healthz"))[0] == 200
+        for stream in (oldest, *others):
+            await stream.aclose()
+
+
+async def test_a_fault_of_our_own_on_a_page_ends_neither_the_port_nor_the_server(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    respond = Pages.respond
+
+    def faulty(self: Pages, path: str, query: dict[str, str]) -> Any:
+        if path == "/":
+            raise RuntimeError("no luck")
+        return respond(self, path, query)
+
+    monkeypatch.setattr(Pages, "respond", faulty)
+    async with running() as server:
+        async with await connect(server) as stream:
+            await stream.send_all(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")
+            assert await everything(stream) == b""
+        assert (await get(server, "/healthz"))[0] == 200
+
+    assert "no luck" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("address", "status"),
+    [(LOOPBACK, 421), ("localhost", 421), ("0.0.0.0", 200)],  # noqa: S104 - the point
+)
+async def test_foreign_host_names_are_refused_on_loopback_only(address: str, status: int) -> None:
+    async with running(observe_address=address) as server, await connect(server) as stream:
+        await stream.send_all(
+            b"GET /healthz HTTP/1.1\r\nHost: rebound.example\r\nConnection: close\r\n\r\n"
+        )
+
+        assert (await everything(stream)).startswith(b"HTTP/1.1 %d " % status)

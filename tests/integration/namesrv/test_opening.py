@@ -1,0 +1,532 @@
+"""What comes before the first frame: PROXY headers, TLS in every mode, and one clear line for what is refused."""
+
+from __future__ import annotations
+
+import ssl
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+from trio.testing import MockClock, memory_stream_pair, wait_all_tasks_blocked
+
+from rocketwire.codes import RequestCode
+from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
+from rocketwire_namesrv.admin_http.event_history import Observer
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.tls_settings import TlsSettings
+from rocketwire_namesrv.server.server import NameServer, serve
+from tests.support.builders.certificates import Pair, authority, with_pair
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from pathlib import Path
+
+LOOPBACK = "127.0.0.1"
+V1 = b"PROXY TCP4 1.2.3.4 5.6.7.8 4660 80\r\n"
+V2 = b"\r\n\r\n\x00\r\nQUIT\n\x21\x11\x00\x0c" + bytes([1, 2, 3, 4, 5, 6, 7, 8, 0x12, 0x34, 0, 80])
+LOCAL = b"\r\n\r\n\x00\r\nQUIT\n\x20\x00\x00\x00"
+CLIENT = "1.2.3.4:4660"
+CLUSTER_INFO = encode(RemotingCommand(code=RequestCode.GET_BROKER_CLUSTER_INFO, opaque=1))
+PUT = encode(
+    RemotingCommand(
+        code=RequestCode.PUT_KV_CONFIG, ext_fields={"namespace": "n", "key": "k", "value": "v"}
+    )
+)
+OURS = authority("ours")
+
+
+def certified(folder: Path, **more: Any) -> TlsSettings:
+    return with_pair(folder, OURS.issue("server"), **more)
+
+
+def authenticating(folder: Path, need: str) -> TlsSettings:
+    trust, _ = OURS.write(folder, "authority")
+    return certified(folder, auth_client=True, need_client_auth=need, trust_cert_path=trust)
+
+
+@asynccontextmanager
+async def running(tls: TlsSettings | None = None, **changes: Any) -> AsyncGenerator[NameServer]:
+    config = Config(bind_address=LOOPBACK, listen_port=0, tls=tls or TlsSettings(), **changes)
+    async with trio.open_nursery() as nursery:
+        server: NameServer = await nursery.start(serve, config)
+        yield server
+        nursery.cancel_scope.cancel()
+
+
+def trusting(
+    folder: Path, *, version: ssl.TLSVersion | None = None, pair: Pair | None = None
+) -> ssl.SSLContext:
+    """A client of the standard library that verifies the server, and shows ``pair`` if asked."""
+    trust, _ = OURS.write(folder, "authority")
+    context = ssl.create_default_context(cafile=trust)
+    if version is not None:
+        context.minimum_version = context.maximum_version = version
+    if pair is not None:
+        context.load_cert_chain(*pair.write(folder, "client"))
+    return context
+
+
+@asynccontextmanager
+async def connected(server: NameServer, before: bytes = b"") -> AsyncGenerator[trio.SocketStream]:
+    async with await trio.open_tcp_stream(*server.listening) as stream:
+        await stream.send_all(before)
+        yield stream
+
+
+async def secured(stream: trio.abc.Stream, context: ssl.SSLContext) -> trio.abc.Stream:
+    tls = trio.SSLStream(stream, context, server_hostname=LOOPBACK)
+    await tls.do_handshake()
+    return tls
+
+
+async def ask(stream: trio.abc.Stream, data: bytes = CLUSTER_INFO) -> RemotingCommand:
+    decoder = CommandDecoder()
+    await stream.send_all(data)
+    while (command := decoder.next_command()) is None:
+        received = await stream.receive_some()
+        assert received, "closed instead of a reply"
+        decoder.feed(received)
+    return command
+
+
+async def is_closed(stream: trio.abc.Stream) -> bool:
+    """Whether the server closes without a byte, but for those of a TLS alert."""
+    try:
+        received = bytes(await stream.receive_some())
+        return received == b"" or (received[:1] == b"\x15" and await is_closed(stream))
+    except trio.BrokenResourceError:
+        return True
+
+
+def warnings(caplog: pytest.LogCaptureFixture) -> list[str]:
+    return [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+
+
+# ---- TLS
+
+
+@pytest.mark.parametrize("mode", ["permissive", "enforcing"])
+@pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
+@pytest.mark.parametrize("header", [b"", V1, V2, LOCAL], ids=["bare", "v1", "v2", "local"])
+async def test_tls_is_spoken_also_behind_a_proxy(
+    tmp_path: Path, mode: str, version: ssl.TLSVersion, header: bytes
+) -> None:
+    with trio.fail_after(60):
+        async with (
+            running(certified(tmp_path, server_mode=mode)) as server,
+            connected(server, header) as stream,
+        ):
+            tls = await secured(stream, trusting(tmp_path, version=version))
+            for _ in range(3):
+                assert (await ask(tls)).code == 0
+            assert (await ask(tls, CLUSTER_INFO * 2)).code == 0
+            await tls.aclose()
+
+
+async def test_in_test_mode_tls_is_spoken_with_whoever_does_not_verify() -> None:
+    with trio.fail_after(60):
+        async with running() as server, connected(server) as stream:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+            assert (await ask(await secured(stream, context))).code == 0
+
+
+class Through(trio.abc.Stream):
+    """A stream that does with bytes to send what it likes."""
+
+    def __init__(self, stream: trio.abc.Stream) -> None:
+        self.stream = stream
+        self.held: bytes = b""
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        return await self.stream.receive_some(max_bytes)
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self.stream.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        await self.stream.aclose()
+
+
+class Dripping(Through):
+    """It sends byte by byte."""
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        for byte in bytes(data):
+            await self.stream.send_all(bytes([byte]))
+
+
+class Holding(Through):
+    """It sends the hello at once and keeps the rest."""
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        if data[0] == 0x16:
+            await self.stream.send_all(data)
+        else:
+            self.held += bytes(data)
+
+
+async def test_a_handshake_in_single_bytes_succeeds(tmp_path: Path) -> None:
+    with trio.fail_after(60):
+        async with running(certified(tmp_path)) as server, connected(server) as stream:
+            tls = await secured(Dripping(stream), trusting(tmp_path))
+            assert (await ask(tls)).code == 0
+
+
+async def test_a_request_that_comes_with_the_end_of_the_handshake_is_answered(
+    tmp_path: Path,
+) -> None:
+    with trio.fail_after(60):
+        async with running(certified(tmp_path)) as server, connected(server) as stream:
+            holding = Holding(stream)
+            tls = await secured(holding, trusting(tmp_path, version=ssl.TLSVersion.TLSv1_3))
+            await tls.send_all(CLUSTER_INFO)
+            await stream.send_all(holding.held)
+            assert (await ask(tls, b"")).code == 0
+
+
+async def test_the_server_says_goodbye(tmp_path: Path) -> None:
+    with trio.fail_after(60):
+        async with running(certified(tmp_path)) as server, connected(server) as stream:
+            tls = await secured(stream, trusting(tmp_path))
+            await tls.send_all(b"\xff\xff\xff\xff")
+            assert await tls.receive_some() == b""  # an end without goodbye would raise
+
+
+def listening_to(server: NameServer) -> Observer:
+    observer = Observer(lambda: 0.0)
+    server.journal.listeners.append(observer)
+    return observer
+
+
+async def test_where_tls_is_enforced_plain_frames_are_refused_and_not_executed(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with trio.fail_after(60):
+        async with running(certified(tmp_path, server_mode="enforcing")) as server:
+            observer = listening_to(server)
+            for header in (b"", V1, V2):
+                async with connected(server, header + PUT) as stream:
+                    assert await is_closed(stream)
+            assert server.state.kv.document() == {}
+
+    assert len(warnings(caplog)) == 3
+    end = (
+        "closed: it does not begin with TLS, and tls.server.mode is enforcing; it looks like a"
+        " RocketMQ client that does not use TLS: PUT_KV_CONFIG (100)"
+    )
+    assert all(line.endswith(end) for line in warnings(caplog))
+    assert warnings(caplog)[1].count(CLIENT) == 1
+    assert observer.occurrences == {"PlainRefused": 3}
+    assert observer.endings == {"refused": 3}
+    assert len(observer.troubles) == 3
+
+
+async def test_where_tls_is_enforced_an_http_request_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with trio.fail_after(60):
+        async with (
+            running(certified(tmp_path, server_mode="enforcing")) as server,
+            connected(server, b"GET /health HTTP/1.1\r\n\r\n") as stream,
+        ):
+            assert await is_closed(stream)
+
+    assert warnings(caplog)[0].endswith("it looks like an HTTP request: GET '/health'")
+
+
+async def test_where_tls_is_disabled_a_client_hello_is_refused(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with trio.fail_after(60):
+        async with running(TlsSettings(server_mode="disabled")) as server:
+            observer = listening_to(server)
+            async with connected(server) as stream:
+                with pytest.raises(trio.BrokenResourceError):
+                    await secured(stream, trusting(tmp_path))
+            async with connected(server) as stream:
+                assert (await ask(stream)).code == 0
+
+    (line,) = warnings(caplog)
+    assert line.endswith("closed: it begins with TLS, and tls.server.mode is disabled")
+    assert observer.occurrences == {"TlsRefused": 1}
+
+
+async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = TlsSettings(test_mode=False, cert_path="no.pem", key_path="no.key")
+    with trio.fail_after(60):
+        async with running(settings) as server:
+            observer = listening_to(server)
+            async with connected(server) as stream:
+                with pytest.raises(trio.BrokenResourceError):
+                    await secured(stream, trusting(tmp_path))
+            async with connected(server) as stream:
+                assert (await ask(stream)).code == 0
+
+    (line,) = warnings(caplog)
+    assert "it begins with TLS, and there is no certificate: certificate no.pem" in line
+    assert line.endswith("with key no.key: no such file or directory")
+    assert observer.occurrences == {"TlsUnavailable": 1}
+
+
+@pytest.mark.parametrize("garbage", [b"\x16" + b"x" * 40, b"\x16\x03\x01\x00\x05hello"])
+async def test_garbage_that_begins_like_tls_is_refused(
+    tmp_path: Path, garbage: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
+    with trio.fail_after(60):
+        async with running(certified(tmp_path)) as server:
+            observer = listening_to(server)
+            async with connected(server, garbage) as stream:
+                assert await is_closed(stream)
+
+    (line,) = warnings(caplog)
+    assert "closed: the TLS handshake failed: " in line
+    assert observer.occurrences == {"TlsHandshakeFailed": 1}
+
+
+@pytest.mark.parametrize(
+    ("need", "issuer", "accepted"),
+    [
+        ("require", OURS, True),
+        ("require", authority("theirs"), False),
+        ("require", None, False),
+        ("optional", OURS, True),
+        ("optional", authority("theirs"), False),
+        ("optional", None, True),
+        ("none", authority("theirs"), True),
+    ],
+)
+async def test_clients_show_a_certificate_where_they_must(
+    tmp_path: Path,
+    need: str,
+    issuer: Pair | None,
+    accepted: bool,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    context = trusting(tmp_path, pair=issuer and issuer.issue("client"))
+    with trio.fail_after(60):
+        async with running(authenticating(tmp_path, need)) as server, connected(server) as stream:
+            if accepted:
+                assert (await ask(await secured(stream, context))).code == 0
+                return
+            with pytest.raises(trio.BrokenResourceError) as caught:
+                await ask(await secured(stream, context))
+
+    assert "ALERT" in str(caught.value.__cause__)
+    (line,) = warnings(caplog)
+    assert "closed: the TLS handshake failed: " in line
+    assert "PEER_DID_NOT_RETURN" in line or "CERTIFICATE_VERIFY_FAILED" in line
+
+
+async def test_a_connection_keeps_what_it_began_with_when_the_certificate_changes(
+    tmp_path: Path,
+) -> None:
+    with trio.fail_after(60):
+        async with running(certified(tmp_path)) as server, connected(server) as first:
+            early = await secured(first, trusting(tmp_path))
+            OURS.issue("server").write(tmp_path, "server")
+            await server.tls.reload()
+
+            assert (await ask(early)).code == 0
+            async with connected(server) as second:
+                assert (await ask(await secured(second, trusting(tmp_path)))).code == 0
+
+
+async def test_a_broker_is_told_over_tls_where_that_is_configured(tmp_path: Path) -> None:
+    cert, key = OURS.issue("broker").write(tmp_path, "broker")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(cert, key)
+    listeners = await trio.open_tcp_listeners(0, host=LOOPBACK)
+    async with listeners[0] as listener, running(use_tls=True) as server:
+        address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"
+        with trio.fail_after(60):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(server.notifier.tell, address, CLUSTER_INFO)
+                stream = trio.SSLStream(await listener.accept(), context, server_side=True)
+                received = b""
+                while len(received) < len(CLUSTER_INFO):
+                    received += await stream.receive_some()
+                await stream.aclose()
+
+    assert received == CLUSTER_INFO
+
+
+async def test_a_broker_that_speaks_no_tls_is_a_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    listeners = await trio.open_tcp_listeners(0, host=LOOPBACK)
+    async with listeners[0] as listener, running(use_tls=True) as server:
+        address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"
+        with trio.fail_after(60):
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(server.notifier.tell, address, CLUSTER_INFO)
+                async with await listener.accept() as stream:
+                    await stream.receive_some()
+                    await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    (line,) = warnings(caplog)
+    assert f"broker {address} is not told" in line
+    assert "the TLS handshake failed: " in line
+
+
+# ---- PROXY
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        V1,
+        V2,
+        LOCAL,
+        b"PROXY UNKNOWN\r\n",
+        b"\r\n\r\n\x00\r\nQUIT\n\x21\x31\x00\xd8" + bytes(216),
+        V2[:15] + b"\x11" + V2[16:] + b"\x01\x00\x02h2",
+    ],
+)
+async def test_behind_a_header_requests_are_answered_however_it_is_cut(header: bytes) -> None:
+    async with running() as server, trio.open_nursery() as nursery:
+        for cut in (*range(0, len(header), 3), len(header)):
+            ours, theirs = memory_stream_pair()
+            nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+            await ours.send_all(header[:cut])
+            await wait_all_tasks_blocked()
+            await ours.send_all(header[cut:] + CLUSTER_INFO)
+            assert (await ask(ours, b"")).code == 0
+            await ours.aclose()
+
+
+@pytest.mark.parametrize(
+    ("header", "expected"), [(V1, CLIENT), (V2, CLIENT), (LOCAL, "proxy:1"), (b"", "proxy:1")]
+)
+async def test_the_client_goes_by_the_address_of_the_header(
+    header: bytes, expected: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running() as server, trio.open_nursery() as nursery:
+        ours, theirs = memory_stream_pair()
+        nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+        await ask(ours, header + CLUSTER_INFO)
+        (connection,) = server.connections.values()
+        assert connection.peer.address == expected
+        caplog.set_level("INFO")
+        await ask(ours, PUT)
+        assert f"[{expected}]" in caplog.text
+        await ours.send_all(b"\xff\xff\xff\xff")
+        assert await is_closed(ours)
+
+    assert warnings(caplog)[0].startswith(f"connection of {expected} closed: ")
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        (b"PROXY TCP5 1.2.3.4 5.6.7.8 1 2\r\n", "family 'TCP5'"),
+        (b"PROXY UNKNOWN " + b"a" * 200, "no end within 108 bytes"),
+        (V2[:12] + b"\x31" + V2[13:], "version and command 0x31"),
+        (V1 + V1, "a connection may begin with one only"),
+        (V2 + V2, "a connection may begin with one only"),
+        (b"PROXY\r\n", "exceeds the limit"),
+    ],
+)
+async def test_a_malformed_or_second_header_ends_the_connection_with_one_line(
+    header: bytes, message: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running() as server, trio.open_nursery() as nursery:
+        ours, theirs = memory_stream_pair()
+        nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+        await ours.send_all(header + PUT)
+
+        assert await is_closed(ours)
+        assert server.state.kv.document() == {}
+
+    (line,) = warnings(caplog)
+    assert message in line
+
+
+async def test_a_malformed_header_is_counted_and_told_of_once() -> None:
+    async with running() as server, trio.open_nursery() as nursery:
+        observer = listening_to(server)
+        ours, theirs = memory_stream_pair()
+        nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+        await ours.send_all(V2[:12] + b"\x31" + V2[13:])
+        assert await is_closed(ours)
+        await wait_all_tasks_blocked()
+
+    assert observer.occurrences == {"ProxyHeaderRefused": 1}
+    assert observer.endings == {"refused": 1}
+    (event,) = observer.troubles
+    assert event.text.startswith("connection of proxy:1 closed: PROXY protocol v2 header: ")
+    assert event.text.count("proxy:1") == 1
+
+
+@pytest.mark.parametrize("end", [1, 11, 12, 17])
+@pytest.mark.parametrize("header", [V1, V2])
+async def test_half_a_header_has_to_be_whole_in_time(
+    autojump_clock: MockClock, header: bytes, end: int
+) -> None:
+    async with running(server_channel_max_idle_time_seconds=0) as server, trio.open_nursery() as n:
+        ours, theirs = memory_stream_pair()
+        n.start_soon(server.serve_stream, theirs, "proxy:1")
+        start = trio.current_time()
+        await ours.send_all(header[:end])
+
+        assert await is_closed(ours)
+        assert trio.current_time() - start == pytest.approx(60, abs=1.5)
+
+
+async def test_behind_a_whole_header_the_client_may_take_its_idle_time(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    async with running() as server, trio.open_nursery() as nursery:
+        ours, theirs = memory_stream_pair()
+        nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+        start = trio.current_time()
+        await ours.send_all(V1[:10])
+        await trio.sleep(30)
+        await ours.send_all(V1[10:])
+
+        assert await is_closed(ours)
+        assert trio.current_time() - start == pytest.approx(120, abs=1.5)
+    assert caplog.messages[-1] == f"connection of {CLIENT} closed: idle for 120 s"
+
+
+async def test_a_client_that_ends_before_its_first_frame_is_just_gone(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with running() as server, trio.open_nursery() as nursery:
+        for beginning in (b"", b"P", V1, V2[:13]):
+            ours, theirs = memory_stream_pair()
+            nursery.start_soon(server.serve_stream, theirs, "proxy:1")
+            await ours.send_all(beginning)
+            await ours.send_stream.aclose()
+            assert await is_closed(ours)
+        await wait_all_tasks_blocked()
+
+        assert server.connections == {}
+    assert warnings(caplog) == []
+
+
+async def test_a_handshake_that_never_ends_is_ended(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    async with running(server_channel_max_idle_time_seconds=0) as server, trio.open_nursery() as n:
+        ours, theirs = memory_stream_pair()
+        n.start_soon(server.serve_stream, theirs, "client:1")
+        await ours.send_all(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03")
+
+        assert await is_closed(ours)
+    assert "connection of client:1 closed: a frame took longer than 60 s" in caplog.messages
+
+
+async def test_bytes_that_were_read_before_are_not_lost() -> None:
+    async with running() as server, trio.open_nursery() as nursery:
+        for received in (CLUSTER_INFO, V1 + CLUSTER_INFO[:3], V2[:5]):
+            ours, theirs = memory_stream_pair()
+            nursery.start_soon(server.serve_stream, theirs, "client:1", received)
+            whole = next(h for h in (b"", V1, V2) if (h + CLUSTER_INFO).startswith(received))
+            assert (await ask(ours, (whole + CLUSTER_INFO)[len(received) :])).code == 0
+            await ours.aclose()

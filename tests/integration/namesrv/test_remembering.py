@@ -1,0 +1,113 @@
+"""The file of known brokers follows the table, and the log says when they are all back."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.routes.warm_start import KnownBroker, WarmStart
+from rocketwire_namesrv.runtime import logging_setup
+from rocketwire_namesrv.runtime.storage import load_brokers
+from rocketwire_namesrv.server.known_brokers import LOOK_SECONDS, remember_for_ever
+from tests.support.fakes.sansio_server import SLAVE, Server
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Callable
+    from pathlib import Path
+
+    from trio.testing import MockClock
+
+MASTER = KnownBroker("C", "b1", 0)
+GONE = KnownBroker("C", "gone", 0)
+
+
+@pytest.fixture(autouse=True)
+def _log_reaches_caplog(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO", logging_setup.LOGGER.name)
+
+
+@pytest.fixture(autouse=True)
+def _files_are_written_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The clock of these tests does not wait for threads."""
+
+    async def at_once(work: Callable[..., object], *arguments: object, **_: object) -> object:
+        return work(*arguments)
+
+    monkeypatch.setattr(trio.to_thread, "run_sync", at_once)
+
+
+@asynccontextmanager
+async def remembered(server: Server) -> AsyncGenerator[None]:
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(remember_for_ever, server)
+        await looked()
+        yield
+        nursery.cancel_scope.cancel()
+
+
+async def looked() -> None:
+    """Until the next look, and what it wrote, are over."""
+    await trio.sleep(LOOK_SECONDS * 1.5)
+    await trio.testing.wait_all_tasks_blocked()
+
+
+def config(folder: Path) -> Config:
+    return Config(warm_start_seconds=60, known_brokers_path=str(folder / "known.json"))
+
+
+async def test_the_file_follows_the_brokers(tmp_path: Path, autojump_clock: MockClock) -> None:
+    server = Server(config(tmp_path))
+    path = str(tmp_path / "known.json")
+    async with remembered(server):
+        seen = [load_brokers(path)]
+        other = server.connect()
+        server.register()
+        server.register(SLAVE, 1, session=other)
+        await looked()
+        seen.append(load_brokers(path))
+        other.lost(server.now, "closed")
+        await looked()
+        seen.append(load_brokers(path))
+
+    assert seen == [[], [MASTER, KnownBroker("C", "b1", 1)], [MASTER]]
+
+
+async def test_who_is_waited_for_stays_in_the_file_until_the_wait_is_over(
+    tmp_path: Path, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    start = trio.current_time()
+    server = Server(config(tmp_path), started=start, warm_start=WarmStart([MASTER, GONE], 60))
+    path = str(tmp_path / "known.json")
+    async with remembered(server):
+        server.register()
+        await looked()
+        before = load_brokers(path)
+        await trio.sleep(60)
+        await looked()
+        after = load_brokers(path)
+
+    assert (before, after) == ([MASTER, GONE], [MASTER])
+    assert "routes are not answered before 2 brokers are back" in caplog.text
+    assert "routes are answered, without 1 brokers: C/gone/0" in caplog.text
+
+
+async def test_the_log_says_that_all_are_back(
+    tmp_path: Path, autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    start = trio.current_time()
+    server = Server(config(tmp_path), started=start, warm_start=WarmStart([MASTER], 60))
+    async with remembered(server):
+        server.register()
+        await looked()
+
+    assert "routes are answered, all brokers are back" in caplog.text
+
+
+async def test_without_the_setting_nothing_is_written(tmp_path: Path) -> None:
+    await remember_for_ever(Server(Config(known_brokers_path=str(tmp_path / "known.json"))))
+
+    assert load_brokers(str(tmp_path / "known.json")) == []

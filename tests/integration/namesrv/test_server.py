@@ -1,0 +1,224 @@
+"""The driver: every connection by itself, whatever comes over it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import trio
+from trio.testing import memory_stream_pair, wait_all_tasks_blocked
+
+from rocketwire.codes import RequestCode
+from rocketwire_namesrv.config.config import ConfigError
+from rocketwire_namesrv.protocol.session import Outcome, Session
+from rocketwire_namesrv.server.server import serve
+from tests.support.running_server import (
+    CLUSTER_INFO,
+    LOOPBACK,
+    Client,
+    connect,
+    driver_name,
+    request,
+    running,
+    settings,
+)
+
+__all__ = ["driver_name"]  # the fixture that runs each test on both drivers
+
+
+# ---- requests and answers
+
+
+async def test_a_request_over_a_real_socket_is_answered() -> None:
+    with trio.fail_after(60):
+        async with running() as site:
+            address, port = site.server.listening
+            assert address == LOOPBACK
+            assert port > 0
+            async with await trio.open_tcp_stream(address, port) as stream:
+                client = Client(stream)
+                answer = await client.ask(CLUSTER_INFO)
+                assert (answer.code, answer.opaque) == (0, 1)
+                assert answer.body == b'{"brokerAddrTable":{},"clusterAddrTable":{}}'
+
+
+async def test_the_real_port_is_in_the_configuration_shown() -> None:
+    async with running() as site:
+        answer = await site.connect().ask(request(RequestCode.GET_NAMESRV_CONFIG))
+
+        assert answer.body is not None
+        assert f"\nlistenPort={site.server.listening.port}\n".encode() in answer.body
+
+
+async def test_a_request_in_single_bytes_is_answered() -> None:
+    async with running() as site:
+        client = site.connect()
+        for byte in CLUSTER_INFO:
+            await client.send(bytes([byte]))
+            await wait_all_tasks_blocked()
+
+        assert (await client.reply()).code == 0
+
+
+async def test_pipelined_requests_are_answered_in_order_with_one_send() -> None:
+    async with running() as site:
+        client = site.connect()
+        frames = [request(9999, opaque) for opaque in range(5)]
+        await client.send(b"".join(frames))
+
+        assert [(await client.reply()).opaque for _ in frames] == [0, 1, 2, 3, 4]
+
+
+async def test_a_client_that_ends_its_side_after_the_request_still_gets_the_answer() -> None:
+    with trio.fail_after(60):
+        async with running() as site, await connect(site) as stream:
+            client = Client(stream)
+            await client.send(CLUSTER_INFO)
+            await stream.send_eof()
+            assert (await client.reply()).code == 0
+            assert await client.is_closed()
+
+
+async def test_a_connection_that_says_nothing_leaves_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with trio.fail_after(60):
+        async with running() as site:
+            caplog.clear()
+            for _ in range(20):
+                await (await connect(site)).aclose()
+            async with await connect(site) as stream:
+                await Client(stream).ask(CLUSTER_INFO)
+                await wait_all_tasks_blocked()
+
+                assert len(site.server.connections) == 1
+            assert caplog.records == []
+
+
+# ---- bytes that are no command
+
+
+@pytest.mark.parametrize(
+    ("data", "looks"),
+    [
+        (b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n", "an HTTP request: GET '/health'"),
+        (b"\x7f\xff\xff\xff\x00\x00\x00\x10", "a frame length of 2147483647"),
+        (b"\xff\xff\xff\xff", "bytes ff ff ff ff"),
+        (b"\x00\x00\x00\x10\x00\x00\x00\xff{}", "a frame of 16 bytes with a header of 255"),
+        (b"\x00\x00\x00\x10\x07\x00\x00\x02{}", "bytes 00 00 00 10 07"),
+        (b"\x00\x00\x00\x10\x00\x00\x00\x0chello, world", "bytes 00 00 00 10"),
+        (b"\x9d\x1e\xaf\x00\x01\x02\x03", "bytes 9d 1e af"),
+    ],
+)
+async def test_bytes_that_are_no_command_close_their_connection_with_one_warning(
+    data: bytes, looks: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with running() as site:
+        innocent = site.connect()
+        hostile = site.connect()
+        caplog.clear()
+        await hostile.send(data)
+
+        assert await hostile.is_closed()
+        (record,) = caplog.records
+        assert record.levelname == "WARNING"
+        assert "client:1" in record.getMessage()
+        assert f"it looks like {looks}" in record.getMessage()
+        assert (await innocent.ask(CLUSTER_INFO)).code == 0
+
+
+async def test_what_came_before_the_bad_bytes_is_answered(caplog: pytest.LogCaptureFixture) -> None:
+    async with running() as site:
+        client = site.connect()
+        await client.ask(CLUSTER_INFO)
+        caplog.clear()
+        await client.send(CLUSTER_INFO + b"SSH-2.0-x\r\n" + CLUSTER_INFO)
+
+        assert (await client.reply()).code == 0
+        assert await client.is_closed()
+        (record,) = caplog.records
+        assert "exceeds the limit" in record.getMessage()
+        assert "looks like" not in record.getMessage()
+
+
+async def test_bad_bytes_after_good_commands_are_named_too(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with running() as site:
+        client = site.connect()
+        await client.ask(CLUSTER_INFO)
+        await client.send(b"SSH")
+        await wait_all_tasks_blocked()
+        await client.send(b"-2.0-x\r\n")
+
+        assert await client.is_closed()
+        assert "it looks like an SSH client: 'SSH-2.0-x'" in caplog.text
+
+
+async def test_of_a_long_frame_only_the_beginning_is_kept() -> None:
+    async with running() as site:
+        client = site.connect()
+        await client.send(b"\x00\x10\x00\x00\x00\x00\x00\x02{}")
+        for _ in range(10):
+            await client.send(bytes(1000))
+            await wait_all_tasks_blocked()
+
+        (connection,) = site.server.connections.values()
+        assert connection.opening is not None
+        assert len(connection.opening) < 1000
+
+
+async def test_a_fault_of_our_own_closes_one_connection(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    receive = Session.receive
+
+    def faulty(self: Session, data: bytes, now: float) -> Any:
+        if b"poison" in data:
+            raise RuntimeError("no antidote")
+        return receive(self, data, now)
+
+    monkeypatch.setattr(Session, "receive", faulty)
+    async with running() as site:
+        innocent, victim = site.connect(), site.connect()
+        await victim.send(b"poison")
+
+        assert await victim.is_closed()
+        assert [record.levelname for record in caplog.records] == ["ERROR"]
+        assert "no antidote" in caplog.text
+        assert (await innocent.ask(CLUSTER_INFO)).code == 0
+
+
+async def test_a_session_may_have_other_connections_closed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with running() as site:
+        first = site.connect()
+        await first.ask(CLUSTER_INFO)
+        (one,) = site.server.connections
+
+        def closing(*_: object) -> Outcome:
+            return Outcome(close_connections=(one, 4711))
+
+        monkeypatch.setattr(Session, "receive", closing)
+        await site.connect().send(b"now")
+
+        assert await first.is_closed()
+
+
+async def test_a_connection_that_breaks_is_just_gone(caplog: pytest.LogCaptureFixture) -> None:
+    async with running() as site:
+        ours, theirs = memory_stream_pair()
+        site.nursery.start_soon(site.server.serve_stream, theirs, "client:2")
+        await wait_all_tasks_blocked()
+        theirs.receive_stream.close()
+        await wait_all_tasks_blocked()
+
+        assert site.server.connections == {}
+        assert caplog.records == []
+        await ours.aclose()
+
+
+async def test_a_configuration_that_makes_no_sense_is_no_start() -> None:
+    with pytest.raises(ConfigError, match=r"^max_connections=0: must be a whole number from 1 "):
+        await serve(settings(max_connections=0))

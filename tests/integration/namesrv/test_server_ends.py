@@ -1,0 +1,339 @@
+"""The driver: files before answers, places for connections, and a graceful end."""
+
+from __future__ import annotations
+
+import errno
+import os
+import signal
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+from trio.testing import MockClock, wait_all_tasks_blocked
+
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.protocol.session import NOT_SAVED
+from rocketwire_namesrv.runtime import sockets, storage
+from rocketwire_namesrv.runtime.sockets import BindError, Listening
+from rocketwire_namesrv.server import acceptor
+from rocketwire_namesrv.server.server import NameServer, load_state, serve, serve_until_signal
+from rocketwire_namesrv.tls.contexts import TlsContexts
+from tests.support.running_server import (
+    CLUSTER_INFO,
+    LOOPBACK,
+    Client,
+    Site,
+    connect,
+    driver_name,
+    registration,
+    request,
+    running,
+    settings,
+)
+
+if TYPE_CHECKING:
+    import socket
+    from pathlib import Path
+
+__all__ = ["driver_name"]  # the fixture that runs each test on both drivers
+
+
+# ---- files
+
+
+async def test_a_kv_item_is_on_disk_before_it_is_acknowledged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "kvConfig.json"
+    go_on = threading.Event()
+    save = storage.save
+
+    def slow(where: str, content: bytes) -> None:
+        go_on.wait(10)
+        save(where, content)
+
+    monkeypatch.setattr(storage, "save", slow)
+    put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
+    with trio.fail_after(60):
+        async with running(settings(kv_config_path=str(path))) as site:
+            client, other = site.connect(), site.connect()
+            await client.send(put)
+            await wait_all_tasks_blocked()
+            assert (await other.ask(CLUSTER_INFO)).code == 0
+            assert not path.exists()
+            go_on.set()
+
+            assert (await client.reply()).code == 0
+            assert path.read_bytes() == b'{"configTable":{"ns":{"k":"v"}}}'
+
+
+async def test_kv_items_survive_a_restart(tmp_path: Path) -> None:
+    config = settings(kv_config_path=str(tmp_path / "a" / "kvConfig.json"))
+    put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
+    get = request(RequestCode.GET_KV_CONFIG, namespace="ns", key="k")
+    async with running(config) as site:
+        await site.connect().ask(put)
+    async with running(config) as site:
+        assert (await site.connect().ask(get)).ext_fields == {"value": "v"}
+
+
+async def test_a_kv_item_that_cannot_be_saved_is_an_error_and_in_effect_and_saved_by_the_next_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_text("in the way")
+    path = tmp_path / "file" / "kvConfig.json"
+    config = settings(kv_config_path=str(path))
+    async with running(config) as site:
+        client = site.connect()
+        put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
+        get = request(RequestCode.GET_KV_CONFIG, namespace="ns", key="k")
+
+        reply = await client.ask(put)
+        assert (reply.code, reply.remark) == (1, NOT_SAVED.remark)
+        assert (await client.ask(get)).ext_fields == {"value": "v"}
+        assert "the KV configuration is not saved" in caplog.text
+
+        (tmp_path / "file").unlink()
+        other = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="other", value="w")
+        assert (await client.ask(other)).code == 0
+        assert storage.load_kv(str(path)) == {"ns": {"k": "v", "other": "w"}}
+
+
+async def test_an_update_of_the_configuration_is_stored_before_it_is_acknowledged(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "ns.properties"
+    config = settings(config_store_path=str(path), allow_config_update=True)
+    update = encode(
+        RemotingCommand(code=RequestCode.UPDATE_NAMESRV_CONFIG, body=b"enableTopicList=false")
+    )
+    async with running(config) as site:
+        assert (await site.connect().ask(update)).code == 0
+        assert b"\nenableTopicList=false\n" in path.read_bytes()
+
+
+def test_a_kv_file_that_cannot_be_read_is_an_empty_table(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    state = load_state(settings(kv_config_path=str(tmp_path)))
+
+    assert state.kv.document() == {}
+    assert "it starts empty" in caplog.text
+
+
+async def test_a_kv_file_that_could_not_be_read_at_the_start_is_not_overwritten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = tmp_path / "kvConfig.json"
+    path.write_bytes(b'{"configTable":{"ns":{"old":"v"}}}')
+
+    def unreadable(_: str) -> dict[str, dict[str, str | None]]:
+        raise OSError(errno.EIO, "the disk is tired")
+
+    monkeypatch.setattr(storage, "load_kv", unreadable)
+    async with running(settings(kv_config_path=str(path))) as site:
+        put = request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
+
+        assert (await site.connect().ask(put)).code == 1
+
+    assert path.read_bytes() == b'{"configTable":{"ns":{"old":"v"}}}'
+    assert "could not be read at the start" in caplog.text
+
+
+# ---- listening, limits, stopping
+
+
+async def test_a_port_in_use_is_no_start() -> None:
+    async with running() as site:
+        config = Config(bind_address=LOOPBACK, listen_port=site.server.listening.port)
+        with pytest.raises(BindError):
+            await serve(config)
+
+
+async def test_beyond_the_limit_connections_wait_for_a_free_place(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with trio.fail_after(60):
+        async with (
+            running(settings(max_connections=1)) as site,
+            await connect(site) as first,
+            await connect(site) as second,
+            await connect(site) as third,
+        ):
+            await Client(first).ask(CLUSTER_INFO)
+            waiting = Client(second)
+            await waiting.send(CLUSTER_INFO)
+            await wait_all_tasks_blocked()
+            assert len(site.server.connections) == 1
+            await first.aclose()
+
+            assert (await waiting.reply()).code == 0
+            await second.aclose()
+            assert (await Client(third).ask(CLUSTER_INFO)).code == 0
+    warnings = [record.getMessage() for record in caplog.records]
+    line = "limit rocketwire.maxConnections=1 exceeded: 1 connections, others have to wait"
+    assert warnings == [line]
+
+
+async def test_the_lack_of_file_descriptors_is_survived(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    failures = [errno.EMFILE, errno.ENFILE]
+
+    async def exhausted(listener: socket.socket) -> socket.socket:
+        if failures:
+            raise OSError(failures.pop(), "too many")
+        return await sockets.accept(listener)
+
+    monkeypatch.setattr(acceptor, "accept", exhausted)
+    with trio.fail_after(60):
+        async with running() as site, await connect(site) as stream:
+            assert (await Client(stream).ask(CLUSTER_INFO)).code == 0
+
+    assert sum("can be accepted" in record.getMessage() for record in caplog.records) == 1
+
+
+async def test_a_connection_that_ended_before_it_was_accepted_is_passed_over(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failures = [errno.EINVAL]
+
+    def gone(accepted: socket.socket, **sizes: int) -> trio.abc.Stream:
+        if failures:
+            raise OSError(failures.pop(), "gone")
+        return sockets.SocketStream(accepted, **sizes)
+
+    monkeypatch.setattr(acceptor, "SocketStream", gone)
+    with trio.fail_after(60):
+        async with running() as site:
+            async with await connect(site) as first:
+                assert await Client(first).is_closed()
+            async with await connect(site) as second:
+                assert (await Client(second).ask(CLUSTER_INFO)).code == 0
+
+
+async def test_a_server_that_stops_closes_what_is_open_without_forgetting_brokers(
+    autojump_clock: MockClock,
+) -> None:
+    async with trio.open_nursery() as nursery:
+        server: NameServer = await nursery.start(serve, settings())
+        site = Site(server, nursery)
+        broker = site.connect()
+        await broker.ask(registration())
+        await server.stop()
+
+        assert await broker.is_closed()
+
+    assert list(server.state.table.groups) == ["broker-a"]
+    assert server.connections == {}
+
+
+async def test_answers_under_way_are_sent_before_the_server_ends(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    go_on = threading.Event()
+
+    def slow(*_: object) -> None:
+        go_on.wait(10)
+
+    monkeypatch.setattr(storage, "save", slow)
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            config = settings(kv_config_path=str(tmp_path / "kv"))
+            server: NameServer = await nursery.start(serve, config)
+            client = Client(await trio.open_tcp_stream(*server.listening))
+            await client.send(
+                request(RequestCode.PUT_KV_CONFIG, namespace="ns", key="k", value="v")
+            )
+            while not server.connections:
+                await trio.sleep(0.001)
+            await wait_all_tasks_blocked()
+            await server.stop()
+            await wait_all_tasks_blocked()
+            go_on.set()
+
+            assert (await client.reply()).code == 0
+            assert await client.is_closed()
+            await client.stream.aclose()
+
+
+def old(code: int, **fields: str) -> bytes:
+    """A request of a client that does not know GO_AWAY."""
+    return encode(RemotingCommand(code=code, opaque=1, version=475, ext_fields=fields or None))
+
+
+OLD_ROUTE = old(RequestCode.GET_ROUTEINFO_BY_TOPIC, topic="TA")
+
+
+async def test_in_the_graceful_phase_clients_are_sent_away(autojump_clock: MockClock) -> None:
+    config = settings(enable_shutdown_gracefully=True, shutdown_wait_time_seconds=30)
+    start = trio.current_time()
+    async with trio.open_nursery() as nursery:
+        server: NameServer = await nursery.start(serve, config)
+        site = Site(server, nursery)
+        client, broker = site.connect(), site.connect()
+        await broker.ask(registration())
+        assert [(await client.ask(OLD_ROUTE)).code for _ in range(3)] == [0, 0, 0]
+        nursery.start_soon(server.stop)
+        await wait_all_tasks_blocked()
+        answer = await site.connect().ask(request(9999))
+        assert (answer.code, answer.remark) == (ResponseCode.GO_AWAY, "please go away")
+        for asking in (client, site.connect()):
+            answer = await asking.ask(OLD_ROUTE)
+            assert (answer.code, answer.remark) == (1, "name server not ready")
+        assert (await client.ask(old(RequestCode.GET_BROKER_CLUSTER_INFO))).code == 0
+
+    assert trio.current_time() - start == pytest.approx(30, abs=1.5)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+async def test_a_signal_stops_the_server(number: signal.Signals) -> None:
+    booted: list[tuple[Listening, str]] = []
+
+    def on_boot(listening: Listening, status_page: str) -> None:
+        booted.append((listening, status_page))
+        os.kill(os.getpid(), number)
+
+    with trio.fail_after(60):
+        assert await serve_until_signal(settings(), on_boot) == number
+    ((listening, status_page),) = booted
+    assert listening.port > 0
+    assert status_page == ""
+
+
+async def test_a_hangup_reloads_the_certificate_and_stops_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    numbers = [signal.SIGHUP, signal.SIGHUP, signal.SIGTERM]
+    reloads: list[TlsContexts] = []
+
+    async def reload(self: TlsContexts) -> None:
+        reloads.append(self)
+        os.kill(os.getpid(), numbers.pop(0))
+
+    def on_boot(_: Listening, __: str) -> None:
+        os.kill(os.getpid(), numbers.pop(0))
+
+    monkeypatch.setattr(TlsContexts, "reload", reload)
+    with trio.fail_after(60):
+        assert await serve_until_signal(settings(), on_boot) == signal.SIGTERM
+    assert len(reloads) == 2
+
+
+async def test_a_second_signal_cuts_the_graceful_phase_short() -> None:
+    config = settings(enable_shutdown_gracefully=True, shutdown_wait_time_seconds=1000)
+
+    def on_boot(_: Listening, __: str) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    async def once_more() -> None:
+        await trio.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(once_more)
+            assert await serve_until_signal(config, on_boot) == signal.SIGTERM

@@ -1,0 +1,253 @@
+"""Certificates are made for the test mode when they are wanted, and taken anew while the server runs."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from rocketwire_namesrv.config.tls_settings import TlsSettings
+from rocketwire_namesrv.tls import certificates
+from rocketwire_namesrv.tls import contexts as tls
+from rocketwire_namesrv.tls.certificates import TlsError
+from rocketwire_namesrv.tls.contexts import TlsContexts
+from rocketwire_namesrv.tls.self_signed import make_self_signed
+from tests.support.builders.certificates import authority, shown, with_pair
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime
+    from pathlib import Path
+
+OURS = authority("ours")
+
+
+# ---- test mode
+
+
+async def test_in_test_mode_the_certificate_is_made_once_when_it_is_wanted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    made: list[datetime] = []
+
+    def making(now: datetime) -> object:
+        made.append(now)
+        return make_self_signed(now)
+
+    monkeypatch.setattr(certificates, "make_self_signed", making)
+    contexts = TlsContexts(TlsSettings())
+    await contexts.start()
+    assert made == []
+
+    async with trio.open_nursery() as nursery:
+        for _ in range(3):
+            nursery.start_soon(contexts.server_context)
+
+    assert len(made) == 1
+    certificate = await shown(await contexts.server_context())
+    assert certificate.subject.rfc4514_string() == "CN=localhost"
+
+
+async def test_where_every_connection_needs_it_the_certificate_is_made_at_the_start() -> None:
+    contexts = TlsContexts(TlsSettings(server_mode="enforcing"))
+    await contexts.start()
+
+    assert contexts._server is not None  # pyright: ignore[reportPrivateUsage] - the point
+
+
+async def test_without_the_library_the_test_mode_says_what_it_needs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography", None)
+    permissive = TlsContexts(TlsSettings())
+    await permissive.start()
+
+    for _ in range(2):
+        with pytest.raises(TlsError, match=r"pip install 'rocketwire\[tls\]'"):
+            await permissive.server_context()
+    with pytest.raises(TlsError, match=r"rocketwire\[tls\]"):
+        await TlsContexts(TlsSettings(server_mode="enforcing")).start()
+
+
+# ---- start
+
+
+@pytest.mark.parametrize("missing", ["cert_path", "key_path"])
+async def test_outside_the_test_mode_certificate_and_key_must_be_named(missing: str) -> None:
+    paths: dict[str, Any] = {"cert_path": "a", "key_path": "a"} | {missing: ""}
+
+    with pytest.raises(TlsError, match=r"certPath or tls\.server\.keyPath is not set"):
+        await TlsContexts(TlsSettings(test_mode=False, **paths)).start()
+
+
+async def test_files_that_cannot_be_used_are_an_error_and_no_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = with_pair(tmp_path, OURS.issue("server"))
+    (tmp_path / "server.pem").write_bytes(b"no certificate")
+    contexts = TlsContexts(settings)
+
+    await contexts.start()
+
+    assert "TLS connections are refused" in caplog.text
+    with pytest.raises(TlsError, match=r"server\.pem"):
+        await contexts.server_context()
+
+
+async def test_where_tls_is_disabled_nothing_is_read(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    settings = TlsSettings(server_mode="disabled", test_mode=False, config_file="/proc/self/mem")
+    contexts = TlsContexts(settings)
+
+    await contexts.start()
+    await contexts.watch()
+    await contexts.reload()
+
+    assert caplog.messages == ["TLS: there are no files to reload"]
+
+
+async def test_what_may_have_been_meant_otherwise_is_a_warning(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    await TlsContexts(TlsSettings(server_mode="on")).start()
+
+    assert caplog.messages == ["TLS: tls.server.mode='on' is no mode, permissive is taken"]
+
+
+async def test_a_file_of_its_own_has_the_last_word(tmp_path: Path) -> None:
+    pair = OURS.issue("server")
+    given = with_pair(tmp_path, pair)
+    file = tmp_path / "tls.properties"
+    file.write_text(
+        f"tls.test.mode.enable=false\ntls.server.certPath={given.cert_path}\n"
+        f"tls.server.keyPath={given.key_path}\n"
+    )
+    contexts = TlsContexts(TlsSettings(config_file=str(file)))
+
+    await contexts.start()
+
+    assert await shown(await contexts.server_context()) == pair.certificate
+    assert contexts.expiry == pair.certificate.not_valid_after_utc.timestamp()
+
+
+async def test_such_a_file_that_makes_no_sense_is_no_start(tmp_path: Path) -> None:
+    file = tmp_path / "tls.properties"
+    file.write_text("a=\\u00zz")
+
+    with pytest.raises(TlsError, match=r"tls\.config\.file"):
+        await TlsContexts(TlsSettings(config_file=str(file))).start()
+
+
+# ---- reload
+
+
+async def watched(contexts: TlsContexts, happens: Callable[[], bool]) -> None:
+    """Let the contexts watch their files until something has happened."""
+    with trio.fail_after(60):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(contexts.watch)
+            while not happens():
+                await trio.sleep(0.002)
+            nursery.cancel_scope.cancel()
+
+
+@pytest.fixture
+def _hasty(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tls, "WATCH_SECONDS", 0.002)
+
+
+@pytest.mark.usefixtures("_hasty")
+async def test_a_changed_pair_is_taken_and_the_half_of_one_is_not(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    old, new = OURS.issue("old"), OURS.issue("new")
+    contexts = TlsContexts(with_pair(tmp_path, old))
+    await contexts.start()
+
+    (tmp_path / "server.pem").write_bytes(new.certificate_pem)
+    await watched(contexts, lambda: "what was loaded before stays" in caplog.text)
+    assert await shown(await contexts.server_context()) == old.certificate
+    (tmp_path / "server.key").write_bytes(new.key_pem())
+    await watched(contexts, lambda: "certificate and keys are loaded" in caplog.text)
+
+    assert await shown(await contexts.server_context()) == new.certificate
+    assert len(caplog.messages) == 2
+
+
+@pytest.mark.usefixtures("_hasty")
+async def test_a_certificate_renewed_for_the_same_key_is_taken(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    chain = OURS.issue("server")
+    contexts = TlsContexts(with_pair(tmp_path, chain))
+    await contexts.start()
+
+    (tmp_path / "server.pem").write_bytes(chain.certificate_pem + OURS.certificate_pem)
+
+    await watched(contexts, lambda: "certificate and keys are loaded" in caplog.text)
+
+
+@pytest.mark.usefixtures("_hasty")
+async def test_a_file_that_vanishes_changes_nothing_until_it_is_back(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    old, new = OURS.issue("old"), OURS.issue("new")
+    contexts = TlsContexts(with_pair(tmp_path, old))
+    await contexts.start()
+
+    (tmp_path / "server.pem").unlink()
+    await watched(contexts, lambda: "what was loaded before stays" in caplog.text)
+    assert await shown(await contexts.server_context()) == old.certificate
+    new.write(tmp_path, "server")
+    await watched(contexts, lambda: "certificate and keys are loaded" in caplog.text)
+
+    assert await shown(await contexts.server_context()) == new.certificate
+
+
+@pytest.mark.usefixtures("_hasty")
+async def test_files_that_come_after_the_start_are_taken(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    settings = with_pair(tmp_path, OURS.issue("server"))
+    (tmp_path / "server.key").rename(tmp_path / "later")
+    contexts = TlsContexts(settings)
+    await contexts.start()
+
+    (tmp_path / "later").rename(tmp_path / "server.key")
+    await watched(contexts, lambda: "certificate and keys are loaded" in caplog.text)
+
+    await contexts.server_context()
+
+
+async def test_asked_to_the_server_reads_its_files_again_also_those_for_brokers(
+    tmp_path: Path,
+) -> None:
+    new = OURS.issue("new")
+    contexts = TlsContexts(with_pair(tmp_path, OURS.issue("server")))
+    await contexts.start()
+    before = await contexts.client_context()
+    assert await contexts.client_context() is before
+    new.write(tmp_path, "server")
+
+    await contexts.reload()
+
+    assert await shown(await contexts.server_context()) == new.certificate
+    assert await contexts.client_context() is not before
+
+
+async def test_in_test_mode_there_is_nothing_to_watch_and_to_reload(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO")
+    contexts = TlsContexts(TlsSettings())
+    await contexts.start()
+    await contexts.watch()
+    await contexts.reload()
+
+    assert caplog.messages == ["TLS: there are no files to reload"]

@@ -1,0 +1,149 @@
+"""TLS over streams in memory: bytes come through, alerts leave, ends are ends."""
+
+from __future__ import annotations
+
+import ssl
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+from trio.testing import MemoryReceiveStream, MemorySendStream, memory_stream_pair
+
+from rocketwire_namesrv.config.tls_settings import TlsSettings
+from rocketwire_namesrv.tls.certificates import make_client_context, make_server_context
+from rocketwire_namesrv.tls.stream import TlsStream
+from tests.support.builders.certificates import authority, with_pair
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    Memory = trio.StapledStream[MemorySendStream, MemoryReceiveStream]
+
+
+@pytest.fixture(params=["TLSv1.2", "TLSv1.3"])
+def pair(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[TlsStream, TlsStream, Memory]:
+    """A server, its client before the handshake, and what carries the client."""
+    settings = with_pair(tmp_path, authority().issue("server"), protocols=request.param)
+    ours, theirs = memory_stream_pair()
+    client = TlsStream(ours, make_client_context(settings), server_side=False)
+    return TlsStream(theirs, make_server_context(settings)), client, ours
+
+
+async def shake_hands(*streams: TlsStream) -> None:
+    async with trio.open_nursery() as nursery:
+        for stream in streams:
+            nursery.start_soon(stream.do_handshake)
+
+
+async def test_bytes_come_through_both_ways(pair: tuple[TlsStream, TlsStream, Memory]) -> None:
+    server, client, _ = pair
+    assert server.version is None
+    await shake_hands(server, client)
+
+    await client.send_all(b"ping")
+    assert await server.receive_some() == b"ping"
+    await server.wait_send_all_might_not_block()
+    await server.send_all(b"pong")
+    assert await client.receive_some(2) == b"po"
+    assert await client.receive_some(2) == b"ng"
+    assert server.version in {"TLSv1.2", "TLSv1.3"}
+
+
+async def test_a_million_bytes_come_through_in_large_pieces(
+    pair: tuple[TlsStream, TlsStream, Memory],
+) -> None:
+    server, client, _ = pair
+    await shake_hands(server, client)
+    data = bytes(range(256)) * 4096
+
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(server.send_all, data)
+        pieces: list[bytes] = []
+        while sum(map(len, pieces)) < len(data):
+            pieces.append(await client.receive_some(65_536))
+
+    assert b"".join(pieces) == data
+    assert len(pieces) < 64
+
+
+async def test_bytes_that_came_before_are_taken(tmp_path: Path) -> None:
+    settings = with_pair(tmp_path, authority().issue("server"))
+    ours, theirs = memory_stream_pair()
+    client = TlsStream(ours, make_client_context(settings), server_side=False)
+    async with trio.open_nursery() as nursery:
+        nursery.start_soon(client.do_handshake)
+        first = bytes(await theirs.receive_some(7))
+        server = TlsStream(theirs, make_server_context(settings), received=first)
+        await server.do_handshake()
+
+    await client.send_all(b"ping")
+    assert await server.receive_some() == b"ping"
+
+
+async def test_a_goodbye_is_an_end(pair: tuple[TlsStream, TlsStream, Memory]) -> None:
+    server, client, _ = pair
+    await shake_hands(server, client)
+    await client.send_all(b"last words")
+    await client.aclose()
+
+    assert await server.receive_some() == b"last words"
+    assert await server.receive_some() == b""
+    await server.aclose()
+
+
+async def test_an_end_without_goodbye_is_an_end_too(
+    pair: tuple[TlsStream, TlsStream, Memory],
+) -> None:
+    server, client, carrier = pair
+    await shake_hands(server, client)
+    await carrier.aclose()
+
+    assert await server.receive_some() == b""
+    with pytest.raises(trio.BrokenResourceError):
+        await server.send_all(b"too late")
+    await server.aclose()
+
+
+async def test_a_failed_handshake_tells_the_peer_why(tmp_path: Path) -> None:
+    server_side = with_pair(tmp_path, authority().issue("server"), protocols="TLSv1.3")
+    client_side = TlsSettings(protocols="TLSv1.2")
+    ours, theirs = memory_stream_pair()
+    server = TlsStream(theirs, make_server_context(server_side))
+    client = TlsStream(ours, make_client_context(client_side), server_side=False)
+
+    async with trio.open_nursery() as nursery:
+        for stream in (server, client):
+            nursery.start_soon(refused, stream)
+
+
+async def refused(stream: TlsStream) -> None:
+    with pytest.raises(trio.BrokenResourceError) as caught:
+        await stream.do_handshake()
+    assert isinstance(caught.value.__cause__, ssl.SSLError)
+    assert "UNSUPPORTED_PROTOCOL" in str(caught.value.__cause__) or "ALERT" in str(
+        caught.value.__cause__
+    )
+
+
+async def test_an_end_within_the_handshake_breaks_it() -> None:
+    ours, theirs = memory_stream_pair()
+    client = TlsStream(theirs, make_client_context(TlsSettings()), server_side=False)
+    await ours.send_stream.aclose()
+
+    with pytest.raises(trio.BrokenResourceError):
+        await client.do_handshake()
+    await client.aclose()
+
+
+async def test_garbage_after_the_handshake_breaks_the_stream(
+    pair: tuple[TlsStream, TlsStream, Memory],
+) -> None:
+    server, client, carrier = pair
+    await shake_hands(server, client)
+    await carrier.send_all(b"\x17\x03\x03\x00\x20" + bytes(32))
+
+    with pytest.raises(trio.BrokenResourceError):
+        await server.receive_some()
+    with pytest.raises(trio.BrokenResourceError):
+        await server.send_all(b"to nobody")
+    await server.aclose()

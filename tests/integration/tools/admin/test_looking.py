@@ -1,0 +1,201 @@
+"""``doctor`` and ``diff`` with name servers of ours and a broker of ours that only registers."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client import BrokerIdentity, ClientConfig, open_registration
+from rocketwire.errors import ChannelError
+from rocketwire.messages.registration import TopicConfig
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.server.server import serve
+from rocketwire_tools.admin.cli.client_config import client_config
+from rocketwire_tools.admin.command import Context, Table
+from rocketwire_tools.admin.program import exit_status
+from rocketwire_tools.admin.registry import all_commands
+from tests.support.admin_in_process import run as run_here
+from tests.support.admin_process import run
+from tests.support.builders.certificates import authority, with_pair
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from pathlib import Path
+
+TOPICS = [TopicConfig(topic_name=name, write_queue_nums=4) for name in ("Orders", "Bills")]
+BROKER = BrokerIdentity(cluster_name="c", broker_name="b", broker_addr="127.0.0.1:1")
+
+
+@asynccontextmanager
+async def name_servers() -> AsyncGenerator[tuple[str, str]]:
+    async with trio.open_nursery() as nursery:
+        config = Config(bind_address="127.0.0.1", listen_port=0)
+        servers = [await nursery.start(serve, config) for _ in range(2)]
+        yield (
+            f"127.0.0.1:{servers[0].listening.port}",
+            f"127.0.0.1:{servers[1].listening.port}",
+        )
+        nursery.cancel_scope.cancel()
+
+
+async def command(
+    name: str, *words: str, name_servers: tuple[str, ...] = (), config: ClientConfig | None = None
+) -> Table:
+    (found,) = (one for one in all_commands() if one.name == name)
+    parser = argparse.ArgumentParser()
+    found.add_arguments(parser)
+    config = config or ClientConfig(namesrv_addr=name_servers)
+    made = await found.run(Context(parser.parse_args(words), config, 5))
+    assert isinstance(made, Table)
+    return made
+
+
+async def test_diff_tells_what_only_one_of_two_servers_knows() -> None:
+    async with (
+        name_servers() as (one, two),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
+    ):
+        table = await command("diff", one, two)
+        of_topic = await command("diff", one, two, "-t", "Bills")
+
+    assert ("kind", "name", one, two) == tuple(column.name for column in table.typed)
+    assert table.failed
+    assert {
+        ("cluster", "c", True),
+        ("broker", "b", True),
+        ("topic", "Orders", True),
+        ("topic", "Bills", True),
+    } <= {(row[0], row[1], row[3] is None) for row in table.rows}
+    assert ["Bills"] == [row[1] for row in of_topic.rows if row[0] == "topic"]
+
+
+async def test_doctor_asks_every_server_and_every_broker() -> None:
+    async with (
+        name_servers() as (one, two),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
+    ):
+        table = await command("doctor", name_servers=(one, two))
+        quiet = await command("doctor", "-q", name_servers=(one, two))
+
+    assert table.failed
+    texts = [f"{row[0]} {row[1]} {row[4]}" for row in table.rows]
+    assert 2 == sum("ok None answers" in text for text in texts)
+    assert any(
+        "problem broker-unreachable master 127.0.0.1:1 does not answer" in text for text in texts
+    )
+    assert any("problem broker-registered-partly" in text for text in texts)
+    assert not any("name-servers-differ" in text for text in texts)
+    assert list(quiet.rows) == [row for row in table.rows if row[0] != "ok"]
+
+
+async def test_doctor_tells_of_a_topic_that_a_broker_has_registered_with_one_server_only() -> None:
+    odd = TopicConfig(topic_name="Odd", write_queue_nums=4)
+    async with (
+        name_servers() as (one, two),
+        open_registration(BROKER, [*TOPICS, odd], ClientConfig(namesrv_addr=one)),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=two)),
+    ):
+        table = await command("doctor", name_servers=(one, two))
+
+    (row,) = (row for row in table.rows if row[1] == "name-servers-differ")
+    assert row[2:4] == ("topic", "Odd")
+    assert "says nothing" in str(row[4])
+
+
+async def test_servers_and_clients_show_each_other_their_certificates(tmp_path: Path) -> None:
+    ours, theirs = authority("ours"), authority("theirs")
+    ca, _ = ours.write(tmp_path, "ca")
+    cert, key = ours.issue("operator").write(tmp_path, "operator")
+    settings = with_pair(
+        tmp_path,
+        ours.issue("server"),
+        server_mode="enforcing",
+        auth_client=True,
+        trust_cert_path=ca,
+        need_client_auth="require",
+    )
+    other_ca, _ = theirs.write(tmp_path, "other")
+    async with trio.open_nursery() as nursery:
+        made = Config(bind_address="127.0.0.1", listen_port=0, tls=settings)
+        server = await nursery.start(serve, made)
+        given = {"namesrv-addr": f"127.0.0.1:{server.listening.port}"}
+        known = {"cert": cert, "key-file": key}
+
+        table = await command("doctor", config=client_config(given | known | {"ca": ca}))
+        for wrong in ({"ca": ca}, {"ca": other_ca} | known, known):
+            with pytest.raises(ChannelError):
+                await command("doctor", config=client_config(given | wrong))
+        nursery.cancel_scope.cancel()
+
+    assert ["broker-none"] == [row[1] for row in table.rows if row[0] == "problem"]
+
+
+@pytest.mark.process
+async def test_a_cluster_without_a_broker_is_a_problem_and_commands_say_so_too() -> None:
+    async with name_servers() as (one, _):
+        doctor = await trio.to_thread.run_sync(run_here, "doctor", "-n", one)
+        for words in (("produce", "-t", "T", "--count", "1"), ("topicStatus", "-t", "T")):
+            refused = await trio.to_thread.run_sync(partial(run, *words, "-n", one))
+            assert refused.complaint.endswith(
+                "no route of topic T; the name server knows no broker\n"
+            )
+            assert (1, 1) == (refused.status, refused.complaint.count("\n"))
+
+    assert 1 == doctor.status
+    assert "broker-none" in doctor.out
+
+
+async def test_warnings_alone_are_an_exit_status_of_their_own() -> None:
+    async with name_servers() as (one, _):
+        assert 1 == (await trio.to_thread.run_sync(run_here, "doctor", "-n", one)).status
+    with_warning, with_both = Table(("a",), [], warned=True), Table(("a",), [], True, True)
+    assert (4, 1) == (exit_status(with_warning), exit_status(with_both))
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("consumerProgress", "-g", "nosuch"),
+        ("consumerConnection", "-g", "nosuch"),
+        ("consumerStatus", "-g", "nosuch"),
+    ],
+)
+async def test_a_group_that_does_not_exist_is_named_as_such(words: tuple[str, ...]) -> None:
+    async with (
+        name_servers() as (one, _),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
+    ):
+        refused = await trio.to_thread.run_sync(partial(run, *words, "-n", one))
+
+    assert "rocketwire-admin: no such group nosuch: " in refused.complaint
+    assert (1, 1) == (refused.status, refused.complaint.count("\n"))
+
+
+@pytest.mark.process
+async def test_a_topic_that_does_not_exist_is_not_taken_for_a_group() -> None:
+    async with (
+        name_servers() as (one, _),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
+    ):
+        words = ("consumerProgress", "-g", "nosuch", "-t", "none")
+        refused = await trio.to_thread.run_sync(partial(run, *words, "-n", one))
+
+    assert refused.complaint == "rocketwire-admin: no route of topic none\n"
+
+
+@pytest.mark.process
+async def test_a_consumer_without_a_broker_that_can_be_reached_gives_up() -> None:
+    async with (
+        name_servers() as (one, _),
+        open_registration(BROKER, TOPICS, ClientConfig(namesrv_addr=one)),
+    ):
+        done = await trio.to_thread.run_sync(run, "consume", "-n", one, "-t", "Bills", "-g", "g")
+
+    assert (3, b"") == (done.status, done.out)
+    assert "127.0.0.1:1" in done.complaint

@@ -1,0 +1,211 @@
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.errors import (
+    BrokerError,
+    ConnectFailedError,
+    IllegalAddressError,
+    IllegalNameError,
+    NoNameServerError,
+    SendFailedError,
+)
+from rocketwire_tools.admin import registry
+from rocketwire_tools.admin.cli import exit_status
+from rocketwire_tools.admin.command import Command, Context, RefusedError, UsageError
+from rocketwire_tools.admin.program import build_parser
+from tests.support.admin_in_process import run
+from tests.support.admin_process import begin, end
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def test_help_lists_every_command() -> None:
+    told = run("--help")
+
+    assert 0 == told.status
+    for command in registry.all_commands():
+        assert f"\n  {command.name}" in told.out
+        assert f"\n{command.group}:\n" in told.out
+
+
+def test_every_command_tells_of_itself_and_takes_the_programs_options() -> None:
+    commands = registry.all_commands()
+    parser = build_parser(commands)
+    (made,) = (one for one in vars(parser)["_actions"] if one.dest == "command")
+
+    for command in commands:
+        told: str = made.choices[command.name].format_help()
+        assert f"rocketwire-admin {command.name}" in told
+        assert (command.streams and command.offline) or "--output" in told
+        assert command.offline or ("--namesrv-addr" in told and "--profile-file" in told)
+        assert all(made.choices[name].format_help() == told for name in command.aliases)
+
+
+def test_without_a_command_the_usage_is_wrong() -> None:
+    assert 2 == run().status
+    assert 2 == run("no-such-command").status
+
+
+def test_commands_are_found_in_whatever_case_their_letters_are() -> None:
+    assert run("topiclist", "--help") == run("topicList", "--help") == run("TOPICLIST", "-h")
+    assert 3 == run("TopicList", "-n", "127.0.0.1:1").status
+    assert 2 == run("topiclists").status
+
+
+def test_help_of_a_command_is_what_the_command_tells() -> None:
+    assert run("produce", "--help") == run("help", "produce")
+    assert run("--help") == run("help")
+    assert 2 == run("help", "no-such-command").status
+
+
+def test_a_command_may_have_an_option_of_the_programs_letter() -> None:
+    def add(parser: argparse.ArgumentParser) -> None:
+        parser.add_argument("-o", "--order")
+
+    async def nothing(context: Context) -> None:
+        del context
+
+    parser = build_parser([Command(name="updateTopic", help="x", run=nothing, add_arguments=add)])
+
+    words = parser.parse_args(["updateTopic", "-n", "a:1", "-o", "true", "--output", "json"])
+
+    assert ("true", "json", "a:1") == (words.order, words.output_form, words.setting_namesrv_addr)
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_shells_get_a_completion_script(shell: str) -> None:
+    script = run("completion", shell)
+
+    assert 0 == script.status
+    assert "rocketwire-admin" in script.out
+    assert "--namesrv-addr" in script.out
+
+
+@pytest.mark.process
+def test_bash_completes_commands_with_the_script() -> None:
+    script = run("completion", "bash").out
+    asked = f"""{script}
+COMP_WORDS=(rocketwire-admin compl) COMP_CWORD=1
+_shtab_rocketwire_admin && echo "${{COMPREPLY[@]}}"
+"""
+    done = subprocess.run(["bash"], input=asked, capture_output=True, text=True, check=True)
+
+    assert "completion" in done.stdout
+
+
+def test_connection_options_may_stand_on_either_side_of_the_command() -> None:
+    parser = build_parser(registry.all_commands())
+
+    before = parser.parse_args(["-n", "a:1", "completion", "bash"])
+
+    assert "a:1" == before.setting_namesrv_addr
+
+
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [
+        (UsageError("x"), 2),
+        (IllegalNameError("x"), 2),
+        (NoNameServerError("x"), 2),
+        (RefusedError("x"), 1),
+        (BrokerError(17, "no such topic", 10, "h:1"), 1),
+        (ConnectFailedError("x"), 3),
+        (IllegalAddressError("x"), 3),
+    ],
+)
+def test_statuses_tell_who_is_at_fault(error: Exception, status: int) -> None:
+    assert status == exit_status.status_of(error)
+
+
+def test_a_send_that_failed_has_the_status_of_its_last_try() -> None:
+    error = SendFailedError("T", ("a", "b"))
+    error.__cause__ = ConnectFailedError("a:1: refused")
+
+    assert 3 == exit_status.status_of(error)
+    assert "a:1: refused" in exit_status.line_of(error)
+
+
+def test_an_error_is_one_line() -> None:
+    assert "one two" == exit_status.line_of(RefusedError("one\n  two"))
+    assert "-n HOST:PORT" in exit_status.line_of(NoNameServerError("x"))
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_a_producer_that_is_terminated_says_so() -> None:
+    process = begin("produce", "-n", "127.0.0.1:1", "-t", "T", "-v", stdin=subprocess.PIPE)
+    assert process.stderr is not None
+    assert b"waiting for lines" in process.stderr.readline()
+    process.send_signal(signal.SIGTERM)
+    done = end(process)
+
+    assert (128 + signal.SIGTERM, b"") == (done.status, done.out)
+    assert "rocketwire-admin: stopped by SIGTERM\n" == done.complaint
+
+
+LOADING = """
+import os, signal, sys
+from rocketwire_tools.admin.__main__ import main
+
+class Impatient:
+    def find_spec(name, *_):
+        if name == "rocketwire_tools.admin.program":
+            os.kill(os.getpid(), signal.SIGINT)
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # shells have what runs beside them ignore it
+sys.meta_path.insert(0, Impatient)
+main()
+"""
+"""Has the user press Ctrl-C while the program is loaded."""
+
+
+@pytest.mark.process
+def test_who_is_interrupted_while_the_program_is_loaded_is_shown_no_traceback() -> None:
+    done = subprocess.run([sys.executable, "-c", LOADING], capture_output=True, check=False)
+
+    assert (-signal.SIGINT, b"", b"") == (done.returncode, done.stdout, done.stderr)
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_a_server_that_is_not_there_is_unreachable() -> None:
+    sent = end(begin("produce", "-n", "127.0.0.1:1", "-t", "T"), b"one\n")
+    consumed = end(begin("consume", "-n", "127.0.0.1:1", "-t", "T", "-g", "g"))
+
+    assert (3, 3) == (sent.status, consumed.status)
+    assert sent.complaint.startswith("rocketwire-admin: message 1: ")
+    assert 1 == sent.complaint.count("\n") == consumed.complaint.count("\n")
+
+
+DENIED = BrokerError(16, "no matched policies", 10, "h:1")
+
+
+def test_what_a_user_may_not_ask_for_is_left_out_and_told(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    denied = exit_status.Denied()
+    for error in (BrokerError(17, "no such topic", 10, "h:1"), DENIED, DENIED):
+        denied.note(error)
+
+    denied.tell(is_empty=False)
+
+    assert "2 left out" in caplog.text
+    assert "no matched policies" in caplog.text
+    with pytest.raises(BrokerError, match="no matched policies"):
+        denied.tell(is_empty=True)
+
+
+def test_what_is_empty_for_another_reason_is_no_refusal(caplog: pytest.LogCaptureFixture) -> None:
+    denied = exit_status.Denied()
+    denied.note(BrokerError(17, "no such topic", 10, "h:1"))
+
+    denied.tell(is_empty=True)
+
+    assert not caplog.text

@@ -1,0 +1,140 @@
+"""Captures made to do harm: memory stays bounded, and what cannot be read is said."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from rocketwire.wire.command import RemotingCommand, encode
+from tests.support.captures.decoded_rows import rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEAD = struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 262144, 1)
+MOST_MB = 256
+# VmHWM, since ru_maxrss of a new process begins at the peak of the one that started it.
+DECODE = """
+import re, sys
+from pathlib import Path
+from rocketwire_tools.pcap.decode.decoder import Decoder
+decoder = Decoder(sys.argv[1])
+rows = sum(batch.num_rows for batch in decoder)
+status = Path("/proc/self/status").read_text()
+print(decoder.totals.packets, rows, int(re.search(r"VmHWM:\\s+(\\d+)", status)[1]) >> 10)
+"""
+PACKET = np.dtype(
+    [
+        ("seconds", "<u4"), ("fraction", "<u4"), ("captured", "<u4"), ("wire", "<u4"),
+        ("ethernet", "V14"), ("ip", "V12"), ("source", ">u4"), ("target", ">u4"),
+        ("source_port", ">u2"), ("target_port", ">u2"), ("sequence", ">u4"), ("acknowledged", ">u4"),
+        ("offset", "u1"), ("flags", "u1"), ("rest", "V6"), ("data", "V8"),
+    ]
+)  # fmt: skip
+
+
+def decoded(path: Path) -> tuple[int, int, int]:
+    """Packets, rows, and megabytes of memory at most, of a process of its own."""
+    made = subprocess.run(
+        [sys.executable, "-c", DECODE, str(path)], capture_output=True, check=True
+    )
+    packets, rows, megabytes = map(int, made.stdout.split())
+    return packets, rows, megabytes
+
+
+def flows(count: int, flags: int) -> bytes:
+    """A packet of each of many connections."""
+    made = np.zeros(count, PACKET)
+    number = np.arange(count)
+    made["seconds"], made["fraction"] = 1_700_000_000 + number // 100_000, number % 100_000 * 10
+    made["captured"] = made["wire"] = PACKET.itemsize - 16
+    made["ethernet"] = np.void(b"\0" * 12 + b"\x08\0")
+    made["ip"] = np.void(b"\x45\0\0\x30\0\0\x40\0\x40\x06\0\0")
+    made["source"], made["target"] = 0x0A000000 + number, 0x0B000001
+    made["source_port"], made["target_port"] = 20_000, 10911
+    made["sequence"], made["offset"], made["flags"] = 1, 0x50, flags
+    made["data"] = np.void(b"\0\0\x01\0\0\0\0\x80")
+    return made.tobytes()
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.parametrize("flags", [2, 16], ids=["begun", "midway"])
+def test_more_connections_than_can_be_remembered(flags: int, tmp_path: Path) -> None:
+    path = tmp_path / "flows.pcap"
+    path.write_bytes(HEAD + flows(150_000, flags))
+    packets, rows, megabytes = decoded(path)
+    assert (150_000, 0) == (packets, rows)
+    assert megabytes <= MOST_MB
+
+
+def capture(*segments: tuple[int, bytes]) -> bytes:
+    """Flags and data, one behind the other over one connection."""
+    made, sequence = bytearray(HEAD), 1
+    for number, (flags, data) in enumerate(segments):
+        packet = np.frombuffer(flows(1, flags), PACKET).copy()
+        packet["captured"] = packet["wire"] = PACKET.itemsize - 24 + len(data)
+        packet["fraction"], packet["sequence"] = number, sequence
+        made += packet.tobytes()[:-8] + data
+        made[-len(data) - 38 : -len(data) - 36] = (40 + len(data)).to_bytes(2, "big")
+        sequence += len(data)
+    return bytes(made)
+
+
+FRAME = encode(RemotingCommand(code=105, opaque=7))
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(0xFFFFFFFF, 10), (0x7FFFFFFF, 0xFFFFFF), (50, 0xFFFF00), (0, 0), (3, 0), (0xFFFFFD, 8), (100, 0x02000008)],
+    ids=lambda words: "{:x} {:x}".format(*words),
+)  # fmt: skip
+def test_words_that_lie_between_two_frames_cost_neither(
+    words: tuple[int, int], tmp_path: Path
+) -> None:
+    path = tmp_path / "lies.pcap"
+    lie = struct.pack(">II", *words) + b"{" * 100
+    path.write_bytes(capture((16, FRAME), (16, lie), (16, FRAME)))
+    assert [105, 105] == [row["code"] for row in rows(path)]
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_the_shortest_frames_that_there_can_be(tmp_path: Path) -> None:
+    path = tmp_path / "short.pcap"
+    shortest = b"\0\0\0\6\0\0\0\2{}"
+    path.write_bytes(capture(*[(16, shortest * 6000)] * 300))
+    packets, rows, megabytes = decoded(path)
+    assert (300, 1_800_000) == (packets, rows)
+    assert megabytes <= 2 * MOST_MB
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_headers_of_many_connections_that_are_never_whole(tmp_path: Path) -> None:
+    path = tmp_path / "headers.pcap"
+    begun = struct.pack(">II", 64_008, 64_000) + b'{"remark":"' + b"x" * 60_000
+    one = capture((16, begun))[len(HEAD) :]
+    with path.open("wb") as file:
+        file.write(HEAD)
+        for number in range(6000):
+            file.write(one[:42] + (0x0A000000 + number).to_bytes(4, "big") + one[46:])
+    packets, rows, megabytes = decoded(path)
+    assert (6000, 0) == (packets, rows)
+    assert megabytes <= 2 * MOST_MB
+
+
+@pytest.mark.process
+@pytest.mark.slow
+def test_a_bomb_of_empty_records(tmp_path: Path) -> None:
+    path = tmp_path / "bomb.pcap.gz"
+    path.write_bytes(gzip.compress(HEAD + bytes(64 << 20), 1))
+    packets, rows, megabytes = decoded(path)
+    assert (4 << 20, 0) == (packets, rows)
+    assert megabytes <= MOST_MB

@@ -1,0 +1,143 @@
+"""Captures recorded from real peers: every frame is found that tshark and the length words show, and nothing else."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import subprocess
+from collections import Counter, defaultdict
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire_tools.pcap.__main__ import main
+from rocketwire_tools.pcap.dissector.dissector import dissector
+from tests.support import manifest
+from tests.support.captures.decoded_rows import rows
+from tests.support.captures.record import GIVES_AWAY
+from tests.support.captures.tshark_frames import Counted, count
+from tests.support.tshark import needs_tshark
+from tests.support.tshark import rows as tshark_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CAPTURES = sorted((manifest.FIXTURES / "captures").glob("*.pcap.gz"))
+every_capture = pytest.mark.parametrize("capture", CAPTURES, ids=lambda path: path.name)
+
+Frames = dict[tuple[str, str], list[tuple[int, int, int, int]]]
+
+
+def counted_in(capture: Path) -> list[Counted]:
+    """The count that was made when the capture was recorded."""
+    found: list[Counted] = json.loads(capture.with_name(capture.name[:-8] + ".json").read_text())
+    return found
+
+
+def frames_of(counted: list[Counted]) -> Frames:
+    return {
+        (one["src"], one["dst"]): [(*frame,) for frame in one["frames"]]
+        for one in counted
+        if one["frames"]
+    }
+
+
+def decoded_frames(capture: Path) -> Frames:
+    found: defaultdict[tuple[str, str], list[tuple[int, int, int, int]]] = defaultdict(list)
+    for row in rows(capture):
+        ends = f"{row['src']}:{row['src_port']}", f"{row['dst']}:{row['dst_port']}"
+        found[ends].append((row["frame_length"] - 4, row["code"], row["opaque"], row["flag"]))
+    return dict(found)
+
+
+def test_both_header_forms_two_releases_tls_and_a_proxy_were_recorded() -> None:
+    assert len(CAPTURES) == 4
+    spoken = Counter(one["speaks"] for capture in CAPTURES for one in counted_in(capture))
+    assert spoken["tls"]
+    assert any(one["proxy"] for capture in CAPTURES for one in counted_in(capture))
+    assert {"JSON", "ROCKETMQ"} == {
+        row["serialize_type"] for capture in CAPTURES for row in rows(capture)
+    }
+
+
+@every_capture
+def test_exactly_the_frames_are_found_that_were_counted(capture: Path) -> None:
+    assert frames_of(counted_in(capture)) == decoded_frames(capture)
+    assert all(row["header_ok"] and row["body_ok"] and not row["gap"] for row in rows(capture))
+
+
+@pytest.mark.process
+@every_capture
+@needs_tshark
+def test_tshark_still_counts_them_so(capture: Path) -> None:
+    assert frames_of(counted_in(capture)) == frames_of(count(capture))
+
+
+@pytest.mark.process
+@every_capture
+@needs_tshark
+@pytest.mark.parametrize("form", ["pcap", "nsecpcap", "modpcap", "pcapng"])
+def test_they_are_found_in_what_wireshark_makes_of_a_capture(
+    capture: Path, form: str, tmp_path: Path
+) -> None:
+    made = tmp_path / "made.pcap"
+    subprocess.run(["editcap", "-F", form, capture, made], check=True)
+    assert frames_of(counted_in(capture)) == decoded_frames(made)
+
+
+@pytest.mark.process
+@every_capture
+@needs_tshark
+def test_packets_that_were_captured_twice_make_no_frame_twice(
+    capture: Path, tmp_path: Path
+) -> None:
+    made = tmp_path / "twice.pcapng"
+    subprocess.run(["mergecap", "-w", made, capture, capture], check=True)
+    assert frames_of(counted_in(capture)) == decoded_frames(made)
+
+
+@pytest.mark.process
+@every_capture
+@needs_tshark
+def test_the_dissector_shows_them_too(capture: Path, tmp_path: Path) -> None:
+    script = tmp_path / "rocketmq.lua"
+    script.write_text(dissector(), "utf-8")
+    found: Counter[tuple[str, str]] = Counter()
+    fields = ["rocketmq.length", "rocketmq.opaque"]
+    for lengths, opaques in tshark_rows(capture, fields, script=script, only="rocketmq.length"):
+        found.update(zip(lengths.split(","), opaques.split(","), strict=True))
+    expected = Counter((str(row["frame_length"] - 4), str(row["opaque"])) for row in rows(capture))
+    assert expected == found
+    assert [] == tshark_rows(
+        capture, fields, script=script, only="rocketmq.bad_header || rocketmq.bad_length"
+    )
+
+
+@every_capture
+def test_every_response_has_its_request(capture: Path) -> None:
+    for row in rows(capture):
+        if row["kind"] == "response":
+            assert row["latency_ns"] is not None
+            assert row["latency_ns"] > 0
+
+
+def test_bodies_of_java_are_decoded(capfd: pytest.CaptureFixture[str]) -> None:
+    capture = str(next(path for path in CAPTURES if path.name == "java-5.5.0.pcap.gz"))
+    assert main(["decode", capture, "--format", "jsonl", "--body", "decoded"]) == 0
+    found: list[dict[str, Any]] = [json.loads(line) for line in capfd.readouterr().out.splitlines()]
+    unknown = {
+        (row["request_code"], row["code"])
+        for row in found
+        if row["body_length"] and not row["body"]
+    }
+    assert set() == unknown
+    registrations = [
+        json.loads(row["body"]) for row in found if row["code"] == 103 and row["kind"] == "request"
+    ]
+    assert any("orders" in json.dumps(one) for one in registrations)
+
+
+@every_capture
+def test_no_capture_gives_the_machine_away(capture: Path) -> None:
+    data = gzip.decompress(capture.read_bytes())
+    assert GIVES_AWAY.search(data) is None

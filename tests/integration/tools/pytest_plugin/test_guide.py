@@ -1,0 +1,29 @@
+"""The test file of ``docs/guide/testing.md`` is one that readers can copy: it passes as it stands there."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.integration.tools.pytest_plugin.conftest import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PAGE = ROOT / "docs" / "guide" / "testing.md"
+
+
+@pytest.mark.process
+@pytest.mark.slow
+@pytest.mark.parametrize("mode", ["process", "thread"])
+def test_the_examples_of_the_guide_pass(
+    mode: str, run_pytest: Callable[..., pytest.RunResult]
+) -> None:
+    blocks = re.findall(r"^```python\n(.*?)^```$", PAGE.read_text("utf-8"), re.M | re.S)
+
+    result = run_pytest("\n".join(blocks), f"--rocketmq-namesrv={mode}")
+
+    result.assert_outcomes(passed=sum(block.count("\ndef test_") for block in blocks))
+    assert "subprocess" not in "".join(blocks)

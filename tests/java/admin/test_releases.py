@@ -1,0 +1,248 @@
+"""``produce``, ``consume`` and what operators look at, with brokers of 5.3.3 and 4.9.4."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from functools import partial
+from itertools import islice
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from tests.java.client.messages import unique
+from tests.support.admin_in_process import Run
+from tests.support.admin_in_process import run as run_here
+from tests.support.admin_process import Done, begin, end, run
+from tests.support.java import cache as java_cache
+from tests.support.java.cluster import JavaCluster
+from tests.support.java.peers import MIDDLE, OLD
+from tests.support.java.shared_peers import have_here
+from tests.support.processes import wait_until
+
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+KINDS = ("", "--orderly", "--pull", "--broadcast")
+"""Kinds of consumers that every release has."""
+
+
+class Place(NamedTuple):
+    """A cluster of one release, and the program beside it."""
+
+    version: str
+    cluster: JavaCluster
+    home: Path
+
+    @property
+    def servers(self) -> tuple[str, ...]:
+        return ("-n", self.cluster.address, "--request-timeout", "120")
+
+    def topic(self, word: str) -> str:
+        name = unique(word)
+        address = self.cluster.master.address
+        made = self.asked("updateTopic", "-b", address, "-t", name, "-r", "4", "-w", "4")
+        assert made.status == 0, made
+        wait_until(lambda: self.asked("topicRoute", "-t", name).status == 0, "a route")
+        return name
+
+    def producing(self, topic: str, *options: str) -> subprocess.Popen[bytes]:
+        return begin("produce", *self.servers, "-t", topic, *options)
+
+    def consuming(self, topic: str, group: str, *options: str) -> subprocess.Popen[bytes]:
+        words = ("-t", topic, "-g", group, *filter(None, options))
+        return begin("consume", *self.servers, *words, home=self.home)
+
+    def asked(self, *words: str) -> Run:
+        """An operator's command, in this process."""
+        return run_here(*words, *self.servers, "--output", "json")
+
+    def rows(self, *words: str) -> Any:
+        return json.loads(self.asked(*words).out)
+
+
+@pytest.fixture(scope="module", params=[MIDDLE, OLD])
+def place(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Place]:
+    version: str = request.param
+    have_here(partial(java_cache.jars, version))
+    folder = tmp_path_factory.mktemp("release")
+    with JavaCluster(folder, version=version) as cluster:
+        yield Place(version, cluster, folder / "home")
+
+
+oldest = pytest.mark.parametrize("place", [OLD], indirect=True)
+"""What is tried with 5.5.0 elsewhere, and takes long: with the release that differs most."""
+
+
+def bodies(done: Done) -> list[str]:
+    return sorted(line["body"] for line in done.lines)
+
+
+def test_what_is_sent_in_every_way_comes_to_every_kind_of_consumer(place: Place) -> None:
+    topic, group = place.topic("every"), unique("g")
+    ways = {
+        "plain": ["--tls", "--insecure"],
+        "batch": ["--batch", "2", "--tag", "B"],
+        "oneway": ["--oneway"],
+        "ordered": ["--order-key", "k", "-p", "a=2"],
+        "delayed": ["--delay-level", "1"],
+        "committed": ["--transaction", "commit"],
+        "rolled-back": ["--transaction", "rollback"],
+    }
+    sending = {way: place.producing(topic, *options) for way, options in ways.items()}
+    sent = {way: end(one, f"{way} 1\n{way} 2\n".encode()) for way, one in sending.items()}
+    assert dict.fromkeys(ways, (0, 2, "")) == {
+        way: (one.status, len(one.lines), one.complaint) for way, one in sent.items()
+    }
+    everything = sorted(f"{way} {at}" for way in ways if way != "rolled-back" for at in (1, 2))
+    all_of_it = ("--from", "first", "--count", "12", "--timeout", "60")
+    wanted: dict[str, tuple[tuple[str, ...], list[str]]] = {
+        **{kind: ((kind, *all_of_it), everything) for kind in KINDS},
+        "tls": (("--insecure", *all_of_it), everything),
+        "time": (("--from", "1000", *all_of_it[2:]), everything),
+        "last": (("--from", "last", "--timeout", "5"), []),
+        "pull-last": (("--pull", "--from", "last", "--timeout", "5"), []),
+        "tag": (("--filter", "B", "--count", "2", *all_of_it[:2]), ["batch 1", "batch 2"]),
+        "sql": (("--filter", "sql: a = 2", "--count", "2", *all_of_it[:2]), ["ordered 1", "ordered 2"]),
+    }  # fmt: skip
+    if place.version != OLD:
+        wanted["--pop"] = (("--pop", *all_of_it), everything)
+
+    found: dict[str, Done] = {}
+    names = iter(wanted)
+    while some := list(islice(names, 6)):
+        running = {
+            name: place.consuming(topic, f"{group}{name}", *wanted[name][0]) for name in some
+        }
+        found |= {name: end(process) for name, process in running.items()}
+
+    assert {name: (0, "", texts) for name, (_, texts) in wanted.items()} == {
+        name: (one.status, one.complaint, bodies(one)) for name, one in found.items()
+    }
+    told = {line["msgId"] for way in ways for line in sent[way].lines}
+    told -= {line["msgId"] for line in sent["rolled-back"].lines}
+    if place.version == MIDDLE:  # gives each message of a batch the key of the batch
+        told -= {line["msgId"] for line in sent["batch"].lines}
+    assert told <= {line["msgId"] for line in found[""].lines}
+    _look(place, topic, group)
+
+
+def _look(place: Place, topic: str, group: str) -> None:
+    """What operators are told of a topic with twelve messages, and of the cluster."""
+    stats = place.rows("topicStatus", "-t", topic)
+    assert sum(row["maxOffset"] - row["minOffset"] for row in stats) == 12
+    progress = place.rows("consumerProgress", "-g", group)
+    assert all(row["inflight"] is None or row["inflight"] >= 0 for row in progress), progress
+    (broker,) = place.rows("clusterList")
+    version = f"V{place.version.replace('.', '_')}"
+    assert (broker["addr"], broker["version"]) == (place.cluster.master.address, version)
+    server, *others = place.rows("doctor", "-t", topic)
+    assert {"ok"} == {row["status"] for row in (server, *others)}
+    assert server["finding"] == f"answers, {version}"
+    missing = place.asked("queryCq", "-t", topic, "-q", "99", "-i", "0")
+    assert (1, 1) == (missing.status, missing.complaint.count("\n")), missing
+
+
+@oldest
+def test_pops_are_refused_by_brokers_that_know_none(place: Place) -> None:
+    refused = end(place.consuming("TBW102", unique("g"), "--pop"))
+
+    assert (1, b"", 1) == (refused.status, refused.out, refused.complaint.count("\n"))
+    assert "REQUEST_CODE_NOT_SUPPORTED" in refused.complaint
+
+
+@oldest
+def test_a_group_that_was_terminated_goes_on_behind_what_it_has_printed(place: Place) -> None:
+    topic, group = place.topic("term"), unique("g")
+    assert run("produce", *place.servers, "-t", topic, "--count", "40").status == 0
+
+    first: dict[str, Done] = {}
+    running = {
+        kind: place.consuming(topic, group + kind, kind, "--from", "first", "--filter", "*")
+        for kind in KINDS
+    }
+    for kind, process in running.items():
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        process.send_signal(signal.SIGTERM)
+        rest = process.stdout.read()  # of what is buffered here too
+        process.wait()
+        complaint = process.stderr.read().decode() if process.stderr else ""
+        first[kind] = Done(process.returncode, line + rest, complaint)
+    assert dict.fromkeys(KINDS, (0, "")) == {
+        kind: (one.status, one.complaint) for kind, one in first.items()
+    }
+
+    left = {kind: 40 - len(one.lines) for kind, one in first.items()}
+    run("produce", *place.servers, "-t", topic, given=b"one more\n")
+    running = {
+        kind: place.consuming(
+            topic, group + kind, kind, "--count", str(left[kind] + 1), "--timeout", "60"
+        )
+        for kind in KINDS
+    }
+    second = {kind: end(process) for kind, process in running.items()}
+
+    for kind in KINDS:
+        assert (0, "") == (second[kind].status, second[kind].complaint), kind
+        both = bodies(first[kind]) + bodies(second[kind])
+        assert (41, 41) == (len(both), len(set(both))), kind
+
+
+@oldest
+def test_first_deliveries_that_fail_come_again(place: Place) -> None:
+    topic, group = place.topic("again"), unique("g")
+    assert run("produce", *place.servers, "-t", topic, given=b"x\n").status == 0
+    options = ("--fail-first", "--from", "first", "--count", "2", "--timeout", "120")
+
+    running = [place.consuming(topic, group + kind, kind, *options) for kind in ("", "--orderly")]
+
+    for process in running:
+        done = end(process)
+        assert (0, "") == (done.status, done.complaint)
+        seen = [(line["body"], line["reconsumeTimes"], line["topic"]) for line in done.lines]
+        assert [("x", 0, topic), ("x", 1, topic)] == seen
+
+
+@oldest
+def test_what_was_acknowledged_is_there_after_a_broker_was_killed_and_all_else_is_told(
+    place: Place,
+) -> None:
+    """It starts the broker again, for whatever runs next."""
+    topic, group = place.topic("killed"), unique("g")
+    process = place.producing(topic, "--in-flight", "4")
+    assert process.stdin is not None
+    assert process.stdout is not None
+    lines = [b""]
+    for number in range(1, 101):
+        process.stdin.write(b"%d\n" % number)
+        process.stdin.flush()
+        lines.append(process.stdout.readline())
+    place.cluster.master.kill()
+    process.stdin.write(b"".join(b"%d\n" % number for number in range(101, 301)))
+    done = end(process)
+    whole = Done(done.status, b"".join(lines) + done.out, done.complaint)
+    place.cluster.master.start()
+    place.cluster.master.wait_registered(place.cluster.name_server.port)
+    acknowledged = {line["msgId"] for line in whole.lines if line["status"] == "SEND_OK"}
+    got = end(
+        place.consuming(
+            topic, group, "--from", "first", "--count", str(len(acknowledged)), "--timeout", "60"
+        )
+    )
+
+    assert (3, 1) == (whole.status, whole.complaint.count("\n")), whole.complaint
+    assert "message 101: " in whole.complaint
+    told = re.search(
+        r"; no acknowledgement either of 102-(\d+); none from (\d+) on", whole.complaint
+    )
+    assert told, whole.complaint
+    assert int(told[1]) + 1 == int(told[2])
+    assert len(acknowledged) == 100
+    assert acknowledged <= {line["msgId"] for line in got.lines}

@@ -1,0 +1,104 @@
+"""``python -m tests.java.client.client_process``: clients of ours in a process of their own, to be killed.
+
+``half NAMESRV TOPIC GROUP BODY`` sends a half message, prints ``half`` and leaves its transaction open.  ``note NAMESRV TOPIC`` with
+``GROUP MODE FILE`` any number of times consumes; MODE is ``orderly`` or ``concurrently``.  It prints its client id, and before a
+message counts as handled, the time in milliseconds, its queue id and offset are a line of FILE (as ``note`` of ``Peer.java``).
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import trio
+
+from rocketwire.client import (
+    ConsumeOrderlyStatus,
+    LocalTransactionState,
+    Message,
+    PushConsumerConfig,
+    open_client,
+    open_producer,
+    open_push_consumer,
+)
+from rocketwire.messages.enums import ConsumeFromWhere
+from tests.java.client.settings import PATIENCE, patient
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Sequence
+
+    from rocketwire.client import PushConsumer, SendResult
+    from rocketwire.client.instance.instance import ClientInstance
+    from rocketwire.wire.message.stored import StoredMessage
+
+FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+
+
+def say(line: str) -> None:
+    """Tell whoever started this."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+@asynccontextmanager
+async def noting(
+    client: ClientInstance, topic: str, group: str, mode: str, file: Path
+) -> AsyncGenerator[PushConsumer]:
+    """A consumer that writes down what it gets."""
+    with file.open("a") as lines:
+
+        def note(messages: Sequence[StoredMessage]) -> None:
+            for one in messages:
+                print(time.time_ns() // 1_000_000, one.queue_id, one.queue_offset, file=lines)
+            lines.flush()
+
+        async def concurrently(messages: Sequence[StoredMessage], _: object) -> None:
+            note(messages)
+
+        async def orderly(messages: Sequence[StoredMessage], _: object) -> ConsumeOrderlyStatus:
+            note(messages)
+            return ConsumeOrderlyStatus.SUCCESS
+
+        async with open_push_consumer(
+            client,
+            group,
+            {topic: "*"},
+            concurrently if mode == "concurrently" else None,
+            orderly_listener=orderly if mode == "orderly" else None,
+            config=FIRST,
+        ) as consumer:
+            yield consumer
+
+
+async def note(name_server: str, topic: str, *groups: str) -> None:
+    """Consume for ever."""
+    async with (
+        open_client(patient(namesrv_addr=name_server)) as client,
+        AsyncExitStack() as all_,
+    ):
+        for at in range(0, len(groups), 3):
+            group, mode, file = groups[at : at + 3]
+            await all_.enter_async_context(noting(client, topic, group, mode, Path(file)))
+        say(client.client_id)
+        await trio.sleep_forever()
+
+
+async def half(name_server: str, topic: str, group: str, body: str) -> None:
+    """Begin a transaction and never end it."""
+
+    async def execute(_message: Message, _result: SendResult) -> LocalTransactionState:
+        say("half")
+        await trio.sleep_forever()
+        raise AssertionError
+
+    async with open_producer(patient(namesrv_addr=name_server), group) as producer:
+        await producer.send_in_transaction(Message(topic, body.encode()), execute, within=PATIENCE)
+
+
+if __name__ == "__main__":
+    verb, *words = sys.argv[1:]
+    trio.run(partial(note if verb == "note" else half, *words))

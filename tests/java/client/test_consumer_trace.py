@@ -1,0 +1,168 @@
+"""What consumers record in the trace topic, as mqadmin shows it and Java's decoder reads it (case P33)."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from rocketwire.client import (
+    ConsumeConcurrentlyStatus,
+    PopConsumerConfig,
+    PushConsumerConfig,
+    open_client,
+    open_pop_consumer,
+    open_push_consumer,
+)
+from rocketwire.client.producer.trace import TRACE_TOPIC
+from rocketwire.messages.enums import ConsumeFromWhere
+from tests.java.client.messages import create_topic, eventually, numbered, send, unique, until
+from tests.java.client.settings import patient
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from contextlib import AbstractAsyncContextManager
+
+    from rocketwire.client import ClientInstance
+    from rocketwire.wire.message.stored import StoredMessage
+    from tests.support.java.cluster import JavaCluster
+    from tests.support.java.peers import JavaPeer, TraceFields
+
+
+TRACED = PushConsumerConfig(
+    enable_trace=True, consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET
+)
+
+
+@pytest.fixture
+async def client(java_cluster: JavaCluster) -> AsyncGenerator[ClientInstance]:
+    async with open_client(patient(namesrv_addr=java_cluster.address)) as opened:
+        yield opened
+
+
+class Handler:
+    """Keeps what it is given, and fails the first time on the bodies in ``failing``."""
+
+    def __init__(self, *failing: bytes) -> None:
+        self.messages: list[StoredMessage] = []
+        self._failing = set(failing)
+
+    async def __call__(self, messages: Any, *_: object) -> None:
+        await trio.lowlevel.checkpoint()
+        given: list[StoredMessage] = messages if isinstance(messages, list) else [messages]  # pyright: ignore[reportUnknownVariableType]
+        self.messages += given
+        for message in given:
+            if message.body in self._failing:
+                self._failing.discard(message.body or b"")
+                raise ValueError("on purpose")
+
+
+def consumer(
+    flavour: str, client: ClientInstance, group: str, topic: str, handler: Handler
+) -> AbstractAsyncContextManager[object]:
+    if flavour == "pop":
+        config = PopConsumerConfig(enable_trace=True)
+        return open_pop_consumer(client, group, {topic: "*"}, handler, config=config)
+    if flavour == "orderly":
+        return open_push_consumer(
+            client, group, {topic: "*"}, orderly_listener=handler, config=TRACED
+        )
+    return open_push_consumer(client, group, {topic: "*"}, handler, config=TRACED)
+
+
+@pytest.mark.parametrize("flavour", ["concurrent", "orderly", "pop"])
+async def test_java_reads_what_came_of_each_message(
+    flavour: str, client: ClientInstance, java_cluster: JavaCluster, java_peer: JavaPeer
+) -> None:
+    topic, group = await create_topic(client, unique("traced"), queues=1), unique("readers")
+    await send(client, topic, [b"good", b"bad"], queue_id=0)
+    handler = Handler(b"bad")
+    async with consumer(flavour, client, group, topic, handler):
+        await until(lambda: {one.body for one in handler.messages} == {b"good", b"bad"})
+    good, bad = (
+        next(one.msg_id for one in handler.messages if one.body == body)
+        for body in (b"good", b"bad")
+    )
+
+    before, after = await records(client, java_peer, group, good)
+    assert (before.kind, after.kind) == ("SubBefore", "SubAfter")
+    assert before.request_id == after.request_id
+    assert len(before.request_id) == 32
+    assert (before.region, before.retry_times, before.keys) == ("DefaultRegion", "0", "good")
+    assert (after.is_success, after.context_code, after.keys) == ("true", "0", "good")
+    assert int(before.timestamp) <= int(after.timestamp)
+    _, failed, *_ = await records(client, java_peer, group, bad)
+    assert (failed.is_success, failed.context_code) == ("false", "2")
+    assert await shown(java_cluster, java_peer, group, good) == ["success"]
+    assert "failed" in await shown(java_cluster, java_peer, group, bad)
+
+
+async def test_a_batch_of_which_some_come_back_has_a_record_of_each(
+    client: ClientInstance, java_peer: JavaPeer
+) -> None:
+    topic, group = await create_topic(client, unique("traced"), queues=1), unique("readers")
+    await send(client, topic, numbered(3), queue_id=0)
+    config = PushConsumerConfig(
+        enable_trace=True,
+        consume_message_batch_max_size=3,
+        consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET,
+    )
+    batches: list[list[str]] = []
+
+    async def first_only(messages: list[StoredMessage], context: object) -> object:
+        await trio.lowlevel.checkpoint()
+        batches.append([one.msg_id for one in messages])
+        if len(batches[-1]) == 3:
+            context.ack_index = 0  # type: ignore[attr-defined]
+        return ConsumeConcurrentlyStatus.CONSUME_SUCCESS
+
+    async with open_push_consumer(client, group, {topic: "*"}, first_only, config=config):  # type: ignore[arg-type]
+        await until(lambda: bool(batches) and len(batches[0]) == 3)
+
+    outcomes: list[tuple[str, str]] = []
+    requests: set[str] = set()
+    for msg_id in batches[0]:
+        before, after, *_ = await records(client, java_peer, group, msg_id)
+        outcomes.append((after.is_success, after.context_code))
+        requests |= {before.request_id, after.request_id}
+    assert outcomes == [("true", "0"), ("false", "4"), ("false", "4")]
+    assert len(requests) == 1
+
+
+async def records(
+    client: ClientInstance, java_peer: JavaPeer, group: str, msg_id: str
+) -> list[TraceFields]:
+    """The records of a group about a message, the first of before and then that of after, as Java decodes them."""
+    decoded: list[TraceFields] = []
+
+    async def are_there() -> bool:
+        from rocketwire.client.admin import open_admin
+
+        decoded.clear()
+        async with open_admin(client) as admin:
+            for message in await admin.messages.by_key(TRACE_TOPIC, msg_id):
+                decoded.extend(java_peer.traces(message.body or b""))
+        decoded[:] = [one for one in decoded if one.msg_id == msg_id and one.group in (group, "")]
+        return {one.kind for one in decoded} >= {"SubBefore", "SubAfter"}
+
+    await eventually(are_there)
+    return sorted(decoded, key=lambda one: (int(one.timestamp), one.kind != "SubBefore"))
+
+
+async def shown(
+    java_cluster: JavaCluster, java_peer: JavaPeer, group: str, msg_id: str
+) -> list[str]:
+    """The results that mqadmin's queryMsgTraceById shows of a group."""
+    lines: list[list[str]] = []
+
+    async def are_there() -> bool:
+        line = f"queryMsgTraceById -i {msg_id}"
+        ask = partial(java_peer.admin, java_cluster.address, line)
+        out = (await trio.to_thread.run_sync(ask)).out
+        lines[:] = [one.split() for one in out.splitlines() if one.startswith("Sub")]
+        return any(one[1] == group for one in lines)
+
+    await eventually(are_there)
+    return [one[-1] for one in lines if one[1] == group]

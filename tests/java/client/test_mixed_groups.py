@@ -1,0 +1,187 @@
+"""Two consumers of Java's and two of ours in one group: who has which queue, and what becomes of messages when members die."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+import trio
+
+from rocketwire.client import Message, open_client, open_producer
+from rocketwire.codes import RequestCode
+from tests.java.client.client_process import noting
+from tests.java.client.messages import create_topic, eventually, unique
+from tests.java.client.settings import PATIENCE, patient, patient_producer
+from tests.support.java.peers import JavaPeer
+from tests.support.programs import OurProgram
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from rocketwire.client import ClientInstance, Producer
+    from tests.support.java.cluster import JavaCluster
+
+
+QUEUES = 8
+MODES = ("concurrently", "orderly")
+SHORT_LOCKS = ["-Drocketmq.broker.rebalance.lockMaxLiveTime=4000"]
+"""A lock of a member that died is free after this, instead of a minute."""
+
+
+class Noted(NamedTuple):
+    """One delivery."""
+
+    millis: int
+    queue_id: int
+    offset: int
+    member: str
+
+
+class Group(NamedTuple):
+    """A group and where its members write down what they get."""
+
+    name: str
+    mode: str
+    folder: Path
+
+    def file(self, member: str) -> Path:
+        return self.folder / f"{self.mode}-{member}.txt"
+
+    def noted(self) -> list[Noted]:
+        """All deliveries, in the order of time."""
+        found: list[Noted] = []
+        for file in self.folder.glob(f"{self.mode}-*.txt"):
+            for line in file.read_text().splitlines():
+                millis, queue_id, offset = map(int, line.split())
+                found.append(Noted(millis, queue_id, offset, file.stem))
+        return sorted(found)
+
+
+class World:
+    """A topic that is sent to all the time, and those who consume it."""
+
+    def __init__(
+        self, client: ClientInstance, broker: str, topic: str, groups: tuple[Group, ...]
+    ) -> None:
+        self.client = client
+        self.broker = broker
+        self.topic = topic
+        self.groups = groups
+        self.sent: set[tuple[int, int]] = set()
+
+    async def send(self, producer: Producer) -> None:
+        """Send until cancelled, to all queues in turn."""
+        while True:
+            result = await producer.send(Message(self.topic, b"x"), within=PATIENCE)
+            self.sent.add((result.message_queue.queue_id, result.queue_offset))
+            await trio.sleep(0.01)
+
+    async def _owned(self, group: str) -> list[list[int]]:
+        """The queues of each member, as it tells itself."""
+        owned: list[list[int]] = []
+        for client_id in await self.client.brokers.consumer_ids(self.broker, group):
+            fields = {"consumerGroup": group, "clientId": client_id}
+            told = await self.client.brokers.call(
+                self.broker, RequestCode.GET_CONSUMER_RUNNING_INFO, fields, within=PATIENCE
+            )
+            queues = [q.queue_id for q in told.body.mq_table or () if q.topic == self.topic]
+            owned.append(queues)
+        return owned
+
+    async def until_shared_by(self, members: int) -> None:
+        """Wait until every queue of both groups is owned once, by so many members that all have some."""
+
+        async def is_shared() -> bool:
+            for group in self.groups:
+                owned = await self._owned(group.name)
+                everything = sorted(queue for queues in owned for queue in queues)
+                if len(owned) != members or everything != list(range(QUEUES)) or not all(owned):
+                    return False
+            return True
+
+        await eventually(is_shared, 180)
+
+    async def until_all_is_consumed(self) -> None:
+        """Wait until every message that was sent is noted in both groups."""
+
+        async def is_consumed() -> bool:
+            return all(
+                {(one.queue_id, one.offset) for one in group.noted()} >= self.sent
+                for group in self.groups
+            )
+
+        await eventually(is_consumed)
+
+
+def check_duplicates(noted: list[Noted]) -> None:
+    """What came to a member twice was another's queue in between: the queue has moved, and has come back with what was not committed."""
+    newest: dict[int, str] = {}
+    moves, times = Counter[int](), Counter[tuple[int, int, int]]()
+    for one in noted:
+        moves[one.queue_id] += newest.get(one.queue_id) != one.member
+        newest[one.queue_id] = one.member
+        times[one.queue_id, one.offset, moves[one.queue_id]] += 1
+    assert [one for one, count in times.items() if count > 1] == []
+
+
+def check_order(noted: list[Noted]) -> None:
+    """In each queue nothing was new that stands before what was known already."""
+    newest: dict[int, int] = {}
+    for one in noted:
+        if one.offset > newest.get(one.queue_id, -1):
+            assert one.offset == newest.get(one.queue_id, -1) + 1, one
+            newest[one.queue_id] = one.offset
+
+
+async def test_every_queue_has_one_owner_and_nothing_is_lost_when_members_join_leave_and_die(
+    java_cluster: JavaCluster, java_peer: JavaPeer, tmp_path: Path
+) -> None:
+    broker = java_cluster.broker("broker-mixed", jvm=SHORT_LOCKS)
+    address = java_cluster.address
+    groups = tuple(Group(unique(mode), mode, tmp_path) for mode in MODES)
+    names = {group: unique("java") for group in groups}
+    in_thread = trio.to_thread.run_sync
+
+    async def join(java: JavaPeer, topic: str, group: Group, name: str) -> None:
+        words = ("note", address, topic, group.name, name, group.mode, group.file(name))
+        await in_thread(lambda: java.call(*words))
+
+    config = patient(namesrv_addr=address)
+    async with open_client(config) as operator, open_client(config) as client:
+        topic = await create_topic(operator, unique("mixed"), queues=QUEUES, broker=broker.name)
+        world = World(operator, broker.address, topic, groups)
+        ours = [word for one in groups for word in (one.name, one.mode, one.file("killed-ours"))]
+        dying_java = await in_thread(JavaPeer, tmp_path / "java")
+        with (
+            dying_java,
+            OurProgram(
+                tmp_path / "ours", "tests.java.client.client_process", "note", address, topic, *ours
+            ) as dying,
+        ):
+            async with (
+                open_producer(operator, unique("p"), patient_producer()) as producer,
+                noting(client, topic, groups[0].name, MODES[0], groups[0].file("ours")),
+                noting(client, topic, groups[1].name, MODES[1], groups[1].file("ours")),
+                trio.open_nursery() as nursery,
+            ):
+                nursery.start_soon(world.send, producer)
+                for group in groups:
+                    await join(java_peer, topic, group, names[group])
+                    await join(dying_java, topic, group, "killed-java")
+                await in_thread(dying.line)
+                await world.until_shared_by(4)
+                dying_java.__exit__()
+                await world.until_shared_by(3)
+                dying.kill()
+                await world.until_shared_by(2)
+                for group in groups:
+                    await in_thread(java_peer.close, names[group])
+                await world.until_shared_by(1)
+                nursery.cancel_scope.cancel()
+                with trio.CancelScope(shield=True):
+                    await world.until_all_is_consumed()
+
+    for group in groups:
+        check_duplicates(group.noted())
+    check_order(groups[1].noted())
+    assert len(world.sent) > 100

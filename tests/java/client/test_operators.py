@@ -1,0 +1,125 @@
+"""Cases C30 to C32, A15 and A16: what operators see of a consumer, and have it do, with Java's mqadmin."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client import open_client
+from rocketwire.client.consumer.config import ConsumeConcurrentlyContext, PushConsumerConfig
+from rocketwire.client.consumer.push.push_consumer import open_push_consumer
+from rocketwire.messages.enums import ConsumeFromWhere
+from tests.java.client.messages import create_topic, eventually, numbered, send, unique, until
+from tests.java.client.settings import patient
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire.wire.message.stored import StoredMessage
+    from tests.support.java.cluster import JavaCluster
+    from tests.support.java.peers import JavaPeer
+
+
+FIRST = PushConsumerConfig(consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET)
+
+
+async def test_c31_c32_a15_a16_mqadmin_sees_the_consumer_and_has_it_consume_one_message(
+    java_cluster: JavaCluster, java_peer: JavaPeer
+) -> None:
+    seen: list[StoredMessage] = []
+
+    async def listen(
+        messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
+    ) -> None:
+        del context
+        seen.extend(messages)
+
+    async def admin(line: str) -> str:
+        output = await trio.to_thread.run_sync(java_peer.admin, java_cluster.address, line)
+        return output.out + output.err
+
+    group = unique("g")
+    config = patient(namesrv_addr=java_cluster.address, persist_consumer_offset_interval=0.5)
+    async with open_client(config) as client:
+        topic = await create_topic(client, unique("c31"))
+        await send(
+            client, topic, numbered(3), queue_id=0, UNIQ_KEY="AC1100010000000000000000000000AB"
+        )
+        async with open_push_consumer(client, group, {topic: "*"}, listen, config=FIRST):
+            await until(lambda: len(seen) == 3)
+            connection = await admin(f"consumerConnection -g {group}")
+            status = await admin(f"consumerStatus -g {group} -i {client.client_id}")
+            progress = ""
+
+            async def is_in_progress() -> bool:
+                nonlocal progress
+                progress = await admin(f"consumerProgress -g {group} -s true")
+                return topic in progress and "127.0.0.1" in progress
+
+            await eventually(is_in_progress)
+            direct = await admin(
+                f"queryMsgById -i {seen[0].offset_msg_id} -g {group} -d {client.client_id} -t {topic}"
+            )
+
+        async def is_gone() -> bool:
+            return "not online" in await admin(f"consumerConnection -g {group}")
+
+        await eventually(is_gone)
+
+    assert "PYTHON" in connection
+    assert client.client_id in connection
+    assert "CONSUME_PASSIVELY" in connection
+    assert topic in status
+    assert "PROP_CONSUMER_START_TIMESTAMP" in status
+    assert "Consume Diff Total: 0" in progress
+    assert "CR_SUCCESS" in direct
+    assert [one.body for one in seen] == [b"0", b"1", b"2", b"0"]
+
+
+@pytest.mark.parametrize("by_broker", [False, True], ids=["told-by-220", "told-by-pulls"])
+async def test_c30_an_operator_resets_the_offsets_of_a_running_consumer(
+    java_cluster: JavaCluster, java_peer: JavaPeer, by_broker: bool
+) -> None:
+    seen: list[bytes | None] = []
+
+    async def listen(
+        messages: Sequence[StoredMessage], context: ConsumeConcurrentlyContext
+    ) -> None:
+        del context
+        seen.extend(message.body for message in messages)
+
+    async def admin(line: str) -> str:
+        output = await trio.to_thread.run_sync(java_peer.admin, java_cluster.address, line)
+        return output.out + output.err
+
+    async def set_server_side(on: bool) -> None:
+        where = f"-b {java_cluster.master.address} -k useServerSideResetOffset"
+        await admin(f"updateBrokerConfig {where} -v {str(on).lower()}")
+
+    group = unique("g")
+    config = patient(namesrv_addr=java_cluster.address, persist_consumer_offset_interval=0.5)
+    async with open_client(config) as client:
+        topic = await create_topic(client, unique("c30"), queues=1)
+        await send(client, topic, numbered(3), queue_id=0)
+        async with open_push_consumer(
+            client, group, {topic: "*"}, listen, config=FIRST
+        ) as consumer:
+            await until(lambda: seen == numbered(3))
+            (queue,) = [one for one in consumer.assigned if one.topic == topic]
+
+            async def is_committed() -> bool:
+                address = await client.master("broker-a")
+                return await client.brokers.consumer_offset(address, group, queue) == 3
+
+            await eventually(is_committed)
+            try:
+                await set_server_side(by_broker)
+                told = await admin(f"resetOffsetByTime -g {group} -t {topic} -s 0")
+            finally:
+                await set_server_side(True)
+            assert "broker-a" in told
+            await until(lambda: len(seen) >= 6)
+
+    assert seen[:6] == numbered(3) * 2

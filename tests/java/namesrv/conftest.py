@@ -1,0 +1,84 @@
+"""Peers that the interop tests share: starting a JVM costs seconds of a core, so as few as can be are started."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.java import cache as java_cache
+from tests.support.java import class_archive
+from tests.support.java.peers import CURRENT, MIDDLE, OLD, JavaBroker, JavaPeer
+from tests.support.java.shared_peers import have_here as have_here
+from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A name server and a broker that has registered with it."""
+
+    server: NameServer
+    broker: JavaBroker
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _end_in_order_on_sigterm() -> Iterator[None]:
+    """Make SIGTERM unwind the fixtures as Ctrl-C does, so that no JVM stays behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    previous = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGTERM, previous)
+
+
+@pytest.fixture(scope="session")
+def java() -> None:
+    """Have the jars here, and our Java compiled."""
+    have_here(
+        partial(java_cache.classes, CURRENT, "Peer.java"),
+        partial(class_archive.record_broker, CURRENT),
+    )
+
+
+@pytest.fixture(scope="session")
+def peer(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaPeer]:
+    """One JVM of 5.5.0 for all clients and mqadmin lines."""
+    with JavaPeer(tmp_path_factory.mktemp("peer")) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def peers(
+    peer: JavaPeer, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Mapping[str, JavaPeer]]:
+    """Release -> one JVM of it for all clients and mqadmin lines."""
+    for release in (MIDDLE, OLD):
+        have_here(
+            partial(java_cache.classes, release, "Peer.java"),
+            partial(class_archive.record_broker, release),
+        )
+    folder = tmp_path_factory.mktemp("peers")
+    with (
+        JavaPeer(folder / MIDDLE, version=MIDDLE) as middle,
+        JavaPeer(folder / OLD, version=OLD) as old,
+    ):
+        yield {CURRENT: peer, MIDDLE: middle, OLD: old}
+
+
+@pytest.fixture(scope="session")
+def cluster(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A name server with the defaults but for its port, and an unmodified 5.5.0 broker; tests leave both running."""
+    folder = tmp_path_factory.mktemp("cluster")
+    server = name_server(DEFAULT_KIND, folder / "namesrv", {"bindAddress": "0.0.0.0"})  # noqa: S104 - the default is the point
+    broker = JavaBroker(folder / "broker", [server.address])
+    with server, broker:
+        broker.wait_registered(server.port)
+        yield Cluster(server, broker)

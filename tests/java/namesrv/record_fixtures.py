@@ -1,0 +1,345 @@
+"""Records the golden packets of ``tests/fixtures/frames`` from real peers: ``python -m tests.java.namesrv.record_fixtures``.
+
+Run it from the root of the checkout, on Linux with Java and Maven; names of scenarios as arguments record these alone.
+Everything happens in a network namespace that has nothing but loopback, so that client and message ids say 127.0.0.1, and
+all paths are relative.  Ports, times and opaque numbers differ from run to run; nothing depends on them.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.java.namesrv.recording import Recorder
+from tests.support import manifest
+from tests.support.java import cache as java_cache
+from tests.support.java.peers import (
+    BINARY_HEADERS,
+    CURRENT,
+    MIDDLE,
+    OLD,
+    JavaBroker,
+    JavaNameServer,
+    JavaPeer,
+)
+from tests.support.processes import wait_until
+from tests.support.tap import Tap, tapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from contextlib import AbstractContextManager
+
+INSIDE = "ROCKETWIRE_RECORDING_INSIDE"
+SECOND_ADDRESS = "127.0.0.2"
+"""What the broker announces: a tap listens there and passes on to the broker's real address."""
+
+NAME_SERVER = "name server"
+BROKER = "broker"
+ADMIN = "mqadmin"
+CLIENT = "client"
+CALLER = "remoting client"
+
+ADMIN_LINES = (
+    "clusterList",
+    "updateTopic -c DefaultCluster -t TopicA -r 4 -w 4",
+    "updateTopic -c DefaultCluster -t TopicOrdered -r 2 -w 2 -o true",
+    "topicList",
+    "topicRoute -t TopicA",
+    "topicRoute -t NoSuchTopic",
+    "topicClusterList -t TopicA",
+    "updateKvConfig -s SPACE -k key -v value",
+    "deleteKvConfig -s SPACE -k key",
+    "wipeWritePerm -b broker-a",
+    "addWritePerm -b broker-a",
+    "getNamesrvConfig",
+    "updateNamesrvConfig -k waitSecondsForService -v 46",
+    "deleteTopic -c DefaultCluster -t TopicOrdered",
+)
+
+# name of the packet, code, how, version ("-": the client's own), body, header fields (None: no extFields)
+CALLS: tuple[tuple[str, int, str, str, str, Mapping[str, str] | None], ...] = (
+    ("kv-put", 100, "sync", "-", "", {"namespace": "SPACE", "key": "key", "value": "value"}),
+    ("kv-put-text", 100, "sync", "-", "", {"namespace": "SPACE", "key": "gr\u00fcn \u4e2d \U0001f600", "value": "a\u0001\"\\/\u2028\u007f"}),
+    ("kv-put-without-key", 100, "sync", "-", "", {"namespace": "SPACE"}),
+    ("kv-get", 101, "sync", "-", "", {"namespace": "SPACE", "key": "key"}),
+    ("kv-get-missing", 101, "sync", "-", "", {"namespace": "SPACE", "key": "none"}),
+    ("kv-list", 219, "sync", "-", "", {"namespace": "SPACE"}),
+    ("kv-list-missing", 219, "sync", "-", "", {"namespace": "NONE"}),
+    ("kv-delete", 102, "sync", "-", "", {"namespace": "SPACE", "key": "key"}),
+    ("kv-delete-missing", 102, "sync", "-", "", {"namespace": "NONE", "key": "none"}),
+    ("route-standard", 105, "sync", "-", "", {"topic": "TBW102"}),
+    ("route-integer-keys", 105, "sync", "400", "", {"topic": "TBW102"}),
+    ("route-standard-asked-for", 105, "sync", "400", "", {"topic": "TBW102", "acceptStandardJsonOnly": "true"}),
+    ("route-missing", 105, "sync", "-", "", {"topic": "NoSuchTopic"}),
+    ("route-without-topic", 105, "sync", "-", "", None),
+    ("cluster-info", 106, "sync", "-", "", None),
+    ("topics", 206, "sync", "-", "", None),
+    ("topics-of-cluster", 224, "sync", "-", "", {"cluster": "DefaultCluster"}),
+    ("topics-of-missing-cluster", 224, "sync", "-", "", {"cluster": "NoSuchCluster"}),
+    ("system-topics", 304, "sync", "-", "", None),
+    ("unit-topics", 311, "sync", "-", "", None),
+    ("unit-sub-topics", 312, "sync", "-", "", None),
+    ("unit-sub-ununit-topics", 313, "sync", "-", "", None),
+    ("wipe-write-perm", 205, "sync", "-", "", {"brokerName": "broker-a"}),
+    ("wipe-write-perm-missing", 205, "sync", "-", "", {"brokerName": "no-such-broker"}),
+    ("delete-topic", 216, "sync", "-", "", {"topic": "TopicOfRequest"}),
+    ("update-config", 318, "sync", "-", "waitSecondsForService=47", None),
+    ("update-config-forbidden", 318, "sync", "-", "kvConfigPath=elsewhere", None),
+    ("config", 319, "sync", "-", "", None),
+    ("data-version-unknown-broker", 322, "sync", "-", '{"counter":1,"stateVersion":0,"timestamp":1700000000000}', {"brokerName": "b", "brokerAddr": "127.0.0.1:9", "clusterName": "c", "brokerId": "0"}),
+    ("unregister-unknown-broker", 104, "sync", "-", "", {"brokerName": "b", "brokerAddr": "127.0.0.1:9", "clusterName": "c", "brokerId": "0"}),
+    ("unregister-oneway", 104, "oneway", "-", "", {"brokerName": "b", "brokerAddr": "127.0.0.1:9", "clusterName": "c", "brokerId": "0"}),
+    ("register-bad-checksum", 103, "sync", "-", "{}", {"brokerName": "b", "brokerAddr": "127.0.0.1:9", "clusterName": "c", "brokerId": "0", "haServerAddr": "127.0.0.1:10", "compressed": "false", "bodyCrc32": "1"}),
+)  # fmt: skip
+SINCE_5 = (
+    ("add-write-perm", 327, "sync", "-", "", {"brokerName": "broker-a"}),
+    ("member-group", 901, "sync", "-", "", {"clusterName": "DefaultCluster", "brokerName": "broker-a"}),
+    ("member-group-missing", 901, "sync", "-", "", {"clusterName": "c", "brokerName": "b"}),
+    ("heartbeat", 904, "sync", "-", "", {"clusterName": "DefaultCluster", "brokerAddr": "127.0.0.1:9", "brokerName": "broker-a"}),
+    ("heartbeat-oneway", 904, "oneway", "-", "", {"clusterName": "DefaultCluster", "brokerAddr": "127.0.0.1:9", "brokerName": "broker-a"}),
+    ("register-topic", 217, "sync", "-", '{"queueDatas":[{"brokerName":"broker-a","perm":6,"readQueueNums":4,"topicSysFlag":0,"writeQueueNums":4}]}', {"topic": "TopicOfRequest"}),
+    ("unknown-code", 31999, "sync", "-", "", None),
+)  # fmt: skip
+"""4.9.4 does not know these; to an unknown code it answers nothing at all."""
+
+WHERE_RELEASES_DIFFER = frozenset({
+    "kv-put-text", "kv-put-without-key", "kv-get", "kv-get-missing", "kv-list", "route-standard", "route-integer-keys",
+    "cluster-info", "topics", "member-group", "register-topic", "register-bad-checksum", "unknown-code", "wipe-write-perm",
+})  # fmt: skip
+
+
+def has_seen(tap: Tap, count: int) -> bool:
+    """Whether that many frames have gone through the tap."""
+    return len(tap.frames) >= count
+
+
+def call_all(
+    recorder: Recorder, caller: JavaPeer, tap: Tap, *, current: bool, only: frozenset[str]
+) -> None:
+    """Send the requests of the tables (or ``only`` these) through the tap, and keep each exchange under its name."""
+    chosen = CALLS + (SINCE_5 if current else ())
+    for name, code, way, version, body, fields in chosen:
+        if only and name not in only:
+            continue
+        before = len(tap.frames)
+        words = [tap.address, str(code), way, version, body]
+        answer = caller.line("\t".join(words + [f"{k}={v}" for k, v in (fields or {}).items()]))
+        if answer.startswith("failed"):
+            raise ValueError(f"{name}: {answer}")
+        wanted = 1 if way == "oneway" else 2
+        wait_until(partial(has_seen, tap, before + wanted), name, 5)
+        frames = [frame.data for frame in tap.frames[before:]]
+        recorder.keep(
+            name,
+            (CALLER, NAME_SERVER),
+            "one request",
+            frames[0],
+            frames[1] if wanted == 2 else None,
+        )
+
+
+def use_clients(peer: JavaPeer, address: str) -> None:
+    """Let a producer and a push consumer do their ordinary work."""
+    peer.send(address, "TopicA", "PRODUCERS", range(5))
+    peer.consume(address, "TopicA", "CONSUMERS")
+    peer.received("CONSUMERS", 5)
+    peer.call("oneway", address, "TopicA", "PRODUCERS", "5")
+    peer.received("CONSUMERS", 6)
+    peer.close("CONSUMERS")
+    peer.close("PRODUCERS")
+
+
+def tap_before(broker: JavaBroker) -> AbstractContextManager[Tap]:
+    """Return a tap at the address that the broker announces instead of its own."""
+    port = int(broker.address.rpartition(":")[2])
+    broker.address = f"{SECOND_ADDRESS}:{port}"
+    return tapped(port, SECOND_ADDRESS, port)
+
+
+def record_everything(
+    scratch: Path,
+    recorder: Recorder,
+    *,
+    version: str = CURRENT,
+    jvm: Sequence[str] = (),
+    broker_options: Mapping[str, object] | None = None,
+    only: frozenset[str] = frozenset(),
+) -> None:
+    """One release throughout: registration, mqadmin, single requests, clients at the name server and at the broker."""
+    with ExitStack() as stack:
+        server = JavaNameServer(scratch / "namesrv", version=version, jvm=jvm)
+        stack.enter_context(server)
+        brokers, tools, calls, clients = (
+            stack.enter_context(tapped(server.port)) for _ in range(4)
+        )
+        # 4.9.4 binds every address whatever it is told, so no tap can share its port
+        announced = {} if version == OLD else {"brokerIP1": SECOND_ADDRESS}
+        options = {**announced, **(broker_options or {})}
+        broker = JavaBroker(
+            scratch / "broker", [brokers.address], options, version=version, jvm=jvm
+        )
+        at_broker = stack.enter_context(tap_before(broker)) if announced else None
+        stack.enter_context(broker)
+        broker.wait_registered(server.port)
+        peer = stack.enter_context(JavaPeer(scratch / "peer", version=version, jvm=jvm))
+        for line in ADMIN_LINES[: None if version != OLD else -1]:
+            peer.admin(tools.address, line)
+        caller = stack.enter_context(
+            JavaPeer(scratch / "caller", version=version, jvm=jvm, program="Caller.java")
+        )
+        call_all(recorder, caller, calls, current=version != OLD, only=only)
+        if version != OLD:
+            peer.admin(tools.address, "addWritePerm -b broker-a")
+        before_clients = len(at_broker.frames) if at_broker else 0
+        if version == OLD:
+            peer.admin(tools.address, "updateTopic -c DefaultCluster -t TopicA -r 4 -w 4")
+        use_clients(peer, clients.address)
+        broker.stop(30 if version == OLD else 5)  # 4.9.4 unregisters last, 5.x first
+        recorder.keep_kinds(brokers, (BROKER, NAME_SERVER), "start, topic changes, shutdown")
+        recorder.keep_kinds(tools, (ADMIN, NAME_SERVER), "mqadmin")
+        recorder.keep_kinds(clients, (CLIENT, NAME_SERVER), "producer and push consumer")
+        if at_broker:
+            del at_broker.frames[:before_clients]
+            recorder.keep_kinds(at_broker, (CLIENT, BROKER), "producer and push consumer")
+
+
+def record_acting_master(scratch: Path, recorder: Recorder) -> None:
+    """A group with acting master: heartbeats, member groups, a slave, and the name server's own notice."""
+    server_options = {"supportActingMaster": "true", "notifyMinBrokerIdChanged": "true"}
+    group = {"enableSlaveActingMaster": "true", "totalReplicas": 2}
+    with ExitStack() as stack:
+        server = stack.enter_context(JavaNameServer(scratch / "namesrv", server_options))
+        masters, slaves = (stack.enter_context(tapped(server.port)) for _ in range(2))
+        modern = {**group, "compatibleWithOldNameSrv": "false"}
+        master = JavaBroker(scratch / "master", [masters.address], modern)
+        slave_options = {**group, "brokerRole": "SLAVE", "brokerId": 1, "brokerIP1": SECOND_ADDRESS}
+        slave = JavaBroker(scratch / "slave", [slaves.address], slave_options)
+        at_slave = stack.enter_context(tap_before(slave))
+        for broker in (master, slave):
+            stack.enter_context(broker)
+        master.wait_registered(server.port)
+        slave.wait_registered(server.port, 90)
+        seen = len(slaves.frames)
+        wait_until(lambda: len(slaves.frames) > seen + 6, "the slave's heartbeats")
+        master.stop(8)
+        wait_until(lambda: any(b'"code":905' in frame.data for frame in at_slave.frames), "905", 30)
+        recorder.keep_kinds(masters, (BROKER, NAME_SERVER), "master with acting master, 904")
+        recorder.keep_kinds(slaves, (BROKER, NAME_SERVER), "slave with acting master, 322")
+        recorder.keep_kinds(at_slave, (NAME_SERVER, BROKER), "the master left")
+
+
+def record_odd_registrations(scratch: Path, recorder: Recorder) -> None:
+    """Deflated registrations of 5.5.0, which its own name server refuses; single topics by 217; static topics; order topics."""
+    with ExitStack() as stack:
+        server = stack.enter_context(JavaNameServer(scratch / "namesrv"))
+        deflated, plain, tools = (stack.enter_context(tapped(server.port)) for _ in range(3))
+        options = {"compressedRegister": "true"}
+        deflating = JavaBroker(scratch / "deflating", [deflated.address], options, name="broker-b")
+        with deflating:
+            wait_until(lambda: len(deflated.frames) >= 2, "a refused registration")
+            deflating.stop()
+        single = {"enableSingleTopicRegister": "true"}
+        broker = stack.enter_context(JavaBroker(scratch / "plain", [plain.address], single))
+        broker.wait_registered(server.port)
+        peer = stack.enter_context(JavaPeer(scratch / "peer"))
+        for line in (
+            "updateTopic -c DefaultCluster -t TopicOrdered -r 2 -w 2 -o true",
+            "updateStaticTopic -c DefaultCluster -t TopicStatic -qn 3",
+            "topicRoute -t TopicStatic",
+            "updateTopic -c DefaultCluster -t Delayed -r 1 -w 1 -a +message.type=DELAY",
+        ):
+            peer.admin(tools.address, line)
+        broker.stop()
+        recorder.keep_kinds(deflated, (BROKER, NAME_SERVER), "compressedRegister=true")
+        recorder.keep_kinds(plain, (BROKER, NAME_SERVER), "enableSingleTopicRegister=true")
+        recorder.keep_kinds(tools, (ADMIN, NAME_SERVER), "mqadmin with static topics")
+
+
+Scenario = tuple[str, "Callable[[Path, Recorder], None]"]
+
+SCENARIOS: dict[str, Scenario] = {
+    "5.5.0": ("Apache RocketMQ 5.5.0", record_everything),
+    "5.5.0-binary": (
+        f"Apache RocketMQ 5.5.0 with {BINARY_HEADERS}",
+        lambda scratch, recorder: record_everything(scratch, recorder, jvm=[BINARY_HEADERS]),
+    ),
+    "5.5.0-acting-master": ("Apache RocketMQ 5.5.0", record_acting_master),
+    "5.5.0-odd": ("Apache RocketMQ 5.5.0", record_odd_registrations),
+    "5.3.3": (
+        "Apache RocketMQ 5.3.3",
+        lambda scratch, recorder: record_everything(
+            scratch, recorder, version=MIDDLE, only=WHERE_RELEASES_DIFFER
+        ),
+    ),
+    "4.9.4": (
+        "Apache RocketMQ 4.9.4",
+        lambda scratch, recorder: record_everything(
+            scratch, recorder, version=OLD, broker_options={"compressedRegister": "true"}
+        ),
+    ),
+}
+
+
+def record(names: Sequence[str]) -> None:
+    """Record the named scenarios and replace their files and manifest entries."""
+    with tempfile.TemporaryDirectory() as scratch:
+        home = Path(scratch)
+        with JavaPeer(home / "frames", program="Frames.java") as frames:
+            for name in names:
+                product, scenario = SCENARIOS[name]
+                recorder = Recorder(name, product, frames)
+                scenario(home / name, recorder)
+                entries = recorder.write()
+                replace(name, entries)
+                sys.stderr.write(f"{name}: {len(entries)} packets\n")
+
+
+def replace(folder: str, entries: list[manifest.Entry]) -> None:
+    """Put a scenario's entries into the manifest in place of its earlier ones."""
+    current = manifest.load()
+    expected = f"frames/{folder}/expected.json"
+    kept = [
+        entry
+        for entry in current.get("frame", [])
+        if not str(entry["file"]).startswith(f"frames/{folder}/")
+    ]
+    current["frame"] = kept + entries
+    others = [entry for entry in current.get("expectations", []) if entry["file"] != expected]
+    current["expectations"] = [
+        *others,
+        {
+            "file": expected,
+            "sha256": "",
+            "origin": {"kind": "java-vector", "product": "5.5.0 classes"},
+        },
+    ]
+    manifest.save(current)
+
+
+def main(names: Sequence[str]) -> None:
+    """Fetch what is needed, then do the work in a network namespace of its own."""
+    if INSIDE in os.environ:
+        record(names or list(SCENARIOS))
+        return
+    for version in (CURRENT, MIDDLE, OLD):
+        for program in ("Peer.java", "Caller.java"):
+            java_cache.classes(version, program)
+    java_cache.classes(CURRENT, "Frames.java")
+    user = [] if os.geteuid() == 0 else ["--map-root-user"]
+    inner = [sys.executable, "-m", "tests.java.namesrv.record_fixtures", *names]
+    shell = 'ip link set lo up && exec "$@"'
+    subprocess.run(
+        ["unshare", *user, "--net", "sh", "-c", shell, "sh", *inner],
+        check=True,
+        env={**os.environ, INSIDE: "1"},
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,155 @@
+"""Groups of brokers whose master dies: the slave acts for it until it is back, or is elected in its place.
+
+Where the master comes back, brokers are of 5.3.3: a master of 5.5.0 does not come back once its slave has served a consumer, whatever the name server,
+because it cannot read the offsets that the slave then hands over (integer keys inside a member that it wants to skip).
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import partial
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from tests.support import raw_call
+from tests.support.java.controller import JavaController
+from tests.support.java.peers import MIDDLE, JavaBroker
+from tests.support.name_servers import DEFAULT_KIND, name_server, started
+from tests.support.processes import PeerFailedError, wait_until
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.java.peers import JavaPeer
+
+
+WRITE = 2
+TOPIC = "Replicated"
+LIVELY = {"registerNameServerPeriod": 10_000, "brokerNotActiveTimeoutMillis": 60_000}
+"""They are back soon, and are not taken for dead when a busy machine lets them wait for the usual ten seconds."""
+
+
+class View(NamedTuple):
+    """What the route of the topic says of the group: id -> address, and whether it can be written to."""
+
+    members: dict[str, str]
+    writable: bool
+
+
+def view(port: int) -> View | None:
+    """Ask for the route as clients do; None where there is none."""
+    answer = raw_call.ask(port, raw_call.GET_ROUTEINFO_BY_TOPIC, {"topic": TOPIC})
+    if answer.header["code"] != 0:
+        return None
+    route = json.loads(answer.body)
+    (group,), (queues,) = route["brokerDatas"], route["queueDatas"]
+    return View(group["brokerAddrs"], bool(queues["perm"] & WRITE))
+
+
+def stored(peer: JavaPeer, server: str, broker: JavaBroker) -> str | None:
+    """Where the broker's log ends, by mqadmin."""
+    status = peer.admin(server, f"brokerStatus -b {broker.address}").out
+    found = re.search(r"commitLogMaxOffset\s*: (\d+)", status)
+    return found[1] if found else None
+
+
+def names(file: Path, topic: str) -> bool:
+    """Whether there is such a file and it has that topic."""
+    return file.is_file() and f'"{topic}"' in file.read_text("utf-8")
+
+
+def test_a_slave_acts_for_its_killed_master_and_gives_way_to_it(
+    peer: JavaPeer, tmp_path: Path
+) -> None:
+    options = {"supportActingMaster": "true", "notifyMinBrokerIdChanged": "true"}
+    server = name_server(DEFAULT_KIND, tmp_path / "namesrv", options)
+    group = {
+        "enableSlaveActingMaster": "true",
+        "totalReplicas": 2,
+        "slaveReadEnable": "true",
+        **LIVELY,
+    }
+    as_slave = {**group, "brokerRole": "SLAVE", "brokerId": 1}
+    master = JavaBroker(tmp_path / "master", [server.address], group, version=MIDDLE)
+    slave = JavaBroker(tmp_path / "slave", [server.address], as_slave, version=MIDDLE)
+    slaves_topics = tmp_path / "slave" / "store" / "config" / "topics.json"
+
+    def shows(expected: View) -> bool:
+        return view(server.port) == expected
+
+    with server, started(master, slave):
+        for broker in (master, slave):
+            broker.wait_registered(server.port)
+        peer.admin(server.address, f"updateTopic -b {master.address} -t {TOPIC} -r 2 -w 2")
+        whole = View({"0": master.address, "1": slave.address}, writable=True)
+        wait_until(partial(shows, whole), "the route of both")
+        peer.send(server.address, TOPIC, "group-producers", range(20))
+        wait_until(partial(names, slaves_topics, TOPIC), "the slave knows the topic")
+        ends = stored(peer, server.address, master)
+        wait_until(lambda: stored(peer, server.address, slave) == ends, "replication")
+
+        master.kill()
+        acting = View({"0": slave.address}, writable=False)
+        wait_until(partial(shows, acting), "the slave acts as master")
+        peer.consume(server.address, TOPIC, "group-consumers")
+        from_slave = sorted(set(peer.received("group-consumers", 20)), key=int)
+        with pytest.raises(PeerFailedError):
+            peer.send(server.address, TOPIC, "late-producers", range(1))
+
+        master.start()
+        wait_until(partial(shows, whole), "the master is back")
+        peer.send(server.address, TOPIC, "new-producers", range(20, 40))
+        everything = sorted(set(peer.received("group-consumers", 40)), key=int)
+        for clients in ("group-producers", "late-producers", "new-producers", "group-consumers"):
+            peer.close(clients)
+
+    assert ends is not None
+    assert from_slave == list(map(str, range(20)))
+    assert everything == list(map(str, range(40)))
+
+
+def test_a_slave_that_a_controller_elects_is_the_master_of_the_route(
+    peer: JavaPeer, tmp_path: Path
+) -> None:
+    server = name_server(DEFAULT_KIND, tmp_path / "namesrv")
+    with server, JavaController(tmp_path / "controller") as controller:
+        options = {
+            "enableControllerMode": "true",
+            "controllerAddr": controller.address,
+            "brokerId": -1,
+            **LIVELY,
+        }
+        brokers = [JavaBroker(tmp_path / name, [server.address], options) for name in "ab"]
+
+        def shows_one_of_two() -> bool:
+            route = view(server.port)
+            return route is not None and len(route.members) == 2 and "0" in route.members
+
+        def shows_the_other_alone() -> bool:
+            return view(server.port) == View({"0": other.address}, writable=True)
+
+        with started(*brokers):
+            for broker in brokers:
+                broker.wait_registered(server.port)
+            peer.admin(server.address, f"updateTopic -c DefaultCluster -t {TOPIC} -r 2 -w 2")
+            wait_until(shows_one_of_two, "the route of master and slave")
+            route = view(server.port)
+            assert route is not None
+            (master,) = (broker for broker in brokers if broker.address == route.members["0"])
+            (other,) = (broker for broker in brokers if broker is not master)
+            peer.send(server.address, TOPIC, "elected-producers", range(20))
+            ends = stored(peer, server.address, master)
+            wait_until(lambda: stored(peer, server.address, other) == ends, "replication")
+
+            master.kill()
+            wait_until(shows_the_other_alone, "the other one is elected")
+            # a new one: the first still knows the old route for up to a second
+            peer.send(server.address, TOPIC, "elected-producers-2", range(20, 40))
+            peer.consume(server.address, TOPIC, "elected-consumers")
+            keys = peer.received("elected-consumers", 40)
+            for clients in ("elected-producers", "elected-producers-2", "elected-consumers"):
+                peer.close(clients)
+
+    assert sorted(set(keys), key=int) == list(map(str, range(40)))

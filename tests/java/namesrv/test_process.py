@@ -1,0 +1,189 @@
+"""The name server as a process, beside Java's: arguments, exit statuses, settings, and the files that each leaves for the other."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+from tests.support import raw_call
+from tests.support.java.cache import ROOT
+from tests.support.java.peers import CURRENT, java, prepare, quick_start
+from tests.support.name_servers import name_server
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+CONSOLE = ("-Drmq.logback.configurationFile=rmq.namesrv.logback.xml",)
+"""Log as the launcher of an installation has it, from which -p prints."""
+SECONDS = 300
+
+
+class Ended(NamedTuple):
+    """How a process has ended."""
+
+    status: int
+    out: list[str]
+    err: str
+
+
+def run(command: list[str], folder: Path) -> Ended:
+    home = {"HOME": ".", "ROCKETMQ_HOME": ".", "PYTHONPATH": f"{ROOT}:{ROOT / 'namesrv'}"}
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, **home},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=SECONDS,
+    )
+    chatter = (" |-", "\tat ")
+    lines = [line for line in done.stdout.splitlines() if not any(each in line for each in chatter)]
+    return Ended(done.returncode, lines, done.stderr)
+
+
+def run_both(arguments: list[str], folder: Path) -> tuple[Ended, Ended]:
+    """Run Java's and ours with the same arguments in folders with the same files."""
+    prepare(folder)
+    main = "org.apache.rocketmq.namesrv.NamesrvStartup"
+    theirs = run(java(CURRENT, main, *arguments, jvm=[*quick_start(CURRENT), *CONSOLE]), folder)
+    return theirs, run([sys.executable, "-m", "rocketwire_namesrv", *arguments], folder)
+
+
+@pytest.fixture(autouse=True)
+def _java_is_there(java: None) -> None:
+    """Skip without it."""
+
+
+def items(lines: list[str]) -> list[str]:
+    """What ``-p`` prints, without time."""
+    return [line.partition(" INFO main - ")[2] or line for line in lines]
+
+
+def test_all_settings_are_printed_as_java_prints_them(tmp_path: Path) -> None:
+    (tmp_path / "a.properties").write_text(
+        "listenPort=1234\nenableTopicList=true \nserverWorkerThreads=9x\nunknown=1\n"
+        "bindAddress= ::1 \nwaitSecondsForService=+7\nuseTLS=true\nscanAvailableNameSrv=no\n"
+    )
+
+    theirs, ours = run_both(["-c", "a.properties", "-p"], tmp_path)
+
+    javas = items(theirs.out)
+    printed, more = items(ours.out)[: len(javas)], items(ours.out)[len(javas) :]
+    assert (ours.status, printed) == (theirs.status, javas)
+    assert "enableTopicList=false" in printed
+    assert more
+    assert all(line.startswith("rocketwire.") for line in more)
+
+
+def test_the_help_is_javas_and_more_behind_it(tmp_path: Path) -> None:
+    theirs, ours = run_both(["-hp"], tmp_path)
+
+    assert (ours.status, ours.out[: len(theirs.out)]) == (theirs.status, theirs.out)
+    assert ours.err == theirs.err
+
+
+@pytest.mark.parametrize("arguments", [["--bogus"], ["-c"]])
+def test_the_command_line_is_answered_as_by_java(arguments: list[str], tmp_path: Path) -> None:
+    theirs, ours = run_both(arguments, tmp_path)
+
+    assert (ours.status, ours.out, ours.err) == (theirs.status, theirs.out, theirs.err)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {},
+        {"a.properties": "bad=\\u00zz"},
+        {"a.properties": "listenPort=0\nkvConfigPath=kv.json", "kv.json": "{}"},
+        {"a.properties": "listenPort=0\nkvConfigPath=kv.json", "kv.json": '{"configTable":{'},
+        {"a.properties": "listenPort=98765\n"},
+        {"a.properties": "listenPort=-1\n"},
+        {"a.properties": "listenPort=0\nscanNotActiveBrokerInterval=0\n"},
+    ],
+    ids=[
+        "no file",
+        "malformed file",
+        "empty KV document",
+        "malformed KV document",
+        "no such port",
+        "negative port",
+        "no pause between scans",
+    ],
+)
+def test_a_start_that_fails_ends_with_javas_status(
+    files: Mapping[str, str], tmp_path: Path
+) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+
+    theirs, ours = run_both(["-c", "a.properties"], tmp_path)
+
+    assert (ours.status, ours.out) == (theirs.status, theirs.out)
+    assert ours.status == 255
+    assert {name: (tmp_path / name).read_text() for name in files} == files
+
+
+STRANGE = {
+    "serverChannelMaxIdleTimeSeconds": "-1",
+    "needWaitForService": "true",
+    "waitSecondsForService": "-3",
+    "shutdownWaitTimeSeconds": "-4",
+    "connectTimeoutMillis": "-1",
+    "serverSocketSndBufSize": "-1",
+    "serverSocketRcvBufSize": "-1",
+    "scanNotActiveBrokerInterval": "5s",
+    "enableTopicList": "yes",
+}
+
+
+@pytest.mark.parametrize("kind", ["java", "ours"])
+def test_both_start_with_strange_values_and_do_the_same(kind: str, tmp_path: Path) -> None:
+    with name_server(kind, tmp_path / kind, STRANGE) as server:
+        codes = [
+            raw_call.ask(server.port, code, {"topic": "none", "cluster": "none"}).header["code"]
+            for code in (105, 224, 106)
+        ]
+        shown = raw_call.ask(server.port, 319).body.decode().splitlines()
+
+    assert codes == [17, 1, 0]
+    assert "scanNotActiveBrokerInterval=5000" in shown
+    assert "waitSecondsForService=-3" in shown
+
+
+ITEMS = {
+    ("ORDER_TOPIC_CONFIG", "TopicTest"): "broker-a:4;broker-b:8",
+    ("ns", 'quotes " and \\ and / and <tags>'): "a\tb\u2028c",
+    ("ns", "é漢😀"): "",
+    ("", ""): "null",
+}
+
+
+@pytest.mark.parametrize(("first", "second"), [("java", "ours"), ("ours", "java")])
+def test_the_kv_file_of_one_is_read_by_the_other_and_written_the_same(
+    first: str, second: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "kvConfig.json"
+    options = {"kvConfigPath": f"../{file.name}"}
+    with name_server(first, tmp_path / "first", options) as server:
+        for (namespace, key), value in ITEMS.items():
+            fields = {"namespace": namespace, "key": key, "value": value}
+            assert raw_call.ask(server.port, 100, fields).header["code"] == 0
+    written = file.read_bytes()
+    with name_server(second, tmp_path / "second", options) as server:
+        found = {
+            (namespace, key): raw_call.ask(
+                server.port, 101, {"namespace": namespace, "key": key}
+            ).header["extFields"]
+            for namespace, key in ITEMS
+        }
+        raw_call.ask(server.port, 102, {"namespace": "none", "key": "none"})  # saves in any case
+
+    assert found == {item: {"value": value} for item, value in ITEMS.items()}
+    assert file.read_bytes() == written

@@ -1,0 +1,77 @@
+"""RocketMQ's proxy in cluster mode finds its brokers through us, for clients of both its protocols."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.java.namesrv.conftest import have_here
+from tests.support import raw_call
+from tests.support.java import cache as java_cache
+from tests.support.java.peers import CURRENT
+from tests.support.java.proxy import GRPC_CLIENT, GrpcPeer, JavaProxy
+from tests.support.processes import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.java.namesrv.conftest import Cluster
+    from tests.support.java.peers import JavaPeer
+
+
+ALL_KEYS = list(map(str, range(20)))
+
+
+@pytest.fixture(scope="module")
+def proxy(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaProxy]:
+    """A proxy before the broker of the cluster."""
+    have_here(
+        lambda: java_cache.jars(CURRENT, "proxy.xml"),
+        lambda: java_cache.classes(GRPC_CLIENT, "GrpcPeer.java", "grpc.xml"),
+    )
+    folder = tmp_path_factory.mktemp("proxy")
+    with JavaProxy(folder, [cluster.server.address]) as running:
+        yield running
+
+
+def make_topic(topic: str, cluster: Cluster, peer: JavaPeer) -> None:
+    """Have a new topic at the broker; a proxy remembers for a while that there is none, so it is not asked before."""
+    server, broker = cluster.server, cluster.broker
+    peer.admin(server.address, f"updateTopic -c DefaultCluster -t {topic} -r 2 -w 2")
+    wait_until(lambda: raw_call.routes_to(server.port, topic, broker.address), "its route")
+
+
+def test_clients_of_the_grpc_protocol_send_and_receive_through_a_proxy(
+    cluster: Cluster, peer: JavaPeer, proxy: JavaProxy, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    make_topic("ByGrpc", cluster, peer)
+
+    with GrpcPeer(tmp_path_factory.mktemp("grpc")) as client:
+        client.call("send", proxy.grpc_address, "ByGrpc", 0, 20, seconds=300)
+        words = (proxy.grpc_address, "ByGrpc", "grpc-consumers", 20, 180_000)
+        keys = client.call("receive", *words, seconds=300)
+
+    assert sorted(set(keys), key=int) == ALL_KEYS
+
+
+def test_clients_of_the_remoting_protocol_take_a_proxy_for_their_name_server(
+    cluster: Cluster, peer: JavaPeer, proxy: JavaProxy
+) -> None:
+    make_topic("ByRemoting", cluster, peer)
+
+    peer.send(proxy.remoting_address, "ByRemoting", "proxied-producers", range(20))
+    peer.consume(proxy.remoting_address, "ByRemoting", "proxied-consumers")
+    keys = peer.received("proxied-consumers", 20)
+    peer.close("proxied-producers")
+    peer.close("proxied-consumers")
+
+    assert sorted(set(keys), key=int) == ALL_KEYS
+
+
+def test_the_topic_by_which_proxies_keep_in_touch_is_created(
+    cluster: Cluster, proxy: JavaProxy
+) -> None:
+    port, broker = cluster.server.port, cluster.broker.address
+
+    assert raw_call.routes_to(port, "DefaultHeartBeatSyncerTopic", broker)

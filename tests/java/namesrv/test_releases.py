@@ -1,0 +1,198 @@
+"""Brokers, clients and mqadmin of 5.5.0, 5.3.3 and 4.9.4 together, at a name server of each driver and at Java's.
+
+All three brokers register with all the name servers, so that these can be compared while they know the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support import raw_call
+from tests.support.java.mqadmin_output import comparable
+from tests.support.java.peers import BINARY_HEADERS, RELEASES, JavaBroker, JavaPeer
+from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, started
+from tests.support.processes import PeerFailedError, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+
+DRIVERS = ("reactor", "portable") if DEFAULT_KIND == "ours" else ("java",)
+EVERYWHERE = "Everywhere"
+"""A topic of all three brokers; those of a single one are named after its release."""
+FORGOTTEN_SECONDS = 60.0
+"""Half of what a name server waits for a broker whose connection is still there."""
+EACH = 10
+"""Messages that one producer sends to one topic."""
+
+QUESTIONS = (
+    "clusterList",
+    "topicList",
+    "topicList -c",
+    f"topicRoute -t {EVERYWHERE}-{DRIVERS[0]}",
+    f"topicRoute -t {EVERYWHERE}-{DRIVERS[0]} -l",
+    f"topicClusterList -t {EVERYWHERE}-{DRIVERS[0]}",
+    "topicRoute -t NoSuchTopic",
+    "wipeWritePerm -b broker-4.9.4",
+    "wipeWritePerm -b broker-5.3.3",
+    f"topicRoute -t {EVERYWHERE}-{DRIVERS[0]}",
+    "addWritePerm -b broker-4.9.4",
+    "addWritePerm -b broker-5.3.3",
+    f"topicRoute -t {EVERYWHERE}-{DRIVERS[0]}",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mixed:
+    """Name servers by driver, and ``java``; brokers by release."""
+
+    servers: Mapping[str, NameServer]
+    brokers: Mapping[str, JavaBroker]
+
+    def routed(self, topic: str, release: str) -> bool:
+        """Whether every name server routes the topic to the broker of that release."""
+        address = self.brokers[release].address
+        return all(
+            raw_call.routes_to(server.port, topic, address) for server in self.servers.values()
+        )
+
+
+def topics_of(release: str) -> list[str]:
+    """Topics at the broker of that release: one of its own and one of all brokers, for the clients of each driver."""
+    return [f"{kind}-{driver}" for driver in DRIVERS for kind in (name_of(release), EVERYWHERE)]
+
+
+def name_of(release: str) -> str:
+    return f"Of{release.replace('.', '')}"
+
+
+@pytest.fixture(scope="module")
+def mixed(
+    peers: Mapping[str, JavaPeer], tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Mixed]:
+    """One broker of each release, with topics made by the mqadmin of its release."""
+    folder = tmp_path_factory.mktemp("mixed")
+    kinds = dict.fromkeys(DRIVERS, DEFAULT_KIND) | {"java": "java"}
+    servers = {
+        name: name_server(kind, folder / name, {"rocketwire.driver": name})
+        for name, kind in kinds.items()
+    }
+    addresses = [server.address for server in servers.values()]
+    often = {"registerNameServerPeriod": 10_000}
+    brokers = {
+        release: JavaBroker(
+            folder / release, addresses, often, name=f"broker-{release}", version=release
+        )
+        for release in RELEASES
+    }
+    with started(*servers.values()), started(*brokers.values()):
+        cluster = Mixed(servers, brokers)
+        for release, broker in brokers.items():
+            for server in servers.values():
+                broker.wait_registered(server.port)
+            for topic in topics_of(release):
+                line = f"updateTopic -b {broker.address} -t {topic} -r 2 -w 2"
+                peers[release].admin(addresses[0], line)
+        for release in RELEASES:
+            for topic in topics_of(release):
+                what = f"{topic} is routed to {release}"
+                wait_until(partial(cluster.routed, topic, release), what)
+        yield cluster
+
+
+def exchange(clients: Mapping[str, JavaPeer], address: str, topic: str) -> dict[str, list[str]]:
+    """Let every client send to the topic, and then every one read it; returns the different keys that each received."""
+    for number, producer in enumerate(clients.values()):
+        keys = range(number * EACH, (number + 1) * EACH)
+        producer.send(address, topic, f"{topic}-producers", keys)
+        producer.close(f"{topic}-producers")
+    groups = {release: f"{topic}-{name_of(release)}" for release in clients}
+    for release, consumer in clients.items():
+        consumer.consume(address, topic, groups[release])
+    received: dict[str, list[str]] = {}
+    for release, consumer in clients.items():
+        keys_of = set(consumer.received(groups[release], len(clients) * EACH))
+        received[release] = sorted(keys_of, key=int)
+        consumer.close(groups[release])
+    return received
+
+
+@pytest.mark.parametrize("kind", [*map(name_of, RELEASES), EVERYWHERE])
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_consumers_of_each_release_receive_from_producers_of_each(
+    driver: str, kind: str, mixed: Mixed, peers: Mapping[str, JavaPeer]
+) -> None:
+    address = mixed.servers[driver].address
+
+    received = exchange(peers, address, f"{kind}-{driver}")
+
+    everything = list(map(str, range(len(RELEASES) * EACH)))
+    assert received == dict.fromkeys(RELEASES, everything)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_clients_of_each_release_with_binary_headers_are_served_by_brokers_of_each(
+    release: str, mixed: Mixed, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    address = mixed.servers[DRIVERS[0]].address
+    folder = tmp_path_factory.mktemp("binary")
+    with JavaPeer(folder, version=release, jvm=[BINARY_HEADERS]) as binary:
+        table = binary.admin(address, "clusterList").out
+        received = exchange({release: binary}, address, f"Binary-{name_of(release)}")
+
+    assert all(broker.address in table for broker in mixed.brokers.values())
+    assert received == {release: list(map(str, range(EACH)))}
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_mqadmin_of_each_release_prints_what_it_prints_with_java(
+    driver: str, release: str, mixed: Mixed, peers: Mapping[str, JavaPeer]
+) -> None:
+    mqadmin = peers[release]
+
+    def printed(server: NameServer) -> dict[str, str]:
+        outputs = [mqadmin.admin(server.address, line) for line in QUESTIONS]
+        return {
+            f"{number}: {line}": comparable(output, NAMESRV=server.address)
+            for number, (line, output) in enumerate(zip(QUESTIONS, outputs, strict=True))
+        }
+
+    def is_same() -> bool:  # a broker tells its name servers one after the other what is new
+        told.update(java=printed(mixed.servers["java"]), ours=printed(mixed.servers[driver]))
+        return told["java"] == told["ours"]
+
+    told: dict[str, dict[str, str]] = {}
+    versions = [f"V{each.replace('.', '_')}" for each in RELEASES]
+    mqadmin.cluster_table(mixed.servers["java"].address, *versions)
+    with contextlib.suppress(PeerFailedError):  # the comparison says what differs
+        wait_until(is_same, "the same is printed", 60)
+    assert told["java"] == told["ours"]
+
+
+@pytest.mark.parametrize("release", RELEASES[1:])  # the newest dies in test_survival
+def test_a_broker_of_an_older_release_that_is_killed_leaves_every_route_and_comes_back(
+    release: str, mixed: Mixed
+) -> None:
+    broker, topic = mixed.brokers[release], f"{EVERYWHERE}-{DRIVERS[0]}"
+    others = [other for name, other in mixed.brokers.items() if name != release]
+
+    def gone() -> bool:
+        return not any(
+            raw_call.routes_to(server.port, topic, broker.address)
+            for server in mixed.servers.values()
+        )
+
+    broker.kill()
+    wait_until(gone, f"the killed broker of {release} leaves the routes", FORGOTTEN_SECONDS)
+    port = mixed.servers[DRIVERS[0]].port
+    left = [raw_call.routes_to(port, topic, other.address) for other in others]
+    broker.start()
+    wait_until(lambda: mixed.routed(topic, release), f"{release} is routed again")
+
+    assert left == [True, True]

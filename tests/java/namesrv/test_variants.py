@@ -1,0 +1,141 @@
+"""Peers out of the ordinary: compressed registrations, binary headers, several name servers, a slave, an old release."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support import raw_call
+from tests.support.java.peers import BINARY_HEADERS, OLD, JavaBroker, JavaPeer
+from tests.support.name_servers import DEFAULT_KIND, NameServer, name_server, started
+from tests.support.processes import PeerFailedError, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def server(java: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[NameServer]:
+    """One name server for all tests of this file; their brokers have names and clusters of their own."""
+    with name_server(DEFAULT_KIND, tmp_path_factory.mktemp("variants")) as running:
+        yield running
+
+
+def send_and_receive(
+    peer: JavaPeer, name_servers: str, topic: str, broker: JavaBroker, port: int
+) -> list[str]:
+    """Create a topic at the broker, send it 50 messages, return the different keys that come back, sorted as numbers.
+
+    A producer whose connection breaks sends again, and the one of 5.5.0 breaks its first connection when its headers are
+    binary, whatever the name server.
+    """
+    peer.admin(name_servers, f"updateTopic -b {broker.address} -t {topic} -r 2 -w 2")
+    wait_until(lambda: raw_call.routes_to(port, topic, broker.address), f"route of {topic}")
+    peer.send(name_servers, topic, f"{topic}-producers", range(50))
+    peer.consume(name_servers, topic, f"{topic}-consumers")
+    keys = peer.received(f"{topic}-consumers", 50)
+    peer.close(f"{topic}-producers")
+    peer.close(f"{topic}-consumers")
+    return sorted(set(keys), key=int)
+
+
+ALL_KEYS = list(map(str, range(50)))
+
+
+def test_a_broker_of_4_9_4_registers_compressed_and_serves_old_and_new_clients(
+    server: NameServer, peer: JavaPeer, tmp_path: Path
+) -> None:
+    options = {"compressedRegister": "true", "brokerClusterName": "OldCluster"}
+    broker = JavaBroker(
+        tmp_path / "broker", [server.address], options, name="broker-old", version=OLD
+    )
+    with broker, JavaPeer(tmp_path / "peer", version=OLD) as old_peer:
+        broker.wait_registered(server.port)
+        table = old_peer.cluster_table(server.address, "V4_9_4")
+        by_old = send_and_receive(old_peer, server.address, "OfOld", broker, server.port)
+        by_new = send_and_receive(peer, server.address, "OfNew", broker, server.port)
+
+    assert f"broker-old              0     {broker.address}        V4_9_4" in table
+    assert by_old == ALL_KEYS
+    assert by_new == ALL_KEYS
+
+
+@pytest.mark.skipif(DEFAULT_KIND == "java", reason="Java's name server refuses it")
+def test_a_broker_of_5_5_0_that_deflates_and_says_it_does_not_registers_with_us_alone(
+    server: NameServer, peer: JavaPeer, tmp_path: Path
+) -> None:
+    options = {"compressedRegister": "true", "brokerClusterName": "DeflatingCluster"}
+    with name_server("java", tmp_path / "namesrv") as javas:
+        both = [javas.address, server.address]
+        broker = JavaBroker(tmp_path / "broker", both, options, name="broker-deflating")
+        with broker:
+            broker.wait_registered(server.port)
+            keys = send_and_receive(peer, server.address, "Deflating", broker, server.port)
+            with pytest.raises(PeerFailedError, match="not within"):
+                broker.wait_registered(javas.port, seconds=1)
+
+    assert keys == ALL_KEYS
+
+
+def test_a_broker_and_clients_with_binary_headers_are_served(
+    server: NameServer, tmp_path: Path
+) -> None:
+    options = {"brokerClusterName": "BinaryCluster"}
+    jvm = [BINARY_HEADERS]
+    broker = JavaBroker(tmp_path / "broker", [server.address], options, name="broker-bin", jvm=jvm)
+    with broker, JavaPeer(tmp_path / "peer", jvm=jvm) as binary_peer:
+        broker.wait_registered(server.port)
+        table = binary_peer.cluster_table(server.address, "V5_5_0")
+        keys = send_and_receive(binary_peer, server.address, "Binary", broker, server.port)
+
+    assert f"broker-bin              0     {broker.address}" in table
+    assert keys == ALL_KEYS
+
+
+def test_two_name_servers_know_master_and_slave_and_one_of_them_is_enough(
+    peer: JavaPeer, tmp_path: Path
+) -> None:
+    first = name_server(DEFAULT_KIND, tmp_path / "first")
+    second = name_server(DEFAULT_KIND, tmp_path / "second")
+    addresses = [first.address, second.address]
+    both = ";".join(addresses)
+    master = JavaBroker(tmp_path / "master", addresses)
+    slave = JavaBroker(tmp_path / "slave", addresses, {"brokerRole": "SLAVE", "brokerId": 1})
+    with started(first, second), started(master, slave):
+        for broker in (master, slave):
+            for port in (first.port, second.port):
+                broker.wait_registered(port)
+        groups = [cluster_members(port) for port in (first.port, second.port)]
+        peer.admin(both, "updateTopic -c DefaultCluster -t Doubly -r 2 -w 2")
+        peer.consume(both, "Doubly", "doubly-consumers")
+        peer.send(both, "Doubly", "doubly-producers", range(25))
+        first.kill()
+        peer.admin(second.address, "updateTopic -c DefaultCluster -t Later -r 2 -w 2")
+        wait_until(lambda: can_send(peer, both, "Later", "doubly-producers"), "a new route")
+        peer.send(both, "Doubly", "doubly-producers", range(25, 50))
+        keys = peer.received("doubly-consumers", 50)
+        peer.close("doubly-consumers")
+        peer.close("doubly-producers")
+
+    assert groups == [{"0": master.address, "1": slave.address}] * 2
+    assert sorted(set(keys), key=int) == ALL_KEYS
+
+
+def can_send(peer: JavaPeer, name_servers: str, topic: str, group: str) -> bool:
+    """Whether a producer gets a message through; Java's may fail once after one of its name servers has died."""
+    try:
+        peer.send(name_servers, topic, group, range(1))
+    except PeerFailedError:
+        return False
+    return True
+
+
+def cluster_members(port: int) -> dict[str, str]:
+    """Return id -> address of the brokers of TBW102's route; asked with a version that gets strict JSON."""
+    body = raw_call.ask(port, raw_call.GET_ROUTEINFO_BY_TOPIC, {"topic": "TBW102"}).body
+    (data,) = json.loads(body)["brokerDatas"]
+    members: dict[str, str] = data["brokerAddrs"]
+    return members

@@ -1,0 +1,54 @@
+"""A random walk beside Java's name server: after every step both say the same, byte for byte."""
+
+from __future__ import annotations
+
+import random
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.java.namesrv.random_walk import Walk, Walker
+from tests.support.name_servers import name_server, started
+from tests.support.processes import PeerFailedError, wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+
+STEPS = 150
+LATE_SECONDS = 60.0
+"""Within which Java has done what it does after it has answered: unregister brokers."""
+
+
+@pytest.mark.parametrize(
+    ("seed", "options"),
+    [
+        (2, {"supportActingMaster": "true"}),
+        (3, {"orderMessageEnable": "true", "deleteTopicWithBrokerRegistration": "true"}),
+    ],
+)
+def test_both_say_the_same_after_every_step(
+    seed: int, options: Mapping[str, object], java: None, tmp_path: Path
+) -> None:
+    settings = {**options, "kvConfigPath": "kvConfig.json", "rocketwire.splitRegistrationSize": 0}
+    servers = {kind: name_server(kind, tmp_path / kind, settings) for kind in ("java", "ours")}
+    walk = Walk(random.Random(seed))
+    with (
+        started(*servers.values()),
+        closing(Walker(servers["java"].port)) as java_walker,
+        closing(Walker(servers["ours"].port)) as our_walker,
+    ):
+        for number in range(STEPS):
+            step = walk.step()
+            assert our_walker.walk(step) == java_walker.walk(step), (number, step)
+            try:
+                wait_until(lambda: our_walker.shown() == java_walker.shown(), "same", LATE_SECONDS)
+            except PeerFailedError:
+                pairs = zip(our_walker.shown(), java_walker.shown(), strict=True)
+                different = [pair for pair in pairs if pair[0] != pair[1]]
+                assert different == [], (number, step)
+
+    files = [(tmp_path / kind / "kvConfig.json").read_bytes() for kind in servers]
+    assert files[0] == files[1]

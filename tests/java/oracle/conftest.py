@@ -1,0 +1,43 @@
+"""One oracle for each release that a test asks for, kept for the session."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire.messages.operations.registry import CLASSES
+from tests.support.java.oracle import Oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+Dump = dict[str, Any]
+
+
+@pytest.fixture(scope="session")
+def oracle_of() -> Iterator[Callable[[str], Oracle]]:
+    """The oracle of a release."""
+    running: dict[str, Oracle] = {}
+
+    def oracle(version: str) -> Oracle:
+        if version not in running:
+            running[version] = Oracle(version)
+        return running[version]
+
+    yield oracle
+    for one in running.values():
+        one.close()
+
+
+@pytest.fixture(scope="session")
+def dump_of(oracle_of: Callable[[str], Oracle]) -> Callable[[str], Dump]:
+    """What a release's classes declare, asked once."""
+    dumps: dict[str, Dump] = {}
+
+    def dump(version: str) -> Dump:
+        if version not in dumps:
+            dumps[version] = oracle_of(version).find("reflect", also=sorted(CLASSES))
+        return dumps[version]
+
+    return dump

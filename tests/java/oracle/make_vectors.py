@@ -1,0 +1,73 @@
+"""Makes the vectors below ``tests/fixtures/vectors`` with Java's own classes: ``python -m tests.java.oracle.make_vectors``.
+
+Run it from the root of the checkout; names of families as arguments make these alone.  Every value is what Java reads from
+the bytes, never what this library reads.  The same sources and releases give the same files.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING
+
+from tests.java.oracle.vectors import (
+    bodies,
+    frames,
+    headers,
+    policies,
+    refusals,
+    registrations,
+    stored,
+    texts,
+)
+from tests.java.oracle.vectors.sheet import NEWEST, OLDER, Javas
+from tests.support import manifest
+from tests.support.java.oracle import Oracle
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from tests.java.oracle.vectors.sheet import Sheet
+
+FAMILIES: Mapping[str, Callable[[Javas], Iterator[Sheet]]] = {
+    "frames": frames.sheets,
+    "headers": headers.sheets,
+    "bodies": bodies.sheets,
+    "registrations": registrations.sheets,
+    "stored": stored.sheets,
+    "texts": texts.sheets,
+    "refusals": refusals.sheets,
+    "policies": policies.sheets,
+}
+
+
+def make(names: Sequence[str] = ()) -> Iterator[Sheet]:
+    """The sheets of these families, or of all."""
+    with Oracle(NEWEST) as newest, Oracle(OLDER) as older:
+        java = Javas(newest, older)
+        for name in names or FAMILIES:
+            yield from FAMILIES[name](java)
+
+
+def enter(sheets: Sequence[Sheet]) -> None:
+    """Put the sheets into the manifest as it is now, in place of earlier ones of the same files."""
+    current = manifest.load()
+    files = {sheet.file for sheet in sheets}
+    for kind in ("vectors", "refusals"):
+        kept = [entry for entry in current.get(kind, []) if entry["file"] not in files]
+        current[kind] = kept + [sheet.entry() for sheet in sheets if sheet.kind == kind]
+    manifest.save(current)
+
+
+def main(names: Sequence[str]) -> None:
+    """Make, write, enter into the manifest."""
+    sheets = list(make(names))
+    for sheet in sheets:
+        path = manifest.FIXTURES / sheet.file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(sheet.text(), "ascii")
+        sys.stderr.write(f"{sheet.file}: {len(sheet.lines)}\n")
+    enter(sheets)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

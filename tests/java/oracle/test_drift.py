@@ -1,0 +1,265 @@
+"""What rocketwire declares is what the classes of Java 5.5.0 declare, and what older releases lack is said to be newer."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+
+from rocketwire.codes import SINCE_5_5_0, LanguageCode, RequestCode, ResponseCode, SerializeType
+from rocketwire.messages import decode_body
+from rocketwire.messages._codec.fields import ext_fields_of, members_of
+from rocketwire.messages.operations.registry import CLASSES
+from rocketwire.versions import CURRENT_VERSION, MQVersion
+from tests.fuzz.trees import of_java, of_ours
+from tests.fuzz.trials import differences
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.support.java.oracle import Oracle
+
+
+Dump = dict[str, Any]
+
+NO_BODIES = {
+    "DefaultMetadataStore.TieredMetadataSerializeWrapper": "a file of tiered storage",
+    "FileSegmentMetadata": "part of a file of tiered storage",
+    "QueueMetadata": "part of a file of tiered storage",
+    "TopicMetadata": "part of a file of tiered storage",
+    "TopicQueueMappingUtils": "a holder of functions",
+    "TopicQueueMappingUtils.MappingAllocator": "a step of an admin tool's calculation",
+}
+"""Classes that the dump finds among bodies and that nobody sends, with the reason."""
+
+OTHER_TYPES = {
+    ("BrokerReplicasInfo.ReplicasInfo", "masterEpoch"): "Java's constructor fails on a null",
+    ("BrokerReplicasInfo.ReplicasInfo", "syncStateSetEpoch"): "Java's constructor fails on a null",
+    ("ConsumerRunningInfo", "properties"): "java.util.Properties, of texts alone",
+}
+"""Members whose type is not that of Java's field, with the reason."""
+
+INCOMPLETE = {
+    "EpochEntry": b'{"epoch":1,"startOffset":2}',
+    "SyncStateSet": b'{"syncStateSet":[1]}',
+}
+"""Texts with what Java's constructors insist on."""
+
+CLOCKS = ("timestamp", "timeStamp", "subVersion")
+"""Members that Java fills with its clock."""
+
+GONE_SINCE_4_9 = {
+    "request_codes": {
+        *("UPDATE_AND_CREATE_ACL_CONFIG", "DELETE_ACL_CONFIG", "GET_BROKER_CLUSTER_ACL_INFO"),
+        *("GET_BROKER_CLUSTER_ACL_CONFIG", "UPDATE_GLOBAL_WHITE_ADDRS_CONFIG"),
+    },
+    "headers": {
+        *(
+            "CreateAccessConfigRequestHeader",
+            "DeleteAccessConfigRequestHeader",
+            "GetBrokerAclConfigResponseHeader",
+        ),
+        *("GetBrokerClusterAclConfigResponseHeader", "UpdateGlobalWhiteAddrsConfigRequestHeader"),
+        *("RegisterFilterServerRequestHeader", "RegisterFilterServerResponseHeader"),
+        "RegisterMessageFilterClassRequestHeader",
+    },
+    "bodies": {
+        "ClusterAclVersionInfo",
+        "GetBrokerClusterAclConfigResponseBody",
+        "PlainAccessConfig",
+    },
+}
+"""What 4.9.4 has and 5.5.0 has not: its access control and its filter servers."""
+
+
+class Declared(NamedTuple):
+    """One field of a header as both sides declare it."""
+
+    java: str
+    required: bool
+
+
+HEADERS = {
+    name: cls
+    for name, cls in CLASSES.items()
+    if not any("member" in field.metadata for field in dataclasses.fields(cls))
+}
+BODIES = {name: cls for name, cls in CLASSES.items() if name not in HEADERS}
+
+
+def plain(java: str) -> str:
+    """A type without the choice of implementation."""
+    java = re.sub(
+        r"\b(?:Concurrent|Hash|ConcurrentHash|LinkedHash|Tree|Sorted|ConcurrentSkipList|Navigable)+Map\b",
+        "Map",
+        java,
+    )
+    java = re.sub(r"\b(?:Hash|LinkedHash|CopyOnWriteArray|Tree|Sorted)Set\b", "Set", java)
+    java = java.replace("AtomicLong", "Long").replace("AtomicInteger", "Integer")
+    return re.sub(r"\b(?:Array|Linked|CopyOnWriteArray)List\b", "List", java)
+
+
+def own_fields(cls: type[Any]) -> dict[str, Declared]:
+    return {one.wire: Declared(one.form.java, one.required) for one in ext_fields_of(cls).values()}
+
+
+def java_fields(described: Dump) -> dict[str, Declared]:
+    """Fields by name, those of the most derived class first."""
+    fields: dict[str, Declared] = {}
+    for field in described["fields"]:
+        if not field["transient"]:
+            declared = Declared(field["type"], "CFNotNull" in field["annotations"])
+            fields.setdefault(field["name"], declared)
+    return fields
+
+
+@pytest.mark.parametrize(
+    ("ours", "java"),
+    [
+        (RequestCode, "request_codes"),
+        (ResponseCode, "response_codes"),
+        (LanguageCode, "languages"),
+        (SerializeType, "serialize_types"),
+        (MQVersion, "versions"),
+    ],
+)
+def test_numbers_are_those_of_java(ours: Any, java: str, dump_of: Callable[[str], Dump]) -> None:
+    assert {member.name: int(member) for member in ours} == dump_of("5.5.0")[java]
+
+
+def test_the_current_version_is_that_of_java(dump_of: Callable[[str], Dump]) -> None:
+    assert dump_of("5.5.0")["current_version"] == CURRENT_VERSION
+
+
+def test_codes_that_5_3_3_lacks_are_said_to_be_newer(dump_of: Callable[[str], Dump]) -> None:
+    older = dump_of("5.3.3")
+    known = older["request_codes"].keys() | older["response_codes"].keys()
+    newer = {code for code in (*RequestCode, *ResponseCode) if code.name not in known}
+
+    assert newer == SINCE_5_5_0
+
+
+def test_older_releases_have_no_number_that_means_something_else(
+    dump_of: Callable[[str], Dump],
+) -> None:
+    for version in ("5.3.3", "4.9.4"):
+        for ours, java in (
+            (RequestCode, "request_codes"),
+            (LanguageCode, "languages"),
+            (MQVersion, "versions"),
+        ):
+            known = {member.name: int(member) for member in ours}
+            moved = {
+                name: value
+                for name, value in dump_of(version)[java].items()
+                if known.get(name, value) != value
+            }
+            assert moved == {}, version
+
+
+def test_every_header_class_of_java_is_here_and_no_other(dump_of: Callable[[str], Dump]) -> None:
+    assert set(HEADERS) == set(dump_of("5.5.0")["headers"])
+
+
+@pytest.mark.parametrize("name", sorted(HEADERS))
+def test_header_fields_are_those_of_java(name: str, dump_of: Callable[[str], Dump]) -> None:
+    assert own_fields(HEADERS[name]) == java_fields(dump_of("5.5.0")["headers"][name])
+
+
+def test_every_body_class_of_java_is_here_and_no_other(dump_of: Callable[[str], Dump]) -> None:
+    assert set(BODIES) == set(dump_of("5.5.0")["bodies"]) - set(NO_BODIES)
+
+
+@pytest.mark.parametrize("name", sorted(BODIES))
+def test_body_members_are_those_of_java(name: str, dump_of: Callable[[str], Dump]) -> None:
+    members = dump_of("5.5.0")["bodies"][name]["members"]
+    ours = sorted(one.wire for one in members_of(BODIES[name]).values())
+
+    assert ours == sorted(set(members))
+
+
+@pytest.mark.parametrize("name", sorted(BODIES))
+def test_body_members_have_the_types_of_java(name: str, dump_of: Callable[[str], Dump]) -> None:
+    fields = {
+        field["name"]: plain(field["type"]) for field in dump_of("5.5.0")["bodies"][name]["fields"]
+    }
+    ours = {one.wire: plain(one.form.java) for one in members_of(BODIES[name]).values()}
+    both = {wire for wire in ours.keys() & fields.keys() if (name, wire) not in OTHER_TYPES}
+
+    assert {wire: ours[wire] for wire in both} == {wire: fields[wire] for wire in both}
+
+
+@pytest.mark.parametrize("name", sorted(BODIES))
+def test_body_defaults_are_those_of_javas_fields(name: str, dump_of: Callable[[str], Dump]) -> None:
+    """Of plain values; a default that is an object is compared below, as part of an empty body."""
+    wires = {one.wire for one in members_of(BODIES[name]).values() if not one.clock}
+    fields = {
+        field["name"]: of_java(field["default"])
+        for field in dump_of("5.5.0")["bodies"][name]["fields"]
+        if field["name"] in wires and "@new" not in str(field.get("default", "@new"))
+    }
+    made = of_ours(decode_body(BODIES[name], b"{}"))
+
+    assert {wire: made.get(wire) for wire in fields} == fields
+
+
+@pytest.mark.parametrize("name", sorted(BODIES))
+def test_what_an_empty_body_lacks_is_what_java_makes_of_it(
+    name: str, oracle_of: Callable[[str], Oracle]
+) -> None:
+    text = INCOMPLETE.get(name, b"{}")
+    answer = oracle_of("5.5.0").ask("body_decode", **{"class": name, "hex": text.hex()})
+    found = differences(of_java(answer["value"]), of_ours(decode_body(BODIES[name], text)))
+
+    assert [one for one in found if one.path[-1] not in CLOCKS] == []
+
+
+def _newer(kind: str, older: Dump, newest: Dump) -> dict[str, set[str]]:
+    """Members of classes that both releases have and only the newer one has."""
+    listed = "members" if kind == "bodies" else "fields"
+
+    def names(described: Dump) -> set[str]:
+        return {one if isinstance(one, str) else one["name"] for one in described[listed] or ()}
+
+    both = older[kind].keys() & newest[kind].keys()
+    return {
+        name: gained
+        for name in both
+        if (gained := names(newest[kind][name]) - names(older[kind][name]))
+    }
+
+
+def test_members_that_5_3_3_lacks_are_said_to_be_newer(dump_of: Callable[[str], Dump]) -> None:
+    older, newest = dump_of("5.3.3"), dump_of("5.5.0")
+    gained = {**_newer("headers", older, newest), **_newer("bodies", older, newest)}
+    known = older["headers"].keys() | older["bodies"].keys()
+    marked = {
+        name: {
+            one.wire
+            for one in (members_of(cls) if name in BODIES else ext_fields_of(cls)).values()
+            if one.since
+        }
+        for name, cls in CLASSES.items()
+        if name in known
+    }
+
+    assert {name: wires for name, wires in marked.items() if wires} == {
+        name: wires for name, wires in gained.items() if name in CLASSES
+    }
+
+
+def test_4_9_has_what_this_table_says_and_nothing_that_is_unknown_here(
+    dump_of: Callable[[str], Dump],
+) -> None:
+    old = dump_of("4.9.4")
+    gone = {
+        "request_codes": set(old["request_codes"]) - {code.name for code in RequestCode},
+        "headers": set(old["headers"]) - set(HEADERS),
+        "bodies": set(old["bodies"]) - set(BODIES) - set(NO_BODIES),
+    }
+
+    assert gone == GONE_SINCE_4_9
+    assert len(old["request_codes"]) == 96
+    assert len(old["headers"]) == 80

@@ -1,0 +1,60 @@
+"""Case A11: what our signatures are held against in ``tests/unit/connection/test_signing.py`` is what Java's client hook and its broker make today."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.signing import SigningAlgorithm, sign, signature_of, signed_content
+from rocketwire.wire.command import RemotingCommand
+from tests.support.java.oracle import Oracle
+from tests.support.java.peers import CURRENT, MIDDLE
+from tests.unit.connection.test_signing import A11, A11_SIGNATURE, PULL
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@pytest.fixture(scope="module", params=[CURRENT, MIDDLE])
+def java(request: pytest.FixtureRequest) -> Iterator[Oracle]:
+    """The classes of a release; ``AclClientRPCHook`` of 4.9.4 is in another package, with the same content and key."""
+    with Oracle(request.param) as running:
+        yield running
+
+
+@pytest.mark.parametrize(
+    ("command", "credentials"),
+    [
+        pytest.param(A11, ("rocketmq2", "12345678", None), id="A11"),
+        pytest.param(PULL, ("RocketMQ", "12345678", None), id="pull"),
+        pytest.param(RemotingCommand(code=0), ("AK", "SK", "TOKEN"), id="token"),
+    ],
+)
+def test_java_signs_a_command_the_same(
+    java: Oracle, command: RemotingCommand, credentials: tuple[str, str, str | None]
+) -> None:
+    access_key, secret_key, token = credentials
+    answer = java.find(
+        "sign",
+        ext=dict(command.ext_fields or {}),
+        body=command.body.hex() if command.body else None,
+        access_key=access_key,
+        secret_key=secret_key,
+        security_token=token,
+    )
+    signed = sign(command, access_key, secret_key, token)
+
+    assert answer["ext"] == signed.ext_fields
+    assert bytes.fromhex(answer["content"]) == signed_content(signed.ext_fields or {}, command.body)
+    if command is A11:
+        assert answer["signature"] == A11_SIGNATURE
+
+
+@pytest.mark.parametrize("algorithm", SigningAlgorithm)
+def test_java_signs_bytes_the_same(java: Oracle, algorithm: SigningAlgorithm) -> None:
+    key = "k"
+    question = {"hex": b"abc".hex(), "secret_key": key, "algorithm": algorithm.value}
+    answer = java.find("sign_bytes", **question)
+
+    assert answer["signature"] == signature_of(b"abc", key, algorithm=algorithm)

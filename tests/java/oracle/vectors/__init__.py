@@ -1,0 +1,1 @@
+"""Vectors that Java's own classes make: one module for each family; ``tests.java.oracle.make_vectors`` writes them."""

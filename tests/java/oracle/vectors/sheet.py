@@ -1,0 +1,89 @@
+"""What vectors are written as: sheets of JSON lines, each one file of the fixtures."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tests.support import manifest
+    from tests.support.java.oracle import Oracle
+
+NEWEST = "5.5.0"
+OLDER = "5.3.3"
+
+Line = dict[str, Any]
+
+
+class Javas(NamedTuple):
+    """The running oracles.
+
+    Attributes:
+        newest: of the release that this library follows.
+        older: of the last one with the other JSON library.
+    """
+
+    newest: Oracle
+    older: Oracle
+
+
+class Sheet(NamedTuple):
+    """One file of vectors.
+
+    Attributes:
+        file: below the fixtures; ``bad/`` holds what Java refuses.
+        how: how they were made.
+        lines: the vectors; each has an ``id``.
+        release: whose classes made and read them.
+    """
+
+    file: str
+    how: str
+    lines: Sequence[Line]
+    release: str = NEWEST
+
+    @property
+    def kind(self) -> str:
+        """Kind of manifest entry."""
+        return "refusals" if self.file.startswith("bad/") else "vectors"
+
+    def entry(self) -> manifest.Entry:
+        """The manifest entry, its checksum still to be filled in."""
+        product = f"Apache RocketMQ {self.release}"
+        return {
+            "file": self.file,
+            "sha256": "",
+            "origin": {"kind": "java-vector", "product": product, "how": self.how},
+            "count": len(self.lines),
+        }
+
+    def text(self) -> str:
+        """The file's content.
+
+        Raises:
+            ValueError: two vectors have the same id.
+        """
+        ids = [line["id"] for line in self.lines]
+        if len(set(ids)) != len(ids):
+            raise ValueError(f"{self.file}: {sorted(one for one in ids if ids.count(one) > 1)}")
+        return "".join(_one_line(line) + "\n" for line in self.lines)
+
+
+def _one_line(line: Line) -> str:
+    """ASCII: a line must not break at the separators that Unicode has besides the line end."""
+    return json.dumps(line, separators=(",", ":"))
+
+
+def same_or(reason: str, written: str | None, wanted: str) -> bool | str:
+    """What a vector says in ``reencodes``: true, or why writing it again gives other bytes."""
+    return True if written == wanted else reason
+
+
+def document(data: bytes) -> Line:
+    """JSON as text where it is text, as hex where it is not."""
+    try:
+        return {"text": data.decode()}
+    except UnicodeDecodeError:
+        return {"hex": data.hex()}

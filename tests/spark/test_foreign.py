@@ -1,0 +1,138 @@
+"""The data source against captures whose truth is exact: parts, shares and streams of files,
+alone or rotated."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from tests.spark.test_readers import read, schema, source
+from tests.support.foreign.captures import PROFILES, Capture, capture
+from tests.support.foreign.files import Writer
+from tests.support.foreign.rows import COLUMNS, PAIRS, content, differences
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+    from tests.support.foreign.tcp import Packet
+
+pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
+pytestmark = pytest.mark.slow
+
+NONE: Final = (Counter[Any](), Counter[Any]())
+MODES: Final = {
+    "parts": {"splitSize": "150001"},
+    "shares": {"mode": "exact", "shares": "3"},
+    "whole files": {"splitSize": "0"},
+}
+
+
+@pytest.fixture(scope="module")
+def traffic() -> Capture:
+    return capture(replace(PROFILES["mixed"], connections=30, frames=700, reused=0.3, begun=0.3), 5)
+
+
+def write(path: Path, packets: list[Packet], **kind: Any) -> None:
+    with path.open("wb") as file:
+        Writer(file, **kind).write(packets)
+
+
+def rotate(traffic: Capture, folder: Path, count: int, **kind: Any) -> None:
+    each = len(traffic.packets) // count + 1
+    for number in range(count):
+        packets = traffic.packets[number * each : (number + 1) * each]
+        write(folder / f"trace.pcap{number or ''}", packets, **kind)
+
+
+def rows(folder: Path, **options: str) -> list[dict[str, Any]]:
+    reader = source(path=str(folder), **options).reader(schema())
+    return read(reader, reader.partitions())
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_file_is_the_truth_of_all_but_pairs(mode: str, traffic: Capture, tmp_path: Path) -> None:
+    write(tmp_path / "trace.pcap", traffic.packets)
+    found = rows(tmp_path, **MODES[mode])
+    but = PAIRS if mode == "parts" else ()
+    assert NONE == differences(traffic.truth, found, but=but)
+
+
+@pytest.mark.parametrize("kind", [{}, {"pcapng": True}], ids=["pcap", "pcapng"])
+@pytest.mark.parametrize("mode", MODES)
+def test_rotated_files_are_the_truth_of_all_but_pairs(
+    mode: str, kind: dict[str, Any], traffic: Capture, tmp_path: Path
+) -> None:
+    rotate(traffic, tmp_path, 3, **kind)
+    assert NONE == differences(traffic.truth, rows(tmp_path, **MODES[mode]), but=PAIRS)
+
+
+def test_compressed_rotated_files_are_the_truth_too(traffic: Capture, tmp_path: Path) -> None:
+    rotate(traffic, tmp_path, 3)
+    for path in list(tmp_path.iterdir()):
+        path.with_name(f"{path.name}.gz").write_bytes(gzip.compress(path.read_bytes()))
+        path.unlink()
+    missing, spurious = differences(traffic.truth, rows(tmp_path), but=PAIRS)
+    # a task cannot look back into a compressed file, and so does not know what was sent again
+    assert missing.total() <= 2
+    assert spurious.total() <= 2
+
+
+def test_files_that_are_not_joined_lose_what_crosses_their_borders(
+    traffic: Capture, tmp_path: Path
+) -> None:
+    rotate(traffic, tmp_path, 3)
+    alone = rows(tmp_path, join="none")
+    missing, _ = differences(traffic.truth, alone, but=PAIRS)
+    assert missing.total() > 0
+    assert NONE == differences(traffic.truth, rows(tmp_path, join="all"), but=PAIRS)
+
+
+def test_captures_of_two_hosts_at_one_time_are_not_joined(traffic: Capture, tmp_path: Path) -> None:
+    write(tmp_path / "host1.pcap", traffic.packets[: len(traffic.packets) * 2 // 3])
+    write(tmp_path / "host2.pcap", traffic.packets[len(traffic.packets) // 3 :])
+    for mode in MODES.values():
+        together = content(rows(tmp_path, **mode), but=PAIRS)
+        assert content(rows(tmp_path, join="none", **mode), but=PAIRS) == together
+
+
+@pytest.mark.java
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("mode", MODES)
+def test_correlate_finds_the_pairs_of_rotated_files(
+    mode: str, spark: SparkSession, traffic: Capture, tmp_path: Path
+) -> None:
+    from pyspark_rocketwire import correlate
+
+    rotate(traffic, tmp_path, 3)
+    reader = spark.read.format("rocketmq-pcap").options(path=str(tmp_path), **MODES[mode])
+    found = [row.asDict() for row in correlate(reader.load()).select(*COLUMNS).collect()]
+    assert NONE == differences(traffic.truth, found)
+
+
+@pytest.mark.java
+@pytest.mark.filterwarnings("default")
+def test_a_stream_of_rotated_files_is_the_truth_once_pairs_were_found(
+    spark: SparkSession, traffic: Capture, tmp_path: Path
+) -> None:
+    from pyspark_rocketwire import correlate
+
+    captures, out = tmp_path / "captures", tmp_path / "out"
+    captures.mkdir()
+    rotate(traffic, captures, 4)
+    stream = spark.readStream.format("rocketmq-pcap").options(lastFile="read").load(str(captures))
+    query = (
+        stream.writeStream.format("parquet")
+        .option("checkpointLocation", str(tmp_path / "checkpoint"))
+        .trigger(availableNow=True)
+        .start(str(out))
+    )
+    query.awaitTermination()
+    frames = correlate(spark.read.parquet(str(out)))
+    found = [row.asDict() for row in frames.select(*COLUMNS).collect()]
+    assert NONE == differences(traffic.truth, found)

@@ -1,0 +1,324 @@
+"""What is read and where it is cut, without Spark."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from rocketwire_tools.pcap.decode.split_decoder import Reach
+from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.files.records import CHUNK_SIZE
+from rocketwire_tools.pcap.files.splits import Split
+from rocketwire_tools.pcap.rows.rows import COLUMNS
+from rocketwire_tools.spark.columns import columns
+from rocketwire_tools.spark.options import OptionError, Settings, read_options
+from rocketwire_tools.spark.part import Part
+from rocketwire_tools.spark.planning import (
+    files,
+    latest,
+    local,
+    order_of,
+    parts,
+    parts_between,
+    rotated,
+)
+from rocketwire_tools.spark.pushing import filter_text
+from rocketwire_tools.spark.reading import read
+from rocketwire_tools.spark.sizing import part_size, tasks
+from tests.support.captures.builder import save
+from tests.support.captures.network import Packet
+
+
+def test_options_have_defaults_units_and_any_case() -> None:
+    assert Settings(paths=("x",)) == read_options({"path": "x"})
+    assert Settings(paths=("x",)).chunk_size == CHUNK_SIZE
+    reach = Reach()
+    assert (Settings(paths=("x",)).look_behind, Settings(paths=("x",)).look_ahead) == (
+        reach.behind, reach.ahead,
+    )  # fmt: skip
+    settings = read_options(
+        {
+            "PATHS": '["a", "b"]',
+            "splitsize": "64m",
+            "Mode": "EXACT",
+            "extFields": "true",
+            "badFile": "skip",
+        }
+    )
+    assert ("a", "b") == settings.paths
+    assert (64 << 20, "exact", True, "skip") == (
+        settings.split_size, settings.mode, settings.ext_fields, settings.bad_file,
+    )  # fmt: skip
+    assert [7, 1024, 2 << 20, 1 << 30] == [
+        read_options({"path": "x", "lookAhead": size}).look_ahead
+        for size in ("7", "1k", "2MB", "1g")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("nonsense", "1", "no option 'nonsense'; there are path"),
+        ("mode", "fast", "'fast' is none of split, exact"),
+        ("splitSize", "large", "'large' is no size"),
+        ("paths", "a", "is no JSON list"),
+        ("extFields", "1", "is none of true, false"),
+        ("redact", "", "an empty secret hides nothing"),
+    ],
+)
+def test_an_option_that_makes_no_sense_is_refused(name: str, value: str, message: str) -> None:
+    with pytest.raises(OptionError, match=message):
+        read_options({"path": "x", name: value})
+
+
+def test_without_a_path_there_is_nothing_to_read() -> None:
+    with pytest.raises(OptionError, match="which captures"):
+        read_options({})
+
+
+def test_files_come_in_the_order_in_which_they_were_rotated(tmp_path: Path) -> None:
+    for name in ("t.pcap", "t.pcap10", "t.pcap9", "t.pcap1", ".hidden", "_SUCCESS"):
+        (tmp_path / name).touch()
+    names = [path.rpartition("/")[2] for path in files([str(tmp_path)])]
+    assert ["t.pcap", "t.pcap1", "t.pcap9", "t.pcap10"] == names
+    assert files([f"{tmp_path}/t.pcap?"]) == files([f"file://{tmp_path}/t.pcap[19]"])
+
+
+def test_tasks_get_absolute_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "t.pcap").touch()
+    monkeypatch.chdir(tmp_path)
+    assert [str(tmp_path / "t.pcap")] == files(["t.pcap"]) == files(["*.pcap"]) == files(["."])
+
+
+def test_a_path_that_names_nothing_and_a_file_system_of_hadoop_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(CaptureError, match="there is no such file"):
+        files([str(tmp_path / "*.pcap")])
+    assert [] == files([str(tmp_path / "*.pcap")], may_be_none=True)
+    with pytest.raises(CaptureError, match=r"s3a://bucket/x\.pcap: Python workers see"):
+        local("s3a://bucket/x.pcap")
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> list[str]:
+    """Three captures that are empty but for their heads."""
+    head = b"\xd4\xc3\xb2\xa1" + bytes(12) + b"\xff\xff\x00\x00" + b"\x01\x00\x00\x00"
+    made: list[str] = []
+    for number in range(3):
+        path = tmp_path / f"{number}.pcap"
+        path.write_bytes(head)
+        made.append(str(path))
+    return made
+
+
+def test_a_stream_takes_files_that_enough_has_been_captured_behind(trace: list[str]) -> None:
+    settings = Settings(paths=("x",))
+    first, second, third = trace
+    assert first == latest(settings, trace, "", 0, last_too=False)
+    assert "" == latest(settings, trace[:2], "", 0, last_too=False)
+    captured(third, 5)
+    assert first == latest(settings, trace, "", 0, last_too=False)
+    captured(third, 5.001)
+    assert second == latest(settings, trace, "", 0, last_too=False)
+    assert second == latest(settings, trace, first, 0, last_too=False)
+    assert first == latest(settings, trace, "", 1, last_too=False)
+    assert second == latest(settings, trace, second, 0, last_too=False)
+    assert third == latest(settings, trace, second, 0, last_too=True)
+    assert third == latest(Settings(paths=("x",), last_file="read"), trace, "", 0, last_too=False)
+    assert "" == latest(settings, [], "", 0, last_too=False)
+    assert second == latest(Settings(paths=("x",), look_ahead=24), trace, "", 0, last_too=False)
+    Path(third).write_bytes(b"")  # it is there, but nothing of it has been written
+    assert first == latest(settings, trace, "", 0, last_too=False)
+
+
+def captured(path: str, seconds: float) -> None:
+    """Write a capture whose last packet comes so many seconds after the first one."""
+    ends = ("10.0.0.1", 5), ("10.0.0.2", 9)
+    times = (0, int(seconds * 1e9))
+    save(Path(path), [Packet(time_ns, *ends, 0, 0, 16, b"") for time_ns in times])
+
+
+def test_a_file_that_is_compressed_after_it_was_read_is_not_read_again(trace: list[str]) -> None:
+    first, second, third = trace
+    packed = f"{second}.gz"
+    assert [first, second, third] == rotated([first, second, packed, third])
+    assert order_of(second) == order_of(packed)
+    settings = Settings(paths=("x",))
+    assert [Part(Split(third, before=packed))] == (
+        parts_between(settings, [first, packed, third], second, third)
+    )
+
+
+def test_a_file_that_is_gone_before_it_was_read_is_named_or_skipped(
+    trace: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second, third = trace
+    with pytest.raises(CaptureError, match=r"1\.pcap: it was there when this batch was planned"):
+        parts_between(Settings(paths=("x",)), [first, third], "", second)
+    skipping = Settings(paths=("x",), bad_file="skip")
+    assert [Part(Split(first, after=third))] == parts_between(skipping, [first, third], "", second)
+    assert "1.pcap" in capsys.readouterr().err
+
+
+def test_parts_of_rotated_files_know_their_neighbours(trace: list[str]) -> None:
+    settings = Settings(paths=("x",))
+    first, second, third = trace
+    assert [] == parts_between(settings, trace, "", "")
+    assert [Part(Split(first, after=second)), Part(Split(second, before=first, after=third))] == (
+        parts_between(settings, trace, "", second)
+    )
+    assert [Part(Split(third, before=second))] == parts_between(settings, trace, second, third)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "processors", "size"),
+    [
+        ([1000], 2, 500),
+        ([1200], 2, 300),
+        ([1200], 8, 256),
+        ([10], 2, 256),
+        ([50_000], 4, 500),
+        ([700, 700, 700], 2, 350),
+        ([600] * 100, 2, 512),
+        ([], 2, 256),
+    ],
+)
+def test_parts_are_large_and_keep_processors_equally_busy(
+    tmp_path: Path, sizes: list[int], processors: int, size: int
+) -> None:
+    paths: list[str] = []
+    for number, megabytes in enumerate(sizes):
+        path = tmp_path / str(number)
+        with path.open("wb") as file:
+            file.truncate(megabytes << 20)
+        paths.append(str(path))
+    made = part_size(paths, None, processors)
+    assert 0.97 * size < made / (1 << 20) <= size
+    assert 7 == part_size(paths, 7, processors)
+
+
+def test_small_files_are_read_together_by_as_many_tasks_as_keep_processors_busy(
+    tmp_path: Path,
+) -> None:
+    sizes = [10] * 40 + [100, 10, 10]
+    made: list[Part] = []
+    for number, size in enumerate(sizes):
+        path = tmp_path / str(number)
+        path.write_bytes(bytes(size))
+        made.append(Part(Split(str(path))))
+    found = tasks(made, 2)
+    assert made == [part for each in found for part in each]
+    assert [8] * 5 + [1, 2] == [len(each) for each in found]
+    cut = [Part(Split("x", 0, 10)), Part(Split("x", 10)), Part(Split("y"), (0, 2))]
+    assert [[part] for part in cut] == tasks(cut, 2)
+    assert [] == tasks([], 2)
+
+
+def test_an_empty_file_has_no_rows_in_exact_mode_either(tmp_path: Path) -> None:
+    path = tmp_path / "empty.pcap"
+    path.touch()
+    settings = Settings(paths=(str(path),), mode="exact")
+    (part,) = parts(settings)
+    assert [] == list(read(part, ["opaque"], [], settings))
+
+
+def test_parts_that_are_too_many_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "large.pcap"
+    with path.open("wb") as file:
+        file.truncate(1 << 30)
+    with pytest.raises(OptionError, match=r"'splitSize': 64 bytes make 16777216 parts of .*pcap"):
+        parts(read_options({"path": str(path), "splitSize": "64"}))
+
+
+def test_exact_mode_shares_a_file_out(trace: list[str]) -> None:
+    settings = Settings(paths=(trace[0],), mode="exact", shares=2)
+    assert [Part(Split(trace[0]), (k, 2)) for k in range(2)] == parts(settings)
+    assert [Part(Split(trace[0]))] == parts(Settings(paths=(trace[0],), mode="exact"))
+
+
+def test_a_bad_file_is_named_or_skipped(
+    trace: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bad = tmp_path / "notes.txt"
+    bad.write_bytes(b"nothing of the kind" * 1000)
+    paths = (str(bad), trace[0])
+    with pytest.raises(CaptureError, match=r"notes\.txt at byte 0: this is neither"):
+        parts(Settings(paths=paths, split_size=100))
+    skipping = Settings(paths=paths, split_size=100, bad_file="skip")
+    assert [Part(Split(trace[0]))] == parts(skipping)
+    assert "rocketmq-pcap: skipped: " in capsys.readouterr().err
+    assert [] == list(read(Part(Split(str(bad))), ["code"], [], skipping))
+    with pytest.raises(CaptureError, match=r"notes\.txt"):
+        list(read(Part(Split(str(bad))), ["code"], [], Settings(paths=paths)))
+
+
+class EqualTo(NamedTuple):
+    attribute: tuple[str, ...]
+    value: Any
+
+
+class In(NamedTuple):
+    attribute: tuple[str, ...]
+    value: tuple[Any, ...]
+
+
+class StringStartsWith(NamedTuple):
+    attribute: tuple[str, ...]
+    value: str
+
+
+class IsNotNull(NamedTuple):
+    attribute: tuple[str, ...]
+
+
+class Not(NamedTuple):
+    child: Any
+
+
+@pytest.mark.parametrize(
+    ("one", "text"),
+    [
+        (EqualTo(("code",), 310), "code == 310"),
+        (EqualTo(("topic",), "it's"), 'topic == "it\'s"'),
+        (In(("code",), (1, 2)), "code in [1, 2]"),
+        (StringStartsWith(("topic",), "%RETRY%"), "topic.startswith('%RETRY%')"),
+        (IsNotNull(("latency_ns",)), "latency_ns is not None"),
+        (EqualTo(("code",), None), None),
+        (EqualTo(("body",), "x"), None),
+        (EqualTo(("a", "b"), 1), None),
+        (Not(EqualTo(("code",), 1)), None),
+    ],
+)
+def test_filters_become_those_of_the_command_or_are_left_to_spark(
+    one: Any, text: str | None
+) -> None:
+    assert text == filter_text(one, COLUMNS)
+
+
+def test_columns_follow_the_options() -> None:
+    usual = columns(Settings(paths=("x",)))
+    assert list(COLUMNS) == list(usual)
+    assert "body_length" not in columns(Settings(paths=("x",), body="none"))
+    more = columns(Settings(paths=("x",), body="decoded", ext_fields=True))
+    assert {"ext_fields": "string", "body": "string"} == dict(list(more.items())[-2:])
+
+
+@pytest.mark.process
+def test_importing_what_spark_looks_at_is_cheap() -> None:
+    pytest.importorskip("pyspark")
+    source = "import sys, pyspark_rocketwire; print([m for m in ('numpy', 'trio', 'msgspec', 'rocketwire') if m in sys.modules])"
+    made = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
+    assert made.stdout.strip() == b"[]"
+
+
+@pytest.mark.process
+def test_planning_a_query_does_not_import_the_engine() -> None:
+    source = (
+        "import sys, rocketwire_tools.spark.columns, rocketwire_tools.spark.planning;"
+        "print([m for m in sys.modules if m in ('rocketwire_tools.pcap.decode.decoder', 'msgspec')])"
+    )
+    made = subprocess.run([sys.executable, "-c", source], capture_output=True, check=True)
+    assert made.stdout.strip() == b"[]"

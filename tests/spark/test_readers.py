@@ -1,0 +1,216 @@
+"""The readers as Spark calls them, without Spark: what they plan, read and remember."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire_tools.pcap.__main__ import main
+from rocketwire_tools.pcap.rows.rows import COLUMNS
+from rocketwire_tools.spark.columns import columns, every_column
+from tests.support.captures.builder import make, save
+from tests.support.captures.decoded_rows import rows
+from tests.support.captures.files import FileKind
+from tests.support.captures.network import LOSSY, Trouble
+from tests.support.captures.traffic import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+pytest.importorskip("pyspark", reason="pyspark is not installed: pip install rocketwire[spark]")
+
+PAIRS = ("request_code", "latency_ns")
+SMALL = Profile(connections=20, exchanges=12, body=(64, 2500))
+Content = Counter[tuple[Any, ...]]
+
+
+def source(**options: str) -> Any:
+    from pyspark_rocketwire import DefaultSource
+
+    return DefaultSource(options)
+
+
+def schema(names: Iterable[str] | None = None) -> Any:
+    """The schema of these columns, or of those of a read that does not choose any."""
+    from pyspark.sql.types import (
+        BooleanType,
+        IntegerType,
+        LongType,
+        StringType,
+        StructField,
+        StructType,
+    )
+
+    kinds = {"string": StringType, "bigint": LongType, "int": IntegerType, "boolean": BooleanType}
+    every = every_column()
+    return StructType(
+        [StructField(name, kinds[every[name]]()) for name in (COLUMNS if names is None else names)]
+    )
+
+
+def read(reader: Any, partitions: Iterable[Any]) -> list[dict[str, Any]]:
+    """All rows; readers and partitions travel to workers first."""
+    return [
+        row
+        for partition in partitions
+        for batch in travelled(reader).read(travelled(partition))
+        for row in batch.to_pylist()
+    ]
+
+
+def travelled(one: Any) -> Any:
+    """What comes out of a pickle of it."""
+    return pickle.loads(pickle.dumps(one))  # noqa: S301 - nobody else's
+
+
+def content(found: Iterable[dict[str, Any]], *, but: Iterable[str] = ()) -> Content:
+    return Counter(tuple(value for name, value in row.items() if name not in but) for row in found)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Captures of two kinds, one with losses."""
+    made = tmp_path_factory.mktemp("captures")
+    save(made / "usual.pcap", make(SMALL, seed=1, trouble=Trouble())[0])
+    save(made / "lossy.pcapng", make(SMALL, seed=2, trouble=LOSSY)[0], FileKind(pcapng=True))
+    return made
+
+
+def of_command(folder: Path, **but: Iterable[str]) -> Content:
+    return content((row for path in folder.iterdir() for row in rows(path)), **but)
+
+
+def test_it_has_the_name_and_the_columns_that_are_documented() -> None:
+    made = source(path="x")
+    assert "rocketmq-pcap" == made.name()
+    from rocketwire_tools.spark.options import Settings
+
+    text = ", ".join(f"`{name}` {kind}" for name, kind in columns(Settings(paths=("x",))).items())
+    assert text == made.schema()
+
+
+def test_parts_hold_the_rows_of_the_command(folder: Path) -> None:
+    reader = source(path=str(folder), splitSize="300001").reader(schema())
+    partitions: list[Any] = reader.partitions()
+    assert type(partitions) is list
+    assert len(partitions) > 4
+    assert of_command(folder, but=PAIRS) == content(read(reader, partitions), but=PAIRS)
+
+
+def test_exact_mode_holds_the_rows_of_the_command_with_their_pairs(folder: Path) -> None:
+    reader = source(path=str(folder), mode="exact", shares="3").reader(schema())
+    assert of_command(folder) == content(read(reader, reader.partitions()))
+
+
+def test_batches_have_the_schema_that_spark_compares_with(folder: Path) -> None:
+    from rocketwire_tools.pcap.rows.rows import schema as of_rows
+
+    chosen = schema(["topic", "latency_ns", "header_ok", "code"])
+    reader = source(path=str(folder)).reader(chosen)
+    batch: Any = next(reader.read(reader.partitions()[0]))
+    assert of_rows(chosen.names) == batch.schema
+
+
+def test_a_column_that_is_not_there_or_of_another_type_is_refused(folder: Path) -> None:
+    from pyspark.sql.types import StringType, StructField, StructType
+
+    with pytest.raises(ValueError, match="no column 'code' of type string"):
+        source(path=str(folder)).reader(StructType([StructField("code", StringType())]))
+
+
+def test_filters_are_taken_as_hints_and_given_back(folder: Path) -> None:
+    from pyspark.sql.datasource import EqualTo, GreaterThan, Not
+
+    reader = source(path=str(folder), pushFilters="true").reader(schema(["code", "opaque"]))
+    given = [EqualTo(("code",), 310), GreaterThan(("opaque",), 0), Not(EqualTo(("code",), 0))]
+    assert given == list(reader.pushFilters(given))
+    expected = [
+        {"code": row["code"], "opaque": row["opaque"]}
+        for path in folder.iterdir()
+        for row in rows(path)
+        if row["code"] == 310 and row["opaque"] > 0
+    ]
+    assert content(expected) == content(read(reader, reader.partitions()))
+
+
+def test_masks_are_those_of_the_command_and_filters_of_a_query_read_them(
+    folder: Path, tmp_path: Path
+) -> None:
+    printed = tmp_path / "masked.jsonl"
+    for path in sorted(folder.iterdir()):
+        assert 0 == main(["decode", str(path), "-o", str(printed), "--redact", "sesame"])
+        masked = [json.loads(line) for line in printed.read_text("utf-8").splitlines()]
+
+        reader = source(path=str(path), redact="sesame", pushFilters="true").reader(schema())
+
+        assert content(masked) == content(read(reader, reader.partitions()))
+        assert "CaptureReader" == reader.__class__.__name__  # the one that is given no filters
+
+
+def test_a_filter_that_makes_no_sense_is_refused_before_there_are_tasks(folder: Path) -> None:
+    wrong = source(path=str(folder), filter="colour == 1")
+    for make_reader in (wrong.reader, wrong.streamReader):
+        with pytest.raises(ValueError, match="no column 'colour'"):
+            make_reader(schema())
+
+
+@pytest.mark.slow
+def test_many_small_files_are_few_tasks(tmp_path: Path) -> None:
+    packets, _ = make(SMALL, seed=7)
+    count = len(packets) // 200
+    for number in range(200):
+        save(tmp_path / f"{number}.pcap", packets[number * count : (number + 1) * count])
+    reader = source(path=str(tmp_path), join="none").reader(schema())
+    partitions: list[Any] = reader.partitions()
+    assert 3 <= len(partitions) < 150
+    assert of_command(tmp_path) == content(read(reader, partitions))
+
+
+def test_the_stand_in_for_no_partitions_has_no_rows(folder: Path) -> None:
+    from pyspark.sql.datasource import InputPartition
+
+    assert [] == read(source(path=str(folder)).reader(schema()), [InputPartition(None)])
+
+
+def test_a_stream_gives_each_frame_of_rotated_files_once_across_a_restart(tmp_path: Path) -> None:
+    from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxFiles
+
+    packets, _ = make(SMALL, seed=5, trouble=Trouble())
+    whole = save(tmp_path / "whole.pcap", packets)
+    rotated = tmp_path / "rotated"
+    rotated.mkdir()
+    quarter = len(packets) // 4 + 1
+
+    def rotate(number: int) -> None:
+        part = packets[number * quarter : (number + 1) * quarter]
+        save(rotated / f"trace.pcap{number or ''}", part)
+
+    rotate(0)
+    first = source(path=str(rotated), maxFilesPerTrigger="1").streamReader(schema())
+    offset = first.initialOffset()
+    limit = first.getDefaultReadLimit()
+    assert ReadMaxFiles(1) == limit
+    assert offset == first.latestOffset(offset, limit)  # it may still grow
+    found: list[dict[str, Any]] = []
+    for number in (1, 2):
+        rotate(number)
+        later = first.latestOffset(offset, limit)
+        found += read(first, first.partitions(offset, later))
+        offset = later
+    rotate(3)
+    offset = json.loads(json.dumps(offset))  # as the checkpoint has it
+    second = source(path=str(rotated), lastFile="read", splitSize="100001").streamReader(schema())
+    second.prepareForTriggerAvailableNow()
+    assert ReadAllAvailable() == second.getDefaultReadLimit()
+    last = second.latestOffset(offset, ReadAllAvailable())
+    partitions = second.partitions(offset, last)
+    assert len(partitions) > 2
+    found += read(second, partitions)
+    assert last == second.latestOffset(last, ReadAllAvailable())
+    unpaired = ("file", *PAIRS)
+    assert content(rows(whole), but=unpaired) == content(found, but=unpaired)

@@ -1,0 +1,85 @@
+"""The program as a process of its own, with real pipes and signals."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+from tests.support.admin_in_process import VARIABLES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SECONDS = 300
+BEGUN: list[subprocess.Popen[bytes]] = []
+"""Processes of the running test."""
+
+
+class Done(NamedTuple):
+    """What a process left behind.
+
+    Attributes:
+        status: exit status.
+        out: stdout.
+        complaint: stderr.
+    """
+
+    status: int
+    out: bytes
+    complaint: str
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """An object to a line."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One array of objects."""
+        found: list[dict[str, Any]] = json.loads(self.out)
+        return found
+
+
+def begin(
+    *arguments: str, home: Path | None = None, stdin: int | IO[bytes] = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
+    """Start the program."""
+    kept = {name: value for name, value in os.environ.items() if name not in VARIABLES}
+    environment = kept | {"XDG_CONFIG_HOME": "nowhere"} | ({"HOME": str(home)} if home else {})
+    process = subprocess.Popen(
+        [sys.executable, "-m", "rocketwire_tools.admin", *arguments],
+        stdin=stdin,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment,
+    )
+    BEGUN.append(process)
+    return process
+
+
+def kill_all() -> None:
+    """End what the test has left behind."""
+    for process in BEGUN:
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
+    BEGUN.clear()
+
+
+def end(process: subprocess.Popen[bytes], given: bytes | None = None) -> Done:
+    """Wait for its end."""
+    try:
+        out, complaint = process.communicate(given, timeout=SECONDS)
+    finally:
+        process.kill()
+    return Done(process.returncode, out, complaint.decode())
+
+
+def run(*arguments: str, given: bytes | None = None, home: Path | None = None) -> Done:
+    """Start the program and wait for its end."""
+    return end(begin(*arguments, home=home), given)

@@ -1,0 +1,60 @@
+"""Java peers that all tests of clients and of their command line share; starting a JVM costs seconds of a core."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.java import cache as java_cache
+from tests.support.java import class_archive
+from tests.support.java.cluster import JavaCluster
+from tests.support.java.peers import CURRENT, JavaPeer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+
+def have_here(*builds: Callable[[], Path]) -> None:
+    """Fetch jars or compile; what cannot be had without a network is a reason to skip, but not in CI."""
+    try:
+        for build in builds:
+            build()
+    except java_cache.JavaUnavailableError as missing:
+        if os.environ.get("CI") == "true":
+            raise
+        pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def shared_java_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[JavaCluster]:
+    """What ``java_cluster`` gives to one module after the other."""
+    have_here(
+        partial(java_cache.classes, CURRENT, "Peer.java"),
+        partial(class_archive.record_broker, CURRENT),
+    )
+    with JavaCluster(tmp_path_factory.mktemp("java-cluster")) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def java_cluster(shared_java_cluster: JavaCluster) -> Iterator[JavaCluster]:
+    """Java's name server and a broker of 5.5.0 with everything switched on; tests leave both running.
+
+    ``java_cluster.slave()`` and ``java_cluster.broker(name, version=...)`` start more, once for all of a module who ask: those
+    of one module would get messages of the next.
+    """
+    yield shared_java_cluster
+    shared_java_cluster.end_brokers()
+
+
+@pytest.fixture(scope="session")
+def java_peer(
+    shared_java_cluster: JavaCluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[JavaPeer]:
+    """One JVM for Java producers, consumers and mqadmin lines beside ours."""
+    with JavaPeer(tmp_path_factory.mktemp("java-peer")) as running:
+        yield running

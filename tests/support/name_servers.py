@@ -1,0 +1,181 @@
+"""A name server as the tests see it, and ours as a process; Java's is in ``javapeers``.
+
+One test body runs against either.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol, Self
+
+from tests.support.java.cache import ROOT
+from tests.support.java.peers import JavaNameServer, properties
+from tests.support.processes import LOOPBACK, Child, free_ports
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping, Sequence
+    from pathlib import Path
+
+SERVED_CODES = (
+    *range(100, 107),
+    205,
+    206,
+    216,
+    217,
+    219,
+    224,
+    304,
+    311,
+    312,
+    313,
+    318,
+    319,
+    322,
+    327,
+    901,
+    904,
+)
+"""Every request that a name server knows (``DefaultRequestProcessor``, ``ClientRequestProcessor``)."""
+
+DEFAULT_KIND = os.environ.get("ROCKETWIRE_INTEROP_NAMESRV", "ours")
+"""Which one the interop tests run on; ``java`` proves the tests themselves."""
+
+
+class NameServer(Protocol):
+    """One name server on a port of its own, which it keeps when it is started again.
+
+    Attributes:
+        port: where it listens on loopback.
+        address: the same as ``127.0.0.1:port``.
+    """
+
+    port: int
+    address: str
+
+    def start(self) -> None:
+        """Start it and wait until it accepts connections."""
+
+    def stop(self) -> None:
+        """Ask it to end, and wait for that."""
+
+    def kill(self) -> None:
+        """End it without notice."""
+
+    @property
+    def log(self) -> str:
+        """All that it has printed so far."""
+        ...
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+
+class OurNameServer:
+    """``python -m rocketwire_namesrv -c FILE`` with the interpreter that runs the tests."""
+
+    def __init__(
+        self,
+        folder: Path,
+        options: Mapping[str, object] | None = None,
+        *,
+        jvm: Sequence[str] = (),
+        port: int | None = None,
+    ) -> None:
+        self.port = port or free_ports()
+        self.address = f"{LOOPBACK}:{self.port}"
+        (folder / "conf").mkdir(parents=True, exist_ok=True)
+        self._folder = folder
+        # several run on this machine; among the JVM's options, for 319 shows what is in the file
+        self._jvm = " ".join(("-Drocketwire.observePort=0", *jvm))
+        settings = {
+            "listenPort": self.port,
+            "bindAddress": LOOPBACK,
+            **(options or {}),
+        }
+        (folder / "conf" / "namesrv.properties").write_text(properties(settings))
+        self._child: Child | None = None
+
+    def start(self) -> None:
+        path = os.pathsep.join([str(ROOT), str(ROOT / "namesrv"), os.environ.get("PYTHONPATH", "")])
+        child = Child(
+            "namesrv",
+            [sys.executable, "-m", "rocketwire_namesrv", "-c", "conf/namesrv.properties"],
+            self._folder,
+            environment={
+                "PYTHONPATH": path,
+                "HOME": ".",
+                "ROCKETMQ_HOME": ".",
+                "ROCKETWIRE_LOG": "stderr",
+                "JAVA_OPT_EXT": self._jvm,
+            },
+        )
+        self._child = child
+        ready = child.output.count("boot success") + 1
+        child.wait_until(lambda: child.output.count("boot success") >= ready, "boot success")
+
+    def stop(self) -> None:
+        if self._child is not None:
+            self._child.stop()
+
+    def kill(self) -> None:
+        if self._child is not None:
+            self._child.kill()
+
+    @property
+    def log(self) -> str:
+        return "" if self._child is None else self._child.output
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+
+class Startable(Protocol):
+    """Anything that ``started`` can look after."""
+
+    def start(self) -> None:
+        """Start it and wait until it is ready."""
+
+    def kill(self) -> None:
+        """End it without notice; also where it never started."""
+
+
+@contextmanager
+def started(*peers: Startable) -> Generator[None]:
+    """Start peers side by side, which takes hardly longer than one of them alone, and end them after the block."""
+    try:
+        with ThreadPoolExecutor(len(peers)) as pool:
+            for start in [pool.submit(peer.start) for peer in peers]:
+                start.result()
+        yield
+    finally:
+        for peer in peers:
+            peer.kill()
+
+
+def name_server(
+    kind: str,
+    folder: Path,
+    options: Mapping[str, object] | None = None,
+    *,
+    jvm: Sequence[str] = (),
+    port: int | None = None,
+) -> NameServer:
+    """Return a name server, not yet started.
+
+    Args:
+        kind: ``ours`` or ``java``.
+        folder: its home, which one of the other kind can take over later.
+        options: what its configuration file says besides port and address.
+        jvm: its JVM options.
+        port: that of a server whose place it takes; a free one without.
+    """
+    make = OurNameServer if kind == "ours" else JavaNameServer
+    return make(folder, options, jvm=jvm, port=port)

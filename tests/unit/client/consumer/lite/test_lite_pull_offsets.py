@@ -1,0 +1,117 @@
+"""A lite pull consumer stores offsets behind messages that it never hands out, and not before what it hands out is handled."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+import trio.testing
+
+from rocketwire.client.consumer.lite.lite_pull_consumer import open_lite_pull_consumer
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.flags import MessageSysFlag
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.pull import PullMessageResponseHeader
+from rocketwire.testing import reply
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.fakes.consumer_fakes import BROKER, world
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+
+QUEUE = MessageQueue(topic="orders", broker_name="b", queue_id=0)
+BAD = int(MessageSysFlag.COMPRESSED)
+
+
+class Log:
+    """A queue of a broker, given as letters: ``x`` cannot be read, ``o`` has another tag, all others are wanted."""
+
+    def __init__(self, letters: str) -> None:
+        self.letters = letters
+
+    async def pull(self, request: RemotingCommand) -> RemotingCommand:
+        """The answer to a pull."""
+        fields = request.ext_fields or {}
+        first = int(fields["queueOffset"])
+        end = len(self.letters)
+        chosen = [
+            StoredMessage(
+                topic="orders",
+                body=letter.encode(),
+                queue_offset=offset,
+                sys_flag=BAD if letter == "x" else 0,
+                properties={"TAGS": "wanted"},
+            )
+            for offset, letter in enumerate(self.letters)
+            if offset >= first and letter != "o"
+        ]
+        code = ResponseCode.SUCCESS
+        if first == end:
+            await trio.sleep(10)
+            code = ResponseCode.PULL_NOT_FOUND
+        elif not chosen:
+            code = ResponseCode.PULL_RETRY_IMMEDIATELY
+        header = PullMessageResponseHeader(
+            next_begin_offset=end, min_offset=0, max_offset=end, suggest_which_broker_id=0
+        )
+        body = b"".join(map(encode_stored_message, chosen))
+        return reply(header, body or None, code=code)
+
+
+async def stored(letters: str, polls: int, *, seek: int | None = None) -> list[int]:
+    """The offsets that a consumer stores of such a queue, which is polled so often."""
+    async with world() as (network, client):
+        broker = network.peer(BROKER)
+        broker.on(Code.LITE_PULL_MESSAGE, Log(letters).pull)
+        async with open_lite_pull_consumer(client, "g") as consumer:
+            consumer.assign([QUEUE])
+            await trio.sleep(2)
+            for _ in range(polls):
+                await consumer.poll(1)
+            if seek is not None:
+                consumer.go_back(QUEUE, seek)
+            await consumer.commit()
+        return [
+            int((one.ext_fields or {})["commitOffset"])
+            for one in broker.requests
+            if one.code == Code.UPDATE_CONSUMER_OFFSET
+        ]
+
+
+@pytest.mark.parametrize(
+    ("letters", "polls", "offset"),
+    [
+        ("x", 1, 1),
+        ("xx", 1, 2),
+        ("oo", 1, 2),
+        ("1xx", 1, 3),
+        ("1oo", 1, 3),
+        ("x1", 1, 2),
+        ("1x2", 1, 3),
+        ("12", 1, 2),
+    ],
+)
+async def test_the_stored_offset_is_behind_messages_that_are_skipped(
+    autojump_clock: trio.testing.MockClock, letters: str, polls: int, offset: int
+) -> None:
+    assert (await stored(letters, polls))[-1] == offset
+
+
+async def test_no_offset_is_stored_behind_a_message_that_was_not_polled(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    assert await stored("1xx", polls=0) == []
+
+
+async def test_no_offset_is_stored_of_a_queue_without_messages(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    assert await stored("", polls=1) == []
+
+
+async def test_who_goes_back_has_that_offset_stored_whatever_was_skipped_behind_it(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    assert (await stored("1xx", polls=1, seek=0))[-1] == 0

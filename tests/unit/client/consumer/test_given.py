@@ -1,0 +1,381 @@
+"""Wrong types and settings are refused where they are given, in one line; clients are given in three ways, and need trio."""
+
+# What is given here is wrong on purpose.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownLambdaType=false, reportArgumentType=false
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+import trio.lowlevel
+
+from rocketwire.client import (
+    BrokerIdentity,
+    ClientConfig,
+    Credentials,
+    LitePullConsumerConfig,
+    Message,
+    PopConsumerConfig,
+    ProducerConfig,
+    PushConsumerConfig,
+    open_client,
+    open_lite_pull_consumer,
+    open_pool,
+    open_pop_consumer,
+    open_producer,
+    open_push_consumer,
+    open_registration,
+)
+from rocketwire.client.admin import open_admin
+from rocketwire.client.consumer.config import checked_subscriptions
+from rocketwire.errors import (
+    IllegalMessageError,
+    IllegalTypeError,
+    IllegalValueError,
+    LocalProtocolError,
+    NotInTrioError,
+)
+from rocketwire.messages.enums import MessageModel
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.policy.process_queue import Thresholds
+from tests.support.fakes import producer_fakes
+from tests.support.fakes.consumer_fakes import world
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# ---------------------------------------------------------------------- messages
+
+
+@pytest.mark.parametrize(
+    ("part", "value", "text"),
+    [
+        ("body", "text", "Message.body: expected bytes, as text.encode(), got 'text' (str)"),
+        ("body", None, "Message.body: expected bytes, got None"),
+        ("body", 5, "got 5 (int)"),
+        ("topic", None, "Message.topic: expected a text (str), got None"),
+        ("topic", b"orders", "decode it, as topic.decode()"),
+        ("tags", b"new", "Message.tags: expected a text (str); decode it"),
+        ("tags", ["a"], "got ['a'] (list)"),
+        ("keys", 5, "Message.keys: expected a text or a sequence of texts, got 5 (int)"),
+        ("keys", b"k", "Message.keys: "),
+        ("keys", ["a", 5], "Message.keys[1]: expected a text (str), got 5 (int)"),
+        ("properties", {"a": 1}, "Message.properties['a']: expected a text (str), got 1 (int)"),
+        ("properties", {1: "a"}, "Message.properties: expected names that are texts"),
+        ("properties", [("a", "b")], "Message.properties: expected a mapping"),
+        ("properties", {"a": None}, "got None"),
+        ("flag", True, "Message.flag: expected a whole number (int), got True (bool)"),
+        ("flag", "1", "Message.flag: "),
+        ("wait_store_msg_ok", 1, "Message.wait_store_msg_ok: expected True or False"),
+        ("delay_level", True, "Message.delay_level: "),
+        ("delay_seconds", 1.5, "Message.delay_seconds: "),
+        ("delay_millis", "1", "Message.delay_millis: "),
+        ("deliver_millis", False, "Message.deliver_millis: "),
+        ("sharding_key", 1, "Message.sharding_key: "),
+        ("body", "x" * 1000, "..."),
+    ],
+)
+def test_a_part_of_a_message_of_the_wrong_type_is_refused(part: str, value: Any, text: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        Message(**{"topic": "orders", "body": b"x", part: value})
+    assert text in str(caught.value)
+    assert isinstance(caught.value, (IllegalMessageError, IllegalTypeError))
+    assert len(str(caught.value)) < 200
+
+
+def test_what_is_unusual_and_clear_is_taken() -> None:
+    class Text(str):
+        __slots__ = ()
+
+    message = Message(
+        Text("orders"), bytearray(b"x"), keys=("a", "b"), properties=dict.fromkeys(["p"], Text("q"))
+    )
+    assert message.body == b"x"
+    assert type(message.body) is bytes
+    assert Message("o", memoryview(b"xy"), delay_seconds=3, sharding_key="k").body == b"xy"
+    assert Message("o", b"x", keys="a").joined_keys == "a"
+    assert Message("o", b"x", keys=["a"], properties={"a": "b"}).joined_keys == "a"
+    assert Message("o", b"x", keys=frozenset("a"), properties=None, flag=2).flag == 2  # type: ignore[arg-type]
+
+
+async def test_what_is_no_message_is_refused_by_every_send() -> None:
+    async with producer_fakes.world() as it:
+        wrong: Any = "text"
+        for send in (
+            it.producer.send,
+            it.producer.send_oneway,
+            it.producer.request,
+            lambda one: it.producer.send_batch([one]),
+            lambda one: it.producer.send_ordered(one, "k"),
+            lambda one: it.producer.send_by(one, lambda queues: queues[0]),
+            lambda one: it.producer.send_in_transaction(one, lambda *_: None),
+            lambda one: it.producer.send_to(one, one),
+        ):
+            with pytest.raises(IllegalTypeError, match="message: expected a Message, got 'text'"):
+                await send(wrong)
+
+
+# ---------------------------------------------------------------------- settings
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ClientConfig(namesrv_addr=9876),  # type: ignore[arg-type]
+        lambda: ClientConfig(namesrv_addr=b"a:1"),  # type: ignore[arg-type]
+        lambda: ClientConfig(namesrv_addr=["a:1", 5]),  # type: ignore[list-item]
+        lambda: ClientConfig(credentials=("a", "b")),  # type: ignore[arg-type]
+        lambda: ClientConfig(tls=True),  # type: ignore[arg-type]
+        lambda: ClientConfig(instance_name=None),  # type: ignore[arg-type]
+        lambda: ClientConfig(unit_mode="true"),  # type: ignore[arg-type]
+        lambda: ClientConfig(version=True),
+        lambda: ClientConfig(connect_timeout="3"),  # type: ignore[arg-type]
+        lambda: ClientConfig(connect_timeout=True),
+        lambda: ClientConfig(serialize_type="JSON"),  # type: ignore[arg-type]
+        lambda: Credentials("a", None),  # type: ignore[arg-type]
+        lambda: Credentials("a", "b", 5),  # type: ignore[arg-type]
+        lambda: ProducerConfig(send_msg_timeout=None),  # type: ignore[arg-type]
+        lambda: ProducerConfig(max_message_size=1e6),  # type: ignore[arg-type]
+        lambda: ProducerConfig(retry_response_codes=[1]),  # type: ignore[arg-type]
+        lambda: ProducerConfig(retry_response_codes=frozenset("1")),  # type: ignore[arg-type]
+        lambda: ProducerConfig(compress_type="ZSTD"),  # type: ignore[arg-type]
+        lambda: PushConsumerConfig(message_model="CLUSTERING"),  # type: ignore[arg-type]
+        lambda: PushConsumerConfig(consume_from_where="first"),  # type: ignore[arg-type]
+        lambda: PushConsumerConfig(thresholds=1000),  # type: ignore[arg-type]
+        lambda: PushConsumerConfig(consume_thread_max=False),
+        lambda: PushConsumerConfig(allocate_message_queue_strategy=Thresholds),  # type: ignore[arg-type]
+        lambda: PushConsumerConfig(local_offset_store_dir=5),  # type: ignore[arg-type]
+        lambda: LitePullConsumerConfig(auto_commit=1),  # type: ignore[arg-type]
+        lambda: PopConsumerConfig(init_mode=0),  # type: ignore[arg-type]
+    ],
+)  # fmt: skip
+def test_a_setting_of_the_wrong_type_is_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(IllegalTypeError, match=r"^\w+\.\w+: expected .*, got .+") as caught:
+        make()
+    assert "\n" not in str(caught.value)
+
+
+def test_a_secret_is_not_shown() -> None:
+    with pytest.raises(IllegalTypeError) as caught:
+        Credentials("a", 12345)  # type: ignore[arg-type]
+    assert "12345" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: ClientConfig(connect_timeout=-1),
+        lambda: ClientConfig(connect_timeout=0),
+        lambda: ClientConfig(mq_client_api_timeout=float("nan")),
+        lambda: ClientConfig(channel_idle_timeout=-1),
+        lambda: ClientConfig(heartbeat_broker_interval=0),
+        lambda: ClientConfig(version=-1),
+        lambda: ProducerConfig(send_msg_timeout=-3),
+        lambda: ProducerConfig(retry_times_when_send_failed=-1),
+        lambda: ProducerConfig(max_message_size=0),
+        lambda: ProducerConfig(default_topic_queue_nums=0),
+        lambda: PushConsumerConfig(consume_thread_max=0),
+        lambda: PushConsumerConfig(consume_message_batch_max_size=-1),
+        lambda: PushConsumerConfig(pull_batch_size=0),
+        lambda: PushConsumerConfig(pull_interval=-1),
+        lambda: PushConsumerConfig(max_reconsume_times=-2),
+        lambda: PushConsumerConfig(thresholds=Thresholds(count=-1)),
+        lambda: PushConsumerConfig(thresholds=Thresholds(span=0)),
+        lambda: LitePullConsumerConfig(pull_batch_size=-10),
+        lambda: LitePullConsumerConfig(rebalance_interval=0),
+        lambda: PopConsumerConfig(pop_invisible_time=4),
+        lambda: PopConsumerConfig(pop_invisible_time=301),
+        lambda: PopConsumerConfig(pop_batch_nums=33),
+        lambda: PopConsumerConfig(consume_thread_max=0),
+    ],
+)
+def test_a_setting_out_of_bounds_is_refused(make: Callable[[], object]) -> None:
+    with pytest.raises(IllegalValueError, match=r"^\w+\.\w+: expected a number .*, got .+"):
+        make()
+
+
+# ---------------------------------------------------------------------- subscriptions
+
+
+@pytest.mark.parametrize(
+    ("subscriptions", "text"),
+    [
+        ("orders", """as {"orders": "*"}, got 'orders' (str)"""),
+        (["orders"], """as {"orders": "*"}, got ['orders'] (list)"""),
+        (None, "got None"),
+        ({None: "*"}, "subscriptions: topic: expected a text (str), got None"),
+        ({"orders": ["a", "b"]}, """subscriptions['orders']: expected tags as "a || b\""""),
+        ({"orders": b"a"}, "subscriptions['orders']: "),
+        ({"orders": ("a > 5", 1)}, "subscriptions['orders']: "),
+        ({"orders": ("a", "b", "c")}, "subscriptions['orders']: "),
+    ],
+)
+async def test_subscriptions_of_the_wrong_type_are_refused_with_an_example(
+    subscriptions: Any, text: str
+) -> None:
+    async with world() as (_, client):
+        for opened in (
+            open_push_consumer(client, "g", subscriptions),
+            open_pop_consumer(client, "g", subscriptions, _handle),
+        ):
+            with pytest.raises(IllegalTypeError) as caught:
+                async with opened:
+                    pass
+            assert text in str(caught.value)
+
+
+def test_none_and_expressions_are_subscriptions() -> None:
+    given: Any = {"a": None, "b": "x || y", "c": ("a > 5", "SQL92")}
+    assert checked_subscriptions(given) == [
+        ("a", None, None),
+        ("b", "x || y", None),
+        ("c", "a > 5", "SQL92"),
+    ]
+
+
+async def test_arguments_of_subscribe_and_groups_and_configs_are_checked(
+    autojump_clock: object,
+) -> None:
+    wrong: Any = None
+    async with world() as (_, client):
+        async with open_push_consumer(client, "g", {}) as push:
+            subscribe: Any = push.subscribe
+            for arguments in ((None,), (["orders"],), ("orders", 5), ("orders", b"a")):
+                with pytest.raises(IllegalTypeError):
+                    subscribe(*arguments)
+        async with open_lite_pull_consumer(client, "g") as lite:
+            with pytest.raises(IllegalTypeError):
+                lite.subscribe(wrong)
+            with pytest.raises(LocalProtocolError):
+                lite.subscribe("no such name!")
+        for opened in (
+            open_push_consumer(client, wrong, {}),
+            open_lite_pull_consumer(client, 5),  # type: ignore[arg-type]
+            open_pop_consumer(client, wrong, {}, _handle),
+            open_producer(client, wrong),
+            open_push_consumer(client, "g", {}, config=ProducerConfig()),  # type: ignore[arg-type]
+            open_lite_pull_consumer(client, "g", config=PushConsumerConfig()),  # type: ignore[arg-type]
+            open_pop_consumer(client, "g", {}, _handle, config=PushConsumerConfig()),  # type: ignore[arg-type]
+            open_producer(client, "g", ClientConfig()),  # type: ignore[arg-type]
+        ):  # fmt: skip
+            with pytest.raises(IllegalTypeError):
+                async with opened:
+                    pass
+
+
+# ---------------------------------------------------------------------- clients
+
+
+NOWHERE = "127.0.0.1:1"
+
+
+async def _handle(*_: object) -> None:
+    await trio.lowlevel.checkpoint()
+
+
+OPENERS: dict[str, Callable[[Any], Any]] = {
+    "client": open_client,
+    "producer": lambda client: open_producer(client, "g"),
+    "push": lambda client: open_push_consumer(client, "g", {"orders": "*"}, _handle),
+    "broadcast": lambda client: open_push_consumer(
+        client, "g", {}, config=PushConsumerConfig(message_model=MessageModel.BROADCASTING)
+    ),
+    "lite": lambda client: open_lite_pull_consumer(client, "g"),
+    "pop": lambda client: open_pop_consumer(client, "g", {"orders": "*"}, _handle),
+    "admin": open_admin,
+    "registration": lambda client: open_registration(
+        BrokerIdentity(cluster_name="c", broker_name="b", broker_addr=NOWHERE), (), client
+    ),
+}
+
+
+@pytest.mark.parametrize("opener", OPENERS)
+@pytest.mark.parametrize("client", [NOWHERE, ClientConfig(namesrv_addr=NOWHERE)])
+async def test_everything_is_opened_with_settings_or_addresses(
+    opener: str, client: object, autojump_clock: object
+) -> None:
+    async with OPENERS[opener](client) as opened:
+        assert opened is not None
+
+
+@pytest.mark.parametrize("opener", [*OPENERS])
+@pytest.mark.parametrize("client", [None, 9876, b"a:1", ["a:1"]])
+async def test_what_is_no_client_is_refused(opener: str, client: object) -> None:
+    with pytest.raises(
+        IllegalTypeError, match=r"(client|config): expected .*'host:port;host:port'"
+    ):
+        async with OPENERS[opener](client):
+            pass
+
+
+async def test_a_client_that_was_given_stays_open() -> None:
+    async with world() as (_, client):
+        async with open_producer(client, "p"), open_lite_pull_consumer(client, "g"):
+            assert client.consumers.keys() == {"g"}
+        await client.route("orders")
+
+
+# ---------------------------------------------------------------------- outside of trio
+
+TEXT = r"rocketwire\.client needs trio: call it from trio\.run\(\.\.\.\)"
+
+
+@pytest.mark.parametrize("opener", [*OPENERS, "pool"])
+def test_asyncio_and_plain_threads_are_told_that_the_clients_need_trio(opener: str) -> None:
+    openers = dict(OPENERS)
+    openers["pool"] = lambda address: open_pool(ClientConfig(namesrv_addr=address))
+    opened = openers[opener]
+
+    async def enter() -> None:
+        async with opened(NOWHERE):
+            pass
+
+    with pytest.raises(NotInTrioError, match=TEXT) as caught:
+        asyncio.run(enter())
+    assert isinstance(caught.value, RuntimeError)
+    with pytest.raises(NotInTrioError, match=TEXT):
+        enter().send(None)
+
+
+def _in_a_thread(call: Callable[[], Any]) -> BaseException | None:
+    """What a call raises in asyncio in another thread."""
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        async def await_it() -> None:
+            await call()
+
+        try:
+            asyncio.run(await_it())
+        except BaseException as error:  # noqa: BLE001 - looked at by the caller
+            raised.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return raised[0] if raised else None
+
+
+async def test_calls_and_iteration_from_another_thread_are_told_so_too() -> None:
+    async with producer_fakes.world() as it:
+        await it.producer.send(Message("T", b"x"))
+        queue = MessageQueue(topic="T", broker_name="a", queue_id=0)
+        for call in (
+            lambda: it.producer.send(Message("T", b"x" * 5000)),
+            lambda: it.producer.send(Message("T", b"x")),
+            lambda: it.producer.send_oneway(Message("T", b"x")),
+            lambda: it.client.brokers.max_offset("a:1", queue),
+            lambda: it.client.name_servers.all_topics(),
+        ):
+            assert isinstance(_in_a_thread(call), NotInTrioError), call
+        assert len(it.sent()) == 1
+    async with world() as (_, client):
+        async with open_push_consumer(client, "g", {}) as push:
+            assert isinstance(_in_a_thread(lambda: push.__anext__()), NotInTrioError)
+        async with open_lite_pull_consumer(client, "g") as lite:
+            assert isinstance(_in_a_thread(lambda: lite.poll()), NotInTrioError)

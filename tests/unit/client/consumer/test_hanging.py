@@ -1,0 +1,113 @@
+"""A group whose topic has a broker that accepts connections and answers nothing."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from rocketwire.client import ClientConfig, PushConsumerConfig, open_client, open_push_consumer
+from rocketwire.client.consumer.rebalance import Rebalance
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import RequestTimeoutError
+from rocketwire.messages import decode_body
+from rocketwire.messages.allocation import LockBatchRequestBody, LockBatchResponseBody
+from rocketwire.messages.connections import GetConsumerListByGroupResponseBody
+from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
+from rocketwire.messages.pull import PullMessageResponseHeader
+from rocketwire.policy.allocation import AllocateMessageQueueAveragely
+from rocketwire.testing import MemoryNetwork, open_network, reply
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.fakes.producer_fakes import NS, A, B, route
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rocketwire.wire.command import RemotingCommand
+
+CONFIG = ClientConfig(namesrv_addr=NS, client_ip="1.1.1.1", instance_name="i")
+MEMBERS = reply(body=GetConsumerListByGroupResponseBody(consumer_id_list=("1.1.1.1@i",)))
+ASKED = (
+    Code.HEART_BEAT,
+    Code.GET_CONSUMER_LIST_BY_GROUP,
+    Code.QUERY_CONSUMER_OFFSET,
+    Code.LOCK_BATCH_MQ,
+    Code.UNLOCK_BATCH_MQ,
+    Code.PULL_MESSAGE,
+    Code.UPDATE_CONSUMER_OFFSET,
+    Code.UNREGISTER_CLIENT,
+)
+
+
+def told(network: MemoryNetwork, *silent: str) -> None:
+    """A name server that knows both brokers, and those that answer nothing."""
+    network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a", "b", queues=2)))
+    for address in silent:
+        for code in ASKED:
+            network.peer(address).on(code, None)
+
+
+async def test_another_broker_tells_the_members_where_one_does_not_answer(
+    autojump_clock: trio.testing.MockClock,
+) -> None:
+    async with open_network() as network:
+        told(network, A)
+        network.peer(B).on(Code.GET_CONSUMER_LIST_BY_GROUP, MEMBERS)
+        async with open_client(CONFIG, environment={}, connect=network.connect) as client:
+            strategy = AllocateMessageQueueAveragely()
+            rebalance = Rebalance(client, "g", MessageModel.CLUSTERING, strategy)
+            for _ in range(8):  # whom it asks first is chance
+                assert await rebalance.members("T") == ("1.1.1.1@i",)
+            network.peer(B).on(Code.GET_CONSUMER_LIST_BY_GROUP, None)
+            with pytest.raises(RequestTimeoutError):
+                await rebalance.members("T")
+
+
+@pytest.mark.parametrize("orderly", [False, True])
+async def test_the_queues_of_the_others_are_consumed_meanwhile(
+    autojump_clock: trio.testing.MockClock, *, orderly: bool
+) -> None:
+    """The one that hangs has the queues that come first; each of its answers is waited for as long as any."""
+
+    def locked(request: RemotingCommand) -> RemotingCommand:
+        wanted = decode_body(LockBatchRequestBody, request.body or b"")
+        assert wanted is not None
+        return reply(body=LockBatchResponseBody(lock_ok_mq_set=wanted.mq_set))
+
+    def pulled(request: RemotingCommand) -> RemotingCommand:
+        header = PullMessageResponseHeader(
+            suggest_which_broker_id=0, next_begin_offset=1, min_offset=0, max_offset=1
+        )
+        message = StoredMessage(topic="T", body=b"x", queue_offset=0)
+        return reply(header, body=encode_stored_message(message))
+
+    heard_at: list[float] = []
+    heard = trio.Event()
+
+    async def listen(messages: Sequence[StoredMessage], _: object) -> None:
+        heard_at.append(trio.current_time())
+        heard.set()
+
+    async with open_network() as network:
+        told(network, A)
+        peer = network.peer(B)
+        for code in ASKED:
+            peer.on(code, reply())
+        peer.on(Code.GET_CONSUMER_LIST_BY_GROUP, MEMBERS)
+        peer.on(Code.QUERY_CONSUMER_OFFSET, reply(code=ResponseCode.QUERY_NOT_FOUND))
+        peer.on(Code.LOCK_BATCH_MQ, locked)
+        peer.on(Code.PULL_MESSAGE, pulled)
+        config = PushConsumerConfig(
+            consume_from_where=ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET, pull_interval=60
+        )
+        listening: dict[str, Any] = {"orderly_listener" if orderly else "listener": listen}
+        began = trio.current_time()
+        async with (
+            open_client(CONFIG, environment={}, connect=network.connect) as client,
+            open_push_consumer(client, "g", {"T": "*"}, config=config, **listening),
+        ):
+            await heard.wait()
+
+    assert heard_at[0] - began <= 3 * CONFIG.mq_client_api_timeout

@@ -1,0 +1,103 @@
+"""Where a queue has its first message of a time or later, with brokers that search in different ways."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.client import ClientConfig, open_client
+from rocketwire.client.consumer.offset_lookup import offset_at
+from rocketwire.client.consumer.rebalance import first_offset
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.messages import decode_header
+from rocketwire.messages.enums import ConsumeFromWhere
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.offsets import (
+    SearchOffsetRequestHeader,
+    SearchOffsetResponseHeader,
+)
+from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
+from rocketwire.testing import open_network, reply
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.fakes.producer_fakes import NS, A, route
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rocketwire.wire.command import RemotingCommand
+
+QUEUE = MessageQueue(topic="T", broker_name="a", queue_id=0)
+
+
+def nearest(times: Sequence[int], wanted: int) -> int:
+    """As brokers of 4.9.4 search."""
+    return min(range(len(times)), key=lambda at: abs(times[at] - wanted), default=0)
+
+
+def later(times: Sequence[int], wanted: int) -> int:
+    """As brokers of 5.x do."""
+    return next((at for at, time in enumerate(times) if time >= wanted), len(times))
+
+
+async def begin(
+    times: Sequence[int], wanted: int, search: Callable[[Sequence[int], int], int]
+) -> int:
+    """Where a consumer begins in a queue of messages that were stored then; two come at once."""
+
+    def searched(request: RemotingCommand) -> RemotingCommand:
+        asked = decode_header(SearchOffsetRequestHeader, request.ext_fields)
+        return reply(SearchOffsetResponseHeader(offset=search(times, asked.timestamp or 0)))
+
+    def pulled(request: RemotingCommand) -> RemotingCommand:
+        first = decode_header(PullMessageRequestHeader, request.ext_fields).queue_offset or 0
+        found = range(first, min(first + 2, len(times)))
+        header = PullMessageResponseHeader(
+            suggest_which_broker_id=0,
+            next_begin_offset=first + len(found),
+            min_offset=0,
+            max_offset=len(times),
+        )
+        if not found:
+            return reply(header, code=ResponseCode.PULL_NOT_FOUND)
+        stored = [
+            StoredMessage(topic="T", body=b"x", queue_offset=at, store_timestamp=times[at])
+            for at in found
+        ]
+        return reply(header, body=b"".join(map(encode_stored_message, stored)))
+
+    async with open_network() as network:
+        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
+        broker = network.peer(A)
+        broker.on(Code.SEARCH_OFFSET_BY_TIMESTAMP, searched)
+        broker.on(Code.PULL_MESSAGE, pulled)
+        config = ClientConfig(namesrv_addr=NS)
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            await client.route("T")
+            where = ConsumeFromWhere.CONSUME_FROM_TIMESTAMP
+            exact = await offset_at(client, "g", QUEUE, wanted)
+            assert await first_offset(client, QUEUE, where, wanted, exact_for="g") == exact
+            return exact
+
+
+@pytest.mark.parametrize("search", [nearest, later])
+@pytest.mark.parametrize(
+    ("times", "wanted", "offset"),
+    [
+        ((10, 20, 30), 19, 1),
+        ((10, 20, 30), 20, 1),
+        ((10, 20, 30), 21, 2),
+        ((10, 20, 30), 31, 3),
+        ((10, 20, 30), 0, 0),
+        ((10, 19, 19, 19, 20, 20, 20), 20, 4),
+        ((), 5, 0),
+    ],
+)
+async def test_the_first_message_of_a_time_or_later_is_found(
+    times: Sequence[int],
+    wanted: int,
+    offset: int,
+    search: Callable[[Sequence[int], int], int],
+) -> None:
+    assert await begin(times, wanted, search) == offset

@@ -1,0 +1,218 @@
+"""Offsets that brokers keep: when a consumer waits for their answer."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client import ClientConfig, open_client
+from rocketwire.client.consumer.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import LocalProtocolError
+from rocketwire.messages import decode_header
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.offsets import (
+    ConsumerOffsetSerializeWrapper,
+    QueryConsumerOffsetResponseHeader,
+    UpdateConsumerOffsetRequestHeader,
+)
+from rocketwire.testing import ScriptedPeer, open_network, reply
+from rocketwire.versions import MQVersion
+from tests.support.fakes.producer_fakes import NS, A, route
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from pathlib import Path
+
+    from rocketwire.wire.command import RemotingCommand
+
+ZERO, ONE, TWO = (MessageQueue(topic="T", broker_name="a", queue_id=number) for number in range(3))
+ALL = (ZERO, ONE, TWO)
+
+Told = list[tuple[int | None, int | None, bool]]
+"""Queue and offset of each request in order, and whether it was one-way."""
+
+
+@asynccontextmanager
+async def stored() -> AsyncGenerator[tuple[RemoteBrokerOffsetStore, ScriptedPeer]]:
+    """A store that has come to 5, 6 and 7, and the broker of all three queues, which takes a second over each answer."""
+
+    async def slowly(_: RemotingCommand) -> RemotingCommand:
+        await trio.sleep(1)
+        return reply()
+
+    async with open_network() as network:
+        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
+        broker = network.peer(A)
+        broker.on(Code.UPDATE_CONSUMER_OFFSET, slowly)
+        config = ClientConfig(namesrv_addr=NS)
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            store = RemoteBrokerOffsetStore(client, "g")
+            for offset, queue in enumerate(ALL, 5):
+                store.update(queue, offset, increase_only=True)
+            yield store, broker
+
+
+def told(broker: ScriptedPeer) -> Told:
+    """What the broker was told since it was asked last."""
+    found: Told = []
+    for one in broker.requests:
+        header = decode_header(UpdateConsumerOffsetRequestHeader, one.ext_fields)
+        found.append((header.queue_id, header.commit_offset, one.is_oneway))
+    broker.requests.clear()
+    return found
+
+
+async def test_a_broker_has_taken_one_offset_before_it_gets_others_which_nobody_waits_for(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with stored() as (store, broker):
+        async with trio.open_nursery() as nursery:
+            nursery.start_soon(store.persist, ALL)
+            await trio.sleep(0.5)
+            assert told(broker) == [(0, 5, False)]
+        assert sorted(told(broker)) == [(1, 6, True), (2, 7, True)]
+        assert trio.current_time() < 2
+
+        store.update(TWO, 9, increase_only=True)
+        await store.persist(ALL)
+        assert told(broker) == [(2, 9, False)]
+
+
+async def test_the_offset_of_a_queue_that_is_left_is_said_again_and_waited_for(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with stored() as (store, broker):
+        await store.persist(ALL)
+        told(broker)
+        store.update(ZERO, 8, increase_only=True)
+        began = trio.current_time()
+        await store.persist(ALL, leaving=(TWO,))
+        assert trio.current_time() - began == 1
+        assert told(broker) == [(2, 7, False), (0, 8, True)]
+
+        await store.persist([ZERO, ONE], leaving=(ZERO, ONE))
+        assert trio.current_time() - began == 3
+        assert told(broker) == [(0, 8, False), (1, 6, False)]
+
+
+async def test_an_offset_that_is_not_taken_keeps_none_of_the_others_back_and_is_told_again() -> (
+    None
+):
+    def refuses_one(request: RemotingCommand) -> RemotingCommand:
+        header = decode_header(UpdateConsumerOffsetRequestHeader, request.ext_fields)
+        return reply(code=1 if header.queue_id == 0 else 0)
+
+    async with stored() as (store, broker):
+        broker.on(Code.UPDATE_CONSUMER_OFFSET, refuses_one)
+        await store.persist(ALL)
+        assert told(broker) == [(0, 5, False), (1, 6, False), (2, 7, True)]
+        await store.persist(ALL)
+
+        assert told(broker) == [(0, 5, False)]
+
+
+async def test_a_broker_that_does_not_answer_is_told_the_others_without_waiting_again(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with stored() as (store, broker):
+        broker.on(Code.UPDATE_CONSUMER_OFFSET, None)
+        began = trio.current_time()
+        await store.persist(ALL, leaving=ALL)
+
+        assert trio.current_time() - began == 3
+        assert sorted(told(broker)) == [(0, 5, False), (1, 6, True), (2, 7, True)]
+
+
+@pytest.mark.parametrize(("never_zero", "asked"), [(False, None), (True, "false")])
+async def test_a_broker_is_asked_not_to_invent_an_offset_only_where_that_is_wanted(
+    never_zero: bool, asked: str | None
+) -> None:
+    async with open_network() as network:
+        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
+        peer = network.peer(A)
+        peer.on(Code.QUERY_CONSUMER_OFFSET, reply(code=ResponseCode.QUERY_NOT_FOUND))
+        config = ClientConfig(namesrv_addr=NS)
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            store = RemoteBrokerOffsetStore(client, "g", never_zero=never_zero)
+            assert await store.fetch(ONE) is None
+        assert (peer.requests[-1].ext_fields or {}).get("setZeroIfNotFound") == asked
+
+
+OLD = MQVersion.V4_9_4
+ELSE = {"T@g": {0: 0, 2: 5}, "T@other": {1: 0}}
+
+
+@pytest.mark.parametrize(
+    ("queue", "version", "never_zero", "offset"),
+    [
+        (ONE, OLD, True, None),
+        (ZERO, OLD, True, 0),
+        (ONE, OLD, False, 0),
+        (ONE, MQVersion.V5_0_0, True, 0),
+    ],
+)
+async def test_a_zero_of_an_old_broker_is_looked_for_among_all_that_it_has(
+    queue: MessageQueue, version: MQVersion, never_zero: bool, offset: int | None
+) -> None:
+    async with open_network() as network:
+        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
+        peer = network.peer(A)
+        peer.on(Code.HEART_BEAT, replace(reply(), version=version))
+        peer.on(Code.QUERY_CONSUMER_OFFSET, reply(QueryConsumerOffsetResponseHeader(offset=0)))
+        table = ConsumerOffsetSerializeWrapper(offset_table=ELSE)
+        peer.on(Code.GET_ALL_CONSUMER_OFFSET, reply(body=table))
+        config = ClientConfig(namesrv_addr=NS)
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            store = RemoteBrokerOffsetStore(client, "g", never_zero=never_zero)
+            assert offset == await store.fetch(queue)
+
+
+async def test_a_zero_counts_where_nobody_may_see_all_offsets() -> None:
+    async with open_network() as network:
+        network.peer(NS).on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
+        peer = network.peer(A)
+        peer.on(Code.HEART_BEAT, replace(reply(), version=OLD))
+        peer.on(Code.QUERY_CONSUMER_OFFSET, reply(QueryConsumerOffsetResponseHeader(offset=0)))
+        peer.on(Code.GET_ALL_CONSUMER_OFFSET, reply(code=ResponseCode.NO_PERMISSION))
+        config = ClientConfig(namesrv_addr=NS)
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            store = RemoteBrokerOffsetStore(client, "g", never_zero=True)
+            assert await store.fetch(ONE) == 0
+
+
+def test_offsets_in_files_need_a_home_or_a_directory(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(
+        "pwd.getpwuid", dict[int, object]().__getitem__
+    )  # a user that the machine does not know
+
+    with pytest.raises(LocalProtocolError, match="home"):
+        LocalFileOffsetStore("client", "group", None)
+    assert LocalFileOffsetStore("client", "group", tmp_path).path.is_relative_to(tmp_path)
+
+
+async def test_a_file_that_cannot_be_written_is_a_warning_at_growing_intervals(
+    tmp_path: Path, autojump_clock: object, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "rocketwire.client")
+    (tmp_path / "client").touch()  # where a folder belongs
+    store = LocalFileOffsetStore("client", "g", tmp_path)
+    for number in range(24):
+        store.update(ZERO, number, increase_only=True)
+        await store.persist([ZERO])
+        await trio.sleep(5)
+    assert len(caplog.messages) == 4
+    assert caplog.messages[0].startswith("group g: storing of offsets: [Errno 20]")
+    assert "set local_offset_store_dir" in caplog.messages[0]
+
+    (tmp_path / "client").unlink()
+    await store.persist([ZERO])
+    assert caplog.messages[4:] == ["group g: storing of offsets: works again, after 120 s"]

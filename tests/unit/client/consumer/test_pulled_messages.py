@@ -1,0 +1,222 @@
+"""The messages of an answer: which are meant, which are skipped, and where the next pull begins."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+
+import pytest
+
+from rocketwire.client.consumer.pulled_messages import (
+    PulledMessages,
+    ReadReport,
+    next_offset,
+    read_messages,
+    stored_limits,
+    unwrapped,
+)
+from rocketwire.flags import MessageSysFlag
+from rocketwire.policy.subscription import subscription_data
+from rocketwire.wire.message.batch import BatchMessage, encode_batch
+from rocketwire.wire.message.stored import (
+    StoredMessage,
+    decode_stored_messages,
+    encode_stored_message,
+)
+from tests.unit.wire.message.test_lenient_reader import POISONED, message, packed, stored
+
+POISON = POISONED["no zlib stream"]
+"""Offset 7."""
+ALL = subscription_data("Orders", version=1)
+INNER_BATCH = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
+
+
+def with_size(data: bytes, size: int) -> bytes:
+    return size.to_bytes(4) + data[4:]
+
+
+def offsets(pulled: PulledMessages) -> list[int]:
+    return [one.queue_offset for one in pulled.messages]
+
+
+def test_an_answer_without_a_body_has_no_messages() -> None:
+    assert read_messages(None, ALL) == PulledMessages([])
+
+
+def test_the_next_pull_begins_where_the_broker_says_if_all_was_read_or_skipped() -> None:
+    pulled = read_messages(stored(6) + POISON + stored(8), ALL)
+
+    assert offsets(pulled) == [6, 8]
+    assert next_offset(pulled, 6, 9) == 9
+
+
+def test_the_next_pull_begins_at_the_first_message_beyond_a_limit() -> None:
+    body = b"".join(packed(number, 1000) for number in range(5))
+
+    pulled = read_messages(body, ALL, limits=stored_limits(1000, 2500))
+
+    assert offsets(pulled) == [0, 1]
+    assert next_offset(pulled, 0, 5) == 2
+
+
+def test_offsets_of_static_topics_are_the_logical_ones() -> None:
+    body = packed(5, 1000) + POISON + packed(8, 1000) + packed(9, 1000)
+
+    pulled = read_messages(body, ALL, 100, limits=stored_limits(1000, 2500))
+
+    assert offsets(pulled) == [105, 108]
+    assert [one.queue_offset for one in pulled.unreadable] == [107]
+    assert next_offset(pulled, 105, 110) == 109
+
+
+def test_behind_a_message_without_an_end_the_next_pull_begins_at_the_next_offset() -> None:
+    pulled = read_messages(stored(6) + with_size(stored(7), 3) + stored(8), ALL)
+
+    assert next_offset(pulled, 6, 9) == 8
+
+
+@pytest.mark.parametrize("claimed", [-5, 3, 6, 2**62])
+def test_an_offset_that_cannot_be_trusted_neither_repeats_nor_loses_much(claimed: int) -> None:
+    bad = with_size(stored(claimed), 3)
+
+    behind = read_messages(stored(6) + bad + stored(8), ALL)
+    alone = read_messages(bad, ALL)
+
+    assert next_offset(behind, 6, 9) in (8, 9)
+    assert 6 < next_offset(alone, 6, 9) <= 9
+
+
+def test_bytes_without_an_offset_are_skipped_one_by_one() -> None:
+    assert next_offset(read_messages(stored(6)[:20], ALL), 6, 9) == 7
+    assert next_offset(read_messages(stored(6)[:20], ALL), 8, 9) == 9
+    assert next_offset(read_messages(stored(6) + b"\0", ALL), 6, 9) == 8
+
+
+def test_an_inner_batch_that_cannot_be_taken_apart_is_skipped_alone() -> None:
+    bad = encode_stored_message(replace(message(7, b"no batch"), sys_flag=INNER_BATCH))
+    empty = encode_stored_message(
+        StoredMessage(topic="Orders", queue_offset=8, sys_flag=INNER_BATCH)
+    )
+
+    pulled = read_messages(stored(6) + bad + empty + stored(9), ALL)
+
+    assert offsets(pulled) == [6, 9]
+    assert [one.queue_offset for one in pulled.unreadable] == [7, 8]
+    assert next_offset(pulled, 6, 10) == 10
+
+
+def batch(offset: int, count: int, claimed: str | None) -> bytes:
+    """An inner batch; ``claimed`` is what its property says of its number."""
+    body = encode_batch([BatchMessage(body=b"%d" % number) for number in range(count)])
+    properties = None if claimed is None else {"INNER_NUM": claimed}
+    return encode_stored_message(
+        replace(message(offset, body), sys_flag=INNER_BATCH, properties=properties)
+    )
+
+
+@pytest.mark.parametrize("following", [b"", stored(9)], ids=["alone", "before another"])
+def test_an_inner_batch_is_taken_apart_if_it_has_a_place_for_each_message(following: bytes) -> None:
+    pulled = read_messages(stored(5) + batch(6, 3, "3") + following, ALL, end=10)
+
+    assert offsets(pulled) == [5, 6, 7, 8, *([9] if following else [])]
+    assert pulled.unreadable == ()
+
+
+@pytest.mark.parametrize("claimed", [None, "", "1", "2", "x", "-3", "3.0", "9" * 30])
+def test_an_inner_batch_of_more_messages_than_the_broker_counted_is_skipped(
+    claimed: str | None,
+) -> None:
+    pulled = read_messages(stored(5) + batch(6, 3, claimed) + stored(9), ALL, end=10)
+
+    assert offsets(pulled) == [5, 9]
+    assert [one.queue_offset for one in pulled.unreadable] == [6]
+
+
+@pytest.mark.parametrize("following", [b"", stored(7)], ids=["alone", "before another"])
+def test_an_inner_batch_that_would_reach_beyond_its_places_is_skipped_whatever_it_says(
+    following: bytes,
+) -> None:
+    end = 7 if not following else 8
+
+    pulled = read_messages(batch(6, 3, "3") + following, ALL, end=end)
+
+    assert offsets(pulled) == ([7] if following else [])
+    assert [one.queue_offset for one in pulled.unreadable] == [6]
+
+
+def test_in_front_of_what_a_limit_leaves_out_an_inner_batch_has_the_places_up_to_there() -> None:
+    limits = stored_limits(1000, 1000)
+    body = packed(4, 1000) + batch(5, 3, "3")
+
+    fits = read_messages(body + packed(8, 1000), ALL, limits=limits, end=99)
+    reaches_beyond = read_messages(body + packed(7, 1000), ALL, limits=limits, end=99)
+
+    assert (offsets(fits), next_offset(fits, 4, 99)) == ([4, 5, 6, 7], 8)
+    assert (offsets(reaches_beyond), next_offset(reaches_beyond, 4, 99)) == ([4], 7)
+
+
+def test_an_inner_batch_of_a_static_topic_is_measured_by_the_offsets_of_its_broker() -> None:
+    pulled = read_messages(batch(6, 3, "3"), ALL, 100, end=109)
+
+    assert offsets(pulled) == [106, 107, 108]
+
+
+def test_messages_of_another_queue_say_nothing_of_the_places_of_an_inner_batch() -> None:
+    (outer,) = decode_stored_messages(batch(6, 3, "3"))
+
+    inner, broken = unwrapped([outer, replace(message(7), queue_id=4)])
+
+    assert ([one.queue_offset for one in inner], broken) == ([6, 7, 8, 7], ())
+
+
+def test_of_one_answer_no_more_messages_are_taken_out_of_batches_than_the_largest_can_hold() -> (
+    None
+):
+    (outer,) = decode_stored_messages(batch(0, 30_000, "30000"))
+    outers = [replace(outer, queue_offset=number * 30_000) for number in range(3)]
+
+    inner, broken = unwrapped(outers)
+
+    assert len(inner) == 60_000
+    assert [one.queue_offset for one in broken] == [60_000]
+
+
+def test_messages_of_other_tags_are_not_missed() -> None:
+    tagged = subscription_data("Orders", "a", version=1)
+
+    pulled = read_messages(stored(6) + POISON, tagged)
+
+    assert (pulled.messages, pulled.unreadable) == ([], ())
+    assert len(read_messages(stored(6) + POISON, None).unreadable) == 1
+
+
+def test_a_skipped_message_is_a_warning_with_place_and_reason(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    report = ReadReport("group")
+    pulled = read_messages(stored(6) + POISON + stored(8)[:20], ALL)
+
+    report.skipped("Orders", pulled.unreadable)
+
+    first, second = caplog.messages
+    assert "group: message ID7 of Orders, queue 3, offset 7, cannot be read and is skipped" in first
+    assert "zlib" in first
+    assert "queue unknown, offset unknown" in second
+    assert report.unreadable == 2
+
+
+def test_an_answer_beyond_its_limit_is_one_warning_for_each_queue(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    report = ReadReport("group")
+    pulled = read_messages(packed(0, 1000) * 2, ALL, limits=stored_limits(1000, 1500))
+    assert pulled.stopped_by is not None
+
+    for place in ("queue 1", "queue 1", "queue 2"):
+        report.cut_short(place, pulled.stopped_by, 1, "the consumer pulls on from offset 1")
+
+    warnings = [one for one in caplog.records if one.levelno == logging.WARNING]
+    assert [one.getMessage().partition(" holds")[0] for one in warnings] == [
+        "group: an answer of queue 1",
+        "group: an answer of queue 2",
+    ]

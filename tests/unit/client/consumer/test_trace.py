@@ -1,0 +1,393 @@
+"""What a consumer records of the calls of its handler."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+import trio.testing
+
+from rocketwire.client import (
+    ClientConfig,
+    ConsumeConcurrentlyContext,
+    ConsumeConcurrentlyStatus,
+    ConsumeOrderlyContext,
+    ConsumeOrderlyStatus,
+    PopConsumerConfig,
+    PushConsumerConfig,
+    open_pop_consumer,
+    open_push_consumer,
+)
+from rocketwire.client.consumer.trace import ConsumerTrace
+from rocketwire.client.producer import trace
+from rocketwire.codes import RequestCode as Code
+from rocketwire.errors import IllegalTypeError
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.pop import PopMessageResponseHeader
+from rocketwire.messages.send import SendMessageResponseHeader
+from rocketwire.testing import reply
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.fakes.consumer_fakes import BROKER, pulled, world
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rocketwire.testing import MemoryNetwork
+    from rocketwire.wire.command import RemotingCommand
+
+QUEUE = MessageQueue(topic="orders", broker_name="b", queue_id=0)
+
+
+def message(number: int = 1, topic: str = "orders", **properties: str) -> StoredMessage:
+    held = {"UNIQ_KEY": f"ID{number}", "MSG_REGION": "R", **properties}
+    return StoredMessage(topic=topic, body=b"x", properties=held, reconsume_times=2)
+
+
+class Recorded:
+    """A trace whose records are kept, of group ``n%readers`` in namespace ``n``."""
+
+    def __init__(self, late_after: float = 900.0) -> None:
+        self.kept: list[list[str]] = []
+        dispatcher: Any = SimpleNamespace(topic=trace.TRACE_TOPIC, append=self._keep)
+        instance: Any = SimpleNamespace(
+            config=ClientConfig(namesrv_addr=[], namespace="n"), own_ip="1.1.1.1"
+        )
+        self.trace = ConsumerTrace(dispatcher, instance, "n%readers", late_after)
+
+    def _keep(self, record: trace.TraceRecord) -> None:
+        assert record.text.endswith("\x02")
+        assert record.topic == "orders"
+        self.kept.append(record.text[:-1].split("\x01"))
+
+    async def concurrent(
+        self,
+        messages: Sequence[StoredMessage],
+        outcome: object,
+        ack_index: int | None = None,
+    ) -> object:
+        async def listener(_: object, context: ConsumeConcurrentlyContext) -> Any:
+            context.ack_index = ack_index
+            return await _come_to(outcome)
+
+        context = ConsumeConcurrentlyContext(message_queue=QUEUE)
+        return await self.trace.of_concurrent(listener)(messages, context)
+
+    async def orderly(self, outcome: object) -> object:
+        async def listener(*_: object) -> Any:
+            return await _come_to(outcome)
+
+        context = ConsumeOrderlyContext(message_queue=QUEUE)
+        return await self.trace.of_orderly(listener)([message()], context)
+
+    async def pop(self, outcome: object) -> object:
+        async def listener(_: object) -> Any:
+            return await _come_to(outcome)
+
+        return await self.trace.of_pop(listener)(message())
+
+    @property
+    def results(self) -> list[tuple[str, str]]:
+        """Success and outcome of each record of after."""
+        return [(one[4], one[6]) for one in self.kept if one[0] == "SubAfter"]
+
+
+async def _come_to(outcome: object) -> object:
+    await trio.lowlevel.checkpoint()
+    if isinstance(outcome, Exception):
+        raise outcome
+    return outcome
+
+
+async def test_a_call_has_a_record_of_before_and_of_after_for_each_message() -> None:
+    it = Recorded()
+    await it.concurrent([message(1, KEYS="k1 k2"), message(2)], None)
+    first, second, *after = it.kept
+
+    assert first == ["SubBefore", first[1], "R", "readers", first[4], "ID1", "2", "k1 k2"]
+    assert second == ["SubBefore", first[1], "R", "readers", first[4], "ID2", "2", "null"]
+    for record, msg_id, keys in zip(after, ("ID1", "ID2"), ("k1 k2", "null"), strict=True):
+        assert record[:3] == ["SubAfter", first[4], msg_id]
+        assert record[4:7] == ["true", keys, "0"]
+        assert int(record[7]) >= int(first[1])
+        assert record[8:] == ["readers"]
+
+
+FAILURE = ValueError("on purpose")
+
+
+@pytest.mark.parametrize(
+    ("outcome", "ack_index", "results"),
+    [
+        (ConsumeConcurrentlyStatus.CONSUME_SUCCESS, None, [("true", "0")] * 3),
+        (ConsumeConcurrentlyStatus.RECONSUME_LATER, None, [("false", "4")] * 3),
+        (ConsumeConcurrentlyStatus.CONSUME_SUCCESS, 0, [("true", "0")] + [("false", "4")] * 2),
+        (ConsumeConcurrentlyStatus.CONSUME_SUCCESS, -1, [("false", "4")] * 3),
+        (None, 99, [("true", "0")] * 3),
+        (FAILURE, None, [("false", "2")] * 3),
+    ],
+)
+async def test_what_came_of_messages_whose_order_does_not_count(
+    outcome: object, ack_index: int | None, results: list[tuple[str, str]]
+) -> None:
+    it = Recorded()
+    messages = [message(number) for number in range(3)]
+    if outcome is FAILURE:
+        with pytest.raises(ValueError, match="on purpose"):
+            await it.concurrent(messages, outcome)
+    else:
+        assert await it.concurrent(messages, outcome, ack_index) is outcome
+    assert it.results == results
+
+
+@pytest.mark.parametrize(
+    ("outcome", "result"),
+    [
+        (None, ("true", "0")),
+        (ConsumeOrderlyStatus.SUCCESS, ("true", "0")),
+        (ConsumeOrderlyStatus.COMMIT, ("true", "0")),
+        (ConsumeOrderlyStatus.ROLLBACK, ("false", "0")),
+        (ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT, ("false", "4")),
+        (FAILURE, ("false", "2")),
+    ],
+)
+async def test_what_came_of_messages_in_order(outcome: object, result: tuple[str, str]) -> None:
+    it = Recorded()
+    if outcome is FAILURE:
+        with pytest.raises(ValueError, match="on purpose"):
+            await it.orderly(outcome)
+    else:
+        assert await it.orderly(outcome) is outcome
+    assert it.results == [result]
+
+
+@pytest.mark.parametrize(
+    ("outcome", "result"),
+    [
+        (None, ("true", "0")),
+        (True, ("true", "0")),
+        (False, ("false", "4")),
+        (FAILURE, ("false", "2")),
+    ],
+)
+async def test_what_came_of_popped_messages(outcome: object, result: tuple[str, str]) -> None:
+    it = Recorded()
+    if outcome is FAILURE:
+        with pytest.raises(ValueError, match="on purpose"):
+            await it.pop(outcome)
+    else:
+        assert await it.pop(outcome) is outcome
+    assert it.results == [result]
+
+
+async def test_a_call_that_took_too_long_says_so_unless_it_raised() -> None:
+    it = Recorded(late_after=0.0)
+    await it.concurrent([message()], None)
+    await it.concurrent([message()], ConsumeConcurrentlyStatus.RECONSUME_LATER)
+    with pytest.raises(ValueError, match="on purpose"):
+        await it.pop(FAILURE)
+    assert it.results == [("true", "1"), ("false", "1"), ("false", "2")]
+
+
+async def test_a_call_that_is_cancelled_has_no_record_of_after() -> None:
+    it = Recorded()
+
+    async def listener(*_: object) -> None:
+        await trio.sleep_forever()
+
+    with trio.move_on_after(0):
+        await it.trace.of_pop(listener)(message())
+    assert [one[0] for one in it.kept] == ["SubBefore"]
+
+
+@pytest.mark.parametrize(
+    "unwanted",
+    [
+        message(TRACE_ON="false"),
+        message(topic=trace.TRACE_TOPIC),
+        StoredMessage(topic="orders", body=b"x", properties={"UNIQ_KEY": "ID1"}),
+        StoredMessage(topic="orders", body=b"x"),
+    ],
+    ids=["switched off", "a record itself", "no region", "no properties"],
+)
+async def test_what_is_not_recorded(unwanted: StoredMessage) -> None:
+    it = Recorded()
+    await it.concurrent([unwanted], None)
+    assert it.kept == []
+
+
+async def test_a_batch_has_records_of_those_messages_whose_broker_wants_them() -> None:
+    it = Recorded()
+    await it.concurrent([message(1, TRACE_ON="false"), message(2, TRACE_ON="true")], None)
+    assert [(one[0], one[-3 if one[0] == "SubBefore" else 2]) for one in it.kept] == [
+        ("SubBefore", "ID2"),
+        ("SubAfter", "ID2"),
+    ]
+
+
+# ---------------------------------------------------------------------- consumers
+
+
+def sends(network: MemoryNetwork) -> list[str]:
+    """The bodies of all trace messages that were sent, and by which groups."""
+    requests = [one for one in network.peer(BROKER).requests if one.code == Code.SEND_MESSAGE_V2]
+    for one in requests:
+        fields = one.ext_fields or {}
+        assert fields["b"] == trace.TRACE_TOPIC
+        assert fields["a"] == "_INNER_TRACE_PRODUCER-g-CONSUME"
+    return [(one.body or b"").decode() for one in requests]
+
+
+def kinds(network: MemoryNetwork) -> list[str]:
+    return [one.split("\x01")[0] for body in sends(network) for one in body.split("\x02") if one]
+
+
+def stored(_: RemotingCommand) -> RemotingCommand:
+    return reply(SendMessageResponseHeader(msg_id="0" * 32, queue_id=0, queue_offset=1))
+
+
+def with_messages(network: MemoryNetwork, count: int = 1) -> None:
+    """The first pull or pop brings messages, every other none; records are stored."""
+    messages = [
+        StoredMessage(
+            topic="orders",
+            body=b"x",
+            queue_id=0,
+            queue_offset=number,
+            properties={"UNIQ_KEY": f"ID{number}", "MSG_REGION": "R"},
+        )
+        for number in range(count)
+    ]
+    brought = False
+
+    async def answer(request: RemotingCommand) -> RemotingCommand:
+        nonlocal brought
+        if brought or (request.ext_fields or {}).get("topic") != "orders":
+            await trio.sleep_forever()
+        brought = True
+        if request.code == Code.PULL_MESSAGE:
+            return pulled(*messages, begin=count)
+        header = PopMessageResponseHeader(
+            pop_time=1,
+            invisible_time=60_000,
+            revive_qid=0,
+            rest_num=0,
+            start_offset_info="0 0 0",
+            msg_offset_info="0 0 " + ",".join(map(str, range(count))),
+        )
+        return reply(header, b"".join(map(encode_stored_message, messages)))
+
+    broker = network.peer(BROKER)
+    broker.on(Code.PULL_MESSAGE, answer)
+    broker.on(Code.POP_MESSAGE, answer)
+    broker.on(Code.ACK_MESSAGE, reply())
+    broker.on(Code.BATCH_ACK_MESSAGE, reply())
+    broker.on(Code.SEND_MESSAGE_V2, stored)
+
+
+PUSH = PushConsumerConfig(enable_trace=True)
+OPENERS: dict[str, Callable[[Any, Any], Any]] = {
+    "concurrent": lambda client, handler: open_push_consumer(
+        client, "g", {"orders": "*"}, handler, config=PUSH
+    ),
+    "orderly": lambda client, handler: open_push_consumer(
+        client, "g", {"orders": "*"}, orderly_listener=handler, config=PUSH
+    ),
+    "pop": lambda client, handler: open_pop_consumer(
+        client, "g", {"orders": "*"}, handler, config=PopConsumerConfig(enable_trace=True)
+    ),
+}
+
+
+@pytest.mark.parametrize("flavour", OPENERS)
+async def test_records_that_wait_are_sent_when_the_consumer_closes(
+    flavour: str, autojump_clock: object
+) -> None:
+    handled = trio.Event()
+
+    async def handler(*_: object) -> None:
+        await trio.lowlevel.checkpoint()
+        handled.set()
+
+    async with world() as (network, client):
+        with_messages(network)
+        async with OPENERS[flavour](client, handler):
+            await handled.wait()
+            await trio.testing.wait_all_tasks_blocked()
+            assert sends(network) == []
+        assert kinds(network) == ["SubBefore", "SubAfter"]
+
+
+async def test_messages_of_an_iterator_are_recorded_too(autojump_clock: object) -> None:
+    async with world() as (network, client):
+        with_messages(network, 2)
+        async with open_push_consumer(client, "g", {"orders": "*"}, config=PUSH) as consumer:
+            async for delivery in consumer:
+                if delivery.message.queue_offset == 1:
+                    delivery.reconsume_later()
+                    break
+            await trio.testing.wait_all_tasks_blocked()
+    after = [
+        one.split("\x01") for body in sends(network) for one in body.split("\x02") if "After" in one
+    ]
+    assert {(one[2], one[4]) for one in after} == {("ID0", "true"), ("ID1", "false")}
+
+
+async def test_a_trace_topic_that_does_not_answer_keeps_no_handler_waiting(
+    autojump_clock: object,
+) -> None:
+    handled: list[object] = []
+
+    async def handler(messages: Sequence[StoredMessage], _: object) -> None:
+        await trio.lowlevel.checkpoint()
+        handled.extend(messages)
+
+    async with world() as (network, client):
+        with_messages(network, 200)
+
+        async def never(_: RemotingCommand) -> RemotingCommand:
+            await trio.sleep_forever()
+            return reply()
+
+        network.peer(BROKER).on(Code.SEND_MESSAGE_V2, never)
+        started = trio.current_time()
+        async with OPENERS["concurrent"](client, handler):
+            while len(handled) < 200:
+                await trio.sleep(0.01)
+            assert trio.current_time() - started < 1
+        assert trio.current_time() - started < 30
+
+
+async def test_without_the_setting_nothing_is_recorded(autojump_clock: object) -> None:
+    handled = trio.Event()
+
+    async def handler(*_: object) -> None:
+        await trio.lowlevel.checkpoint()
+        handled.set()
+
+    async with world() as (network, client):
+        with_messages(network)
+        async with open_push_consumer(client, "g", {"orders": "*"}, handler):
+            await handled.wait()
+            await trio.sleep(10)
+    assert sends(network) == []
+
+
+async def test_an_operator_s_direct_consumption_is_not_recorded(autojump_clock: object) -> None:
+    async def handler(*_: object) -> None:
+        await trio.lowlevel.checkpoint()
+
+    async with world() as (network, client):
+        for flavour, opener in OPENERS.items():
+            async with opener(client, handler) as consumer:
+                await consumer.consume_directly(message(), "b")
+            assert sends(network) == [], flavour
+
+
+@pytest.mark.parametrize("config", [PushConsumerConfig, PopConsumerConfig])
+def test_settings_of_the_wrong_type_are_refused(config: Any) -> None:
+    with pytest.raises(IllegalTypeError, match=r"enable_trace: expected True or False, got 'yes'"):
+        config(enable_trace="yes")
+    with pytest.raises(IllegalTypeError, match=r"trace_topic: expected a text"):
+        config(trace_topic=5)

@@ -1,0 +1,136 @@
+"""What brokers ask of a client reaches the member that it concerns."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+import trio.testing
+
+from rocketwire.client.instance.broker_requests import offsets_in
+from rocketwire.codes import RequestCode as Code
+from rocketwire.errors import DecodeError
+from rocketwire.messages import decode_body, encode_header
+from rocketwire.messages.callbacks import (
+    ConsumeMessageDirectlyResult,
+    ConsumerRunningInfo,
+    GetConsumerStatusBody,
+)
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.send import ReplyMessageRequestHeader
+from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.fakes.member_fakes import Consumer, Producer
+from tests.unit.client.instance.test_instance import MASTER, World, world
+
+QUEUE = MessageQueue(broker_name="b", queue_id=1, topic="T")
+HALF = encode_stored_message(StoredMessage(topic="T", body=b"x", properties={"PGROUP": "p"}))
+REPLY = ReplyMessageRequestHeader(
+    producer_group="p", topic="T", default_topic="TBW102", default_topic_queue_nums=4, queue_id=0,
+    sys_flag=0, born_timestamp=0, flag=0, born_host="h", store_host="s", store_timestamp=0,
+)  # fmt: skip
+
+
+async def joined(it: World, producer: Producer, consumer: Consumer) -> None:
+    await it.client.route("T")
+    it.client.add_producer(producer)
+    it.client.add_consumer(consumer)
+    await it.master.asked(Code.HEART_BEAT)
+
+
+def command(code: int, body: bytes | None = None, **fields: str) -> RemotingCommand:
+    return RemotingCommand(code=code, ext_fields=fields, body=body)
+
+
+async def test_one_way_requests_reach_the_member_of_the_group() -> None:
+    producer, consumer = Producer(), Consumer()
+    stranger = encode_stored_message(StoredMessage(topic="T", body=b"x"))
+    reset = b'{"offsetTable":{{"brokerName":"b","queueId":1,"topic":"T"}:5}}'
+    async with world() as it:
+        await joined(it, producer, consumer)
+        for one in (
+            command(Code.CHECK_TRANSACTION_STATE, HALF, msgId="m", tranStateTableOffset="1"),
+            command(Code.CHECK_TRANSACTION_STATE, stranger, msgId="m"),
+            command(Code.NOTIFY_CONSUMER_IDS_CHANGED, consumerGroup="g"),
+            command(Code.NOTIFY_CONSUMER_IDS_CHANGED, consumerGroup="other"),
+            command(Code.RESET_CONSUMER_CLIENT_OFFSET, reset, topic="T", group="g"),
+            command(Code.RESET_CONSUMER_CLIENT_OFFSET, reset, topic="T", group="other"),
+        ):
+            await it.master.send_oneway(one)
+        await trio.testing.wait_all_tasks_blocked()
+
+    assert producer.heard == [(MASTER, "m", "T")]
+    assert consumer.heard == ["rebalance", ("T", {QUEUE: 5})] or consumer.heard == [
+        ("T", {QUEUE: 5}),
+        "rebalance",
+    ]
+
+
+async def test_questions_about_a_consumer_are_answered() -> None:
+    async with world() as it:
+        await joined(it, Producer(), Consumer())
+        ask = it.master.request
+        status = await ask(command(Code.GET_CONSUMER_STATUS_FROM_CLIENT, topic="T", group="g"))
+        info = await ask(command(Code.GET_CONSUMER_RUNNING_INFO, consumerGroup="g", clientId="c"))
+        consumed = await ask(
+            command(Code.CONSUME_MESSAGE_DIRECTLY, HALF, consumerGroup="g", brokerName="b")
+        )
+
+    assert decode_body(GetConsumerStatusBody, status.body) == GetConsumerStatusBody(
+        message_queue_table={QUEUE: 7}
+    )
+    told = decode_body(ConsumerRunningInfo, info.body)
+    assert told is not None
+    assert told.properties == {
+        "PROP_NAMESERVER_ADDR": "10.0.0.1:9876;",
+        "PROP_CLIENT_VERSION": "V5_5_0",
+        "PROP_CONSUME_TYPE": "CONSUME_PASSIVELY",
+    }
+    result = decode_body(ConsumeMessageDirectlyResult, consumed.body)
+    assert result is not None
+    assert result.remark == "T of b"
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        command(Code.GET_CONSUMER_RUNNING_INFO, consumerGroup="x"),
+        command(Code.CONSUME_MESSAGE_DIRECTLY, HALF, consumerGroup="x"),
+    ],
+)
+async def test_a_group_that_is_not_here_is_an_error(asked: RemotingCommand) -> None:
+    async with world() as it:
+        await joined(it, Producer(), Consumer())
+        answer = await it.master.request(asked)
+
+    assert (answer.code, answer.remark) == (1, "this client has no consumer of group x")
+
+
+async def test_a_group_that_is_not_here_has_no_offsets() -> None:
+    async with world() as it:
+        await joined(it, Producer(), Consumer())
+        answer = await it.master.request(
+            command(Code.GET_CONSUMER_STATUS_FROM_CLIENT, topic="T", group="x")
+        )
+
+    assert answer.code == 0
+    assert decode_body(GetConsumerStatusBody, answer.body) == GetConsumerStatusBody()
+
+
+async def test_a_reply_is_acknowledged_whoever_waits_for_it() -> None:
+    producer = Producer(replies=(b"mine",))
+    async with world() as it:
+        await joined(it, producer, Consumer())
+        for body in (b"mine", b"nobody's"):
+            asked = RemotingCommand(code=326, ext_fields=encode_header(REPLY), body=body)
+            assert (await it.master.request(asked)).code == 0
+
+    assert producer.heard == [("T", b"mine"), ("T", b"nobody's")]
+
+
+def test_offsets_of_a_reset_are_read_in_both_forms() -> None:
+    listed = b'{"offsetTable":[{"brokerName":"b","offset":5,"queueId":1,"topic":"T"}]}'
+
+    assert offsets_in(listed) == {QUEUE: 5}
+    assert offsets_in(None) == {}
+    with pytest.raises(DecodeError):
+        offsets_in(b"[")

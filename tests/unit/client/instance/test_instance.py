@@ -1,0 +1,293 @@
+"""``ClientInstance`` in memory: routes, heartbeats, members, closing."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+import trio.testing
+
+from rocketwire.client import ClientConfig, ClientInstance, open_client
+from rocketwire.codes import RequestCode as Code
+from rocketwire.errors import (
+    BrokerNotFoundError,
+    LocalProtocolError,
+    TopicRouteNotFoundError,
+)
+from rocketwire.messages import decode_body
+from rocketwire.messages.heartbeat import HeartbeatData
+from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
+from rocketwire.testing import ScriptedPeer, open_network, reply
+from tests.support.fakes.member_fakes import Consumer, Producer
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+NS, MASTER, SLAVE = "10.0.0.1:9876", "10.0.0.3:10911", "10.0.0.4:10911"
+ROUTE = TopicRouteData(
+    broker_datas=(BrokerData(broker_name="b", cluster="c", broker_addrs={0: MASTER, 1: SLAVE}),),
+    queue_datas=(QueueData(broker_name="b", perm=6, read_queue_nums=4, write_queue_nums=4),),
+)
+GONE = reply(code=17, remark="no route")
+SETTINGS: dict[str, Any] = {"namesrv_addr": NS, "client_ip": "1.1.1.1", "instance_name": "i"}
+
+
+class World:
+    """A client and whom it talks to."""
+
+    def __init__(self, client: ClientInstance, peers: dict[str, ScriptedPeer]) -> None:
+        self.client = client
+        self.name_server = peers[NS]
+        self.master = peers[MASTER]
+        self.slave = peers[SLAVE]
+
+    def heartbeats(self, peer: ScriptedPeer) -> list[HeartbeatData | None]:
+        return [
+            decode_body(HeartbeatData, request.body)
+            for request in peer.requests
+            if request.code == Code.HEART_BEAT
+        ]
+
+
+@asynccontextmanager
+async def world(**settings: Any) -> AsyncGenerator[World]:
+    async with open_network() as network:
+        peers = {address: network.peer(address) for address in (NS, MASTER, SLAVE)}
+        peers[NS].on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=ROUTE))
+        for address in (MASTER, SLAVE):
+            peers[address].on(Code.HEART_BEAT, reply(version=479))
+            peers[address].on(Code.UNREGISTER_CLIENT, reply())
+        config = ClientConfig(**{**SETTINGS, **settings})
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            yield World(client, peers)
+
+
+async def test_a_route_is_asked_for_once_however_many_want_it() -> None:
+    async with world() as it:
+        async with trio.open_nursery() as nursery:
+            for _ in range(5):
+                nursery.start_soon(it.client.route, "T")
+
+        assert await it.client.route("T") == ROUTE
+        assert len(it.name_server.requests) == 1
+        assert it.client.client_id == "1.1.1.1@i"
+
+
+async def test_no_route_is_an_error_and_a_known_one_stays_when_the_topic_is_gone() -> None:
+    async with world() as it:
+        it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, GONE)
+        with pytest.raises(TopicRouteNotFoundError):
+            await it.client.route("T")
+        with pytest.raises(TopicRouteNotFoundError):
+            await it.client.any_broker("T")
+        it.client.take_route("T", ROUTE)
+        it.client.add_producer(Producer())
+        await it.client.refresh_routes()
+        assert await it.client.route("T") == ROUTE
+
+
+async def test_routes_are_refreshed_every_thirty_seconds_and_changes_are_told(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with world() as it:
+        producer, consumer, other = Producer(), Consumer(), Consumer("h", ("U",))
+        it.client.add_producer(producer)
+        it.client.add_consumer(consumer)
+        it.client.add_consumer(other)
+        await trio.sleep(31)
+        it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=replace(ROUTE, broker_datas=())))
+        await trio.sleep(30)
+
+        assert producer.heard == [("T", 1), ("T", 0)]
+        assert consumer.heard == [("T", 1), ("T", 0)]
+        assert other.heard == [("U", 1), ("U", 0)]
+        assert it.client.routes.brokers == {}
+
+
+async def test_the_name_servers_may_be_away_while_routes_are_used(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with world() as it:
+        it.client.add_producer(Producer())
+        await it.client.route("T")
+        await it.name_server.go_down()
+        await trio.sleep(95)
+        assert await it.client.route("T") == ROUTE
+        it.name_server.is_up = True
+        it.name_server.on(
+            Code.GET_ROUTEINFO_BY_TOPIC, reply(body=replace(ROUTE, order_topic_conf="b:1"))
+        )
+        await trio.sleep(30)
+        assert (await it.client.route("T")).order_topic_conf == "b:1"
+
+
+async def test_a_broker_is_looked_up_once_more_before_it_is_unknown() -> None:
+    async with world() as it:
+        with pytest.raises(BrokerNotFoundError) as caught:
+            await it.client.master("b")
+        assert caught.value.broker_name == "b"
+        assert await it.client.master("b", "T") == MASTER
+        assert (await it.client.replica("b", 1)).address == SLAVE
+        with pytest.raises(BrokerNotFoundError):
+            await it.client.master("x", "T")
+        with pytest.raises(BrokerNotFoundError):
+            await it.client.replica("x", topic="T")
+        assert await it.client.any_broker("T") == MASTER
+        it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, GONE)
+        with pytest.raises(BrokerNotFoundError):
+            await it.client.replica("x", topic="V")
+
+
+async def test_heartbeats_begin_when_somebody_joins_and_go_to_slaves_for_consumers_alone(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with world() as it:
+        await it.client.route("T")
+        await trio.sleep(60)
+        assert it.heartbeats(it.master) == []
+        it.client.add_producer(Producer())
+        await trio.sleep(31)
+        beats = it.heartbeats(it.master)
+        assert beats[0] == beats[-1]
+        assert beats[0] is not None
+        assert beats[0].client_id == "1.1.1.1@i"
+        assert [one.group_name for one in beats[0].producer_data_set or ()] == ["p"]
+        assert it.heartbeats(it.slave) == []
+        assert it.client.broker_version(MASTER) == 479
+        it.client.add_consumer(Consumer())
+        await trio.sleep(1)
+        assert [
+            one.group_name
+            for one in (it.heartbeats(it.slave)[0] or HeartbeatData()).consumer_data_set or ()
+        ] == ["g"]
+
+
+async def test_a_new_connection_to_a_broker_starts_with_a_heartbeat(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with world() as it:
+        await it.client.route("T")
+        it.client.add_producer(Producer())
+        await it.master.asked(Code.HEART_BEAT)
+        await trio.sleep(1)
+        before = len(it.heartbeats(it.master))
+        await it.master.disconnect()
+        it.master.on(Code.GET_MAX_OFFSET, reply(ext_fields={"offset": "1"}))
+        await it.client.brokers.call(MASTER, Code.GET_MAX_OFFSET)
+        await trio.sleep(1)
+
+        assert len(it.heartbeats(it.master)) == before + 1
+
+
+async def test_a_broker_that_does_not_answer_a_heartbeat_is_tried_again(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with world() as it:
+        await it.client.route("T")
+        it.master.is_up = False
+        it.client.add_producer(Producer())
+        await trio.sleep(10)
+        assert it.client.broker_version(MASTER) is None
+        it.master.is_up = True
+        await trio.sleep(31)
+        assert it.client.broker_version(MASTER) == 479
+
+
+async def test_brokers_that_can_get_short_heartbeats(autojump_clock: trio.abc.Clock) -> None:
+    async with world(use_heartbeat_v2=True) as it:
+        it.master.on(Code.HEART_BEAT, reply(ext_fields={"IS_SUPPORT_HEART_BEAT_V2": "true"}))
+        await it.client.route("T")
+        it.client.add_consumer(Consumer())
+        await trio.sleep(65)
+
+        forms = [one.is_without_sub for one in it.heartbeats(it.master) if one]
+        assert forms[0] is False
+        assert forms[-1] is True
+        assert all(one and not one.is_without_sub for one in it.heartbeats(it.slave))
+
+
+async def test_a_group_has_one_member_of_each_kind_in_an_instance() -> None:
+    async with world() as it:
+        it.client.add_producer(Producer())
+        it.client.add_consumer(Consumer())
+        with pytest.raises(LocalProtocolError):
+            it.client.add_producer(Producer())
+        with pytest.raises(LocalProtocolError):
+            it.client.add_consumer(Consumer())
+
+
+async def test_who_leaves_is_unregistered_at_the_brokers_that_were_talked_to(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with world() as it:
+        await it.client.route("T")
+        producer, consumer = Producer(), Consumer()
+        it.client.add_producer(producer)
+        it.client.add_consumer(consumer)
+        await it.slave.asked(Code.HEART_BEAT)
+        await trio.sleep(1)
+        it.slave.on(Code.UNREGISTER_CLIENT, reply(code=1))
+        await it.client.remove_consumer(consumer)
+        await it.client.remove_consumer(consumer)
+        left = [dict(one.ext_fields or {}) for one in it.master.requests if one.code == 35]
+
+        assert left == [{"clientID": "1.1.1.1@i", "consumerGroup": "g"}]
+    assert [one.ext_fields for one in it.master.requests if one.code == 35][1:] == [
+        {"clientID": "1.1.1.1@i", "producerGroup": "p"}
+    ]
+
+
+async def test_closing_takes_no_longer_than_its_limit_and_leaves_no_connection(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with world() as it:
+        await it.client.route("T")
+        it.client.add_consumer(Consumer())
+        it.client.add_producer(Producer())
+        await it.master.asked(Code.HEART_BEAT)
+        it.master.on(Code.UNREGISTER_CLIENT, None)
+        it.slave.on(Code.UNREGISTER_CLIENT, None)
+        started = trio.current_time()
+    assert trio.current_time() - started == pytest.approx(3, abs=0.1)
+    await trio.testing.wait_all_tasks_blocked()
+    assert it.master.channels == []
+    assert it.name_server.channels == []
+
+
+async def test_a_name_server_is_connected_to_before_it_is_asked() -> None:
+    async with world() as it:
+        await trio.testing.wait_all_tasks_blocked()
+        assert it.client.pool.addresses == (NS,)
+        assert not it.name_server.requests
+
+        await it.client.route("T")
+        assert it.name_server.connections == 1
+
+
+async def test_a_name_server_that_is_gone_when_the_client_opens_is_asked_when_it_is_back() -> None:
+    async with open_network() as network:
+        peer = network.peer(NS)
+        peer.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=ROUTE))
+        peer.is_up = False
+        config = ClientConfig(**SETTINGS)
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            await trio.testing.wait_all_tasks_blocked()
+            assert client.pool.addresses == ()
+
+            peer.is_up = True
+            assert await client.route("T") == ROUTE
+
+
+async def test_an_instance_of_its_own_has_a_name_of_its_own() -> None:
+    config = ClientConfig(namesrv_addr=NS)
+    async with (
+        open_network() as network,
+        open_client(config, connect=network.connect) as one,
+        open_client(config, connect=network.connect) as other,
+        open_client(config, own_instance=False, connect=network.connect) as shared,
+    ):
+        assert one.client_id != other.client_id
+        assert shared.client_id.endswith("@DEFAULT")

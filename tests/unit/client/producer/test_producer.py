@@ -1,0 +1,422 @@
+"""``Producer`` in memory: what is sent, what is tried again, what is refused."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client.message import Message
+from rocketwire.codes import RequestCode as Code
+from rocketwire.codes import ResponseCode
+from rocketwire.errors import (
+    BrokerError,
+    ConnectFailedError,
+    IllegalAddressError,
+    IllegalMessageError,
+    IllegalNameError,
+    LocalProtocolError,
+    RequestTimeoutError,
+    SendFailedError,
+    TopicRouteNotFoundError,
+)
+from rocketwire.messages.route import BrokerData
+from rocketwire.policy.retry import SendStatus
+from rocketwire.testing import reply
+from rocketwire.versions import MQVersion
+from rocketwire.wire.message.batch import decode_batch
+from rocketwire.wire.message.properties import decode_properties
+from tests.support.fakes.producer_fakes import route, stored, world
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+
+HELLO = Message("T", b"hello")
+GONE = reply(code=17, remark="no route")
+
+
+def told(request: RemotingCommand) -> dict[str, str]:
+    return dict(request.ext_fields or {})
+
+
+async def test_a_message_is_sent_with_java_s_fields_and_the_result_tells_where_it_is() -> None:
+    message = Message("T", b"hello", tags="TagA", keys=("k1", "k2"), flag=9, properties={"a": "b"})
+    async with world(brokers=("a",)) as it:
+        result = await it.producer.send(message)
+
+        (request,) = it.sent()
+        fields = told(request)
+        assert request.code == Code.SEND_MESSAGE_V2
+        assert request.body == b"hello"
+        assert {name: fields[name] for name in "abcdfhjkmn"} == {
+            "a": "pg",
+            "b": "T",
+            "c": "TBW102",
+            "d": "4",
+            "f": "0",
+            "h": "9",
+            "j": "0",
+            "k": "false",
+            "m": "false",
+            "n": "a",
+        }
+        assert decode_properties(fields["i"]) == {
+            "UNIQ_KEY": result.msg_id,
+            "WAIT": "true",
+            "TAGS": "TagA",
+            "KEYS": "k1 k2",
+            "a": "b",
+        }
+        assert result.status is SendStatus.SEND_OK
+        assert (result.queue_offset, result.transaction_id, result.region) == (7, "TX", "R")
+        assert result.message_queue.queue_id == int(fields["e"])
+        assert result.offset_msg_id == "0A00000200002A9F0000000000000010"
+
+
+async def test_a_first_message_goes_before_the_heartbeat_of_its_producer(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with world(brokers=("a",)) as it:
+        await it.producer.send(HELLO)
+        await trio.sleep(1)
+
+        assert it.a.codes() == [Code.SEND_MESSAGE_V2, Code.HEART_BEAT]
+
+
+async def test_messages_take_turns_over_all_queues() -> None:
+    async with world() as it:
+        for _ in range(8):
+            await it.producer.send(HELLO)
+
+        places = Counter((told(one)["n"], told(one)["e"]) for one in it.sent())
+        assert places == {(name, number): 2 for name in "ab" for number in "01"}
+
+
+@pytest.mark.parametrize("code", [17, 14, 1, 2, 16, 204, 205])
+async def test_a_refusal_that_may_pass_is_tried_at_another_broker(code: int) -> None:
+    async with world() as it:
+        it.a.on(Code.SEND_MESSAGE_V2, reply(code=code))
+        for _ in range(4):
+            assert (await it.producer.send(HELLO)).message_queue.broker_name == "b"
+
+
+async def test_a_final_refusal_is_raised_at_once() -> None:
+    async with world() as it:
+        for peer in (it.a, it.b):
+            peer.on(Code.SEND_MESSAGE_V2, reply(code=13, remark="too large"))
+        with pytest.raises(BrokerError) as caught:
+            await it.producer.send(HELLO)
+
+        assert caught.value.code == 13
+        assert len(it.sent()) == 1
+
+
+async def test_three_refusals_are_a_failure_that_names_the_brokers() -> None:
+    async with world() as it:
+        for peer in (it.a, it.b):
+            peer.on(Code.SEND_MESSAGE_V2, reply(code=2))
+        with pytest.raises(SendFailedError) as caught:
+            await it.producer.send(HELLO)
+
+        assert len(it.sent()) == 3
+        assert sorted(set(caught.value.brokers)) == ["a", "b"]
+        assert caught.value.brokers[0] != caught.value.brokers[1]
+        assert isinstance(caught.value.__cause__, BrokerError)
+        assert "3 tries" in str(caught.value)
+
+
+async def test_a_broker_that_is_gone_is_stepped_over() -> None:
+    async with world() as it:
+        await it.a.go_down()
+        for _ in range(4):
+            assert (await it.producer.send(HELLO)).message_queue.broker_name == "b"
+
+
+@pytest.mark.parametrize("second_port", [False, True])
+@pytest.mark.parametrize("address", ["nonsense", "host:99999", ""])
+async def test_a_broker_that_advertises_no_address_is_stepped_over(
+    address: str, *, second_port: bool
+) -> None:
+    async with world(client={"vip_channel_enabled": second_port}) as it:
+        bad = BrokerData(broker_name="a", cluster="c", broker_addrs={0: address})
+        known = route("a", "b")
+        known = replace(known, broker_datas=(bad, *(known.broker_datas or ())[1:]))
+        it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=known))
+        if second_port:
+            it.network.peer("10.0.0.3:10909").on(Code.SEND_MESSAGE_V2, stored)
+        for _ in range(4):
+            assert (await it.producer.send(HELLO)).message_queue.broker_name == "b"
+
+
+async def test_who_can_only_be_sent_to_where_no_address_is_told_is_told_that_one() -> None:
+    async with world(brokers=("a",)) as it:
+        bad = BrokerData(broker_name="a", cluster="c", broker_addrs={0: "nonsense"})
+        known = replace(route("a"), broker_datas=(bad,))
+        it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=known))
+        with pytest.raises(SendFailedError) as caught:
+            await it.producer.send(HELLO)
+
+    assert isinstance(caught.value.__cause__, IllegalAddressError)
+    assert "'nonsense'" in str(caught.value.__cause__)
+
+
+async def test_all_tries_share_the_time_limit(autojump_clock: trio.abc.Clock) -> None:
+    async with world(send_msg_max_timeout_per_request=1.0) as it:
+        for peer in (it.a, it.b):
+            peer.on(Code.SEND_MESSAGE_V2, None)
+        started = trio.current_time()
+        with pytest.raises(SendFailedError) as caught:
+            await it.producer.send(HELLO)
+
+        assert trio.current_time() - started == pytest.approx(3)
+        assert isinstance(caught.value.__cause__, RequestTimeoutError)
+        assert it.client.pool.in_flight == 0
+
+
+async def test_a_hanging_broker_takes_all_the_time_unless_told_otherwise(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with world() as it:
+        for peer in (it.a, it.b):
+            peer.on(Code.SEND_MESSAGE_V2, None)
+        with pytest.raises(RequestTimeoutError):
+            await it.producer.send(HELLO, within=2)
+
+        assert len(it.sent()) == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "status"),
+    [
+        (10, SendStatus.FLUSH_DISK_TIMEOUT),
+        (12, SendStatus.FLUSH_SLAVE_TIMEOUT),
+        (11, SendStatus.SLAVE_NOT_AVAILABLE),
+    ],
+)
+async def test_p34_a_message_stored_less_safely_is_a_result(code: int, status: SendStatus) -> None:
+    def answer(request: RemotingCommand) -> RemotingCommand:
+        return reply(code=code, ext_fields=stored(request).ext_fields)
+
+    for again, times in ((False, 1), (True, 3)):
+        async with world(retry_another_broker_when_not_store_ok=again) as it:
+            for peer in (it.a, it.b):
+                peer.on(Code.SEND_MESSAGE_V2, answer)
+            result = await it.producer.send(HELLO)
+
+            assert result.status is status
+            assert not result.is_ok
+            assert len(it.sent()) == times
+
+
+async def test_a_slow_broker_is_avoided_for_a_while(autojump_clock: trio.abc.Clock) -> None:
+    async def slow(request: RemotingCommand) -> RemotingCommand:
+        await trio.sleep(0.6)
+        return stored(request)
+
+    async with world(send_latency_enable=True) as it:
+        it.a.on(Code.SEND_MESSAGE_V2, slow)
+        while not it.a.codes().count(Code.SEND_MESSAGE_V2):
+            await it.producer.send(HELLO)
+        assert {(await it.producer.send(HELLO)).message_queue.broker_name for _ in range(6)} == {
+            "b"
+        }
+        await trio.sleep(2)
+        assert (
+            len({(await it.producer.send(HELLO)).message_queue.broker_name for _ in range(6)}) == 2
+        )
+
+
+async def test_an_unreachable_broker_comes_back_when_it_answers_a_look(
+    autojump_clock: trio.abc.Clock,
+) -> None:
+    async with world(send_latency_enable=True, start_detector_enable=True) as it:
+        await it.a.go_down()
+        for _ in range(4):
+            await it.producer.send(HELLO)
+        it.a.is_up = True
+        for peer in (it.a, it.b):
+            peer.on(Code.GET_MAX_OFFSET, reply(ext_fields={"offset": "0"}))
+        await trio.sleep(15)
+
+        assert Code.GET_MAX_OFFSET in it.a.codes()
+        brokers = {(await it.producer.send(HELLO)).message_queue.broker_name for _ in range(6)}
+        assert brokers == {"a", "b"}
+
+
+async def test_a_topic_that_does_not_exist_is_sent_to_where_it_would_be_created() -> None:
+    def answer(request: RemotingCommand) -> RemotingCommand:
+        return (
+            reply(body=route("b", perm=7, queues=8)) if told(request)["topic"] == "TBW102" else GONE
+        )
+
+    async with world() as it:
+        it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, answer)
+        queues = await it.producer.queues("T")
+        assert [(one.broker_name, one.queue_id) for one in queues] == [("b", n) for n in range(4)]
+        assert (await it.producer.send(HELLO)).message_queue.broker_name == "b"
+
+
+async def test_a_topic_that_nobody_creates_is_an_error() -> None:
+    async with world() as it:
+        it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, GONE)
+        with pytest.raises(TopicRouteNotFoundError):
+            await it.producer.send(HELLO)
+
+
+async def test_a_topic_without_queues_to_write_to_is_an_error_until_it_has_some() -> None:
+    async with world() as it:
+        it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a", perm=4)))
+        with pytest.raises(TopicRouteNotFoundError):
+            await it.producer.send(HELLO)
+        it.name_server.on(Code.GET_ROUTEINFO_BY_TOPIC, reply(body=route("a")))
+        assert (await it.producer.send(HELLO)).is_ok
+
+
+async def test_a_oneway_send_asks_nothing_and_tries_once() -> None:
+    async with world(brokers=("a",)) as it:
+        queue = (await it.producer.queues("T"))[1]
+        await it.producer.send_oneway(HELLO)
+        await it.producer.send_oneway(HELLO, queue)
+        await it.a.asked(Code.SEND_MESSAGE_V2, 2)
+
+        assert [one.is_oneway for one in it.sent()] == [True, True]
+        assert told(it.sent()[1])["e"] == "1"
+
+
+async def test_a_message_to_one_queue_is_tried_once() -> None:
+    async with world() as it:
+        queue = (await it.producer.queues("T"))[2]
+        assert (await it.producer.send_to(HELLO, queue)).message_queue == queue
+        it.b.on(Code.SEND_MESSAGE_V2, reply(code=2))
+        with pytest.raises(BrokerError):
+            await it.producer.send_to(HELLO, queue)
+        await it.b.go_down()
+        with pytest.raises(ConnectFailedError):
+            await it.producer.send_to(HELLO, queue)
+        with pytest.raises(IllegalMessageError):
+            await it.producer.send_to(Message("U", b"x"), queue)
+
+
+async def test_a_key_goes_to_java_s_queue_and_a_function_may_choose() -> None:
+    async with world() as it:
+        result = await it.producer.send_ordered(HELLO, "order-1")
+        assert result.message_queue == (await it.producer.queues("T"))[2]
+        result = await it.producer.send_by(HELLO, lambda queues: queues[-1])
+        assert result.message_queue == (await it.producer.queues("T"))[-1]
+
+
+async def test_a_batch_is_one_request_with_a_key_for_each_message() -> None:
+    messages = [Message("T", b"%d" % number, tags="x") for number in range(3)]
+    async with world() as it:
+        result = await it.producer.send_batch(messages)
+        queue = (await it.producer.queues("T"))[0]
+        await it.producer.send_batch(messages, queue=queue)
+
+        first, second = it.sent()
+        assert first.code == second.code == Code.SEND_BATCH_MESSAGE
+        assert told(first)["m"] == "true"
+        bodies = [decode_batch(one.body or b"") for one in it.sent()]
+        assert [part.body for part in bodies[0]] == [b"0", b"1", b"2"]
+        keys = {
+            ",".join((part.properties or {})["UNIQ_KEY"] or "" for part in one) for one in bodies
+        }
+        assert result.msg_id in keys
+
+
+@pytest.mark.parametrize(
+    ("version", "named"), [(MQVersion.V4_9_4, False), (MQVersion.V5_0_0, True), (None, True)]
+)
+async def test_a_batch_has_no_key_that_an_old_broker_would_give_to_its_messages(
+    version: MQVersion | None, named: bool
+) -> None:
+    async with world(brokers=("a",)) as it:
+        if version is not None:
+            it.a.on(Code.HEART_BEAT, replace(reply(), version=version))
+        else:
+            it.a.on(Code.HEART_BEAT, reply(code=ResponseCode.SYSTEM_ERROR))
+        await it.producer.send_batch([HELLO, HELLO])
+        (sent,) = it.sent()
+
+    assert ("UNIQ_KEY" in told(sent)["i"]) is named
+
+
+async def test_many_messages_go_in_as_many_batches_as_it_takes() -> None:
+    messages = [Message("T", bytes([number + 1]) * 1000) for number in range(10)]
+    async with world(brokers=("a",)) as it:
+        results = await it.producer.send_batches(messages, max_size=4000)
+
+        bodies = [[part.body for part in decode_batch(one.body or b"")] for one in it.sent()]
+        assert [len(one) for one in bodies] == [3, 3, 3, 1]
+        assert [one for some in bodies for one in some] == [message.body for message in messages]
+        assert len(results) == 4
+
+
+@pytest.mark.parametrize(
+    "messages",
+    [
+        [],
+        [HELLO, Message("U", b"x")],
+        [HELLO, Message("T", b"x", wait_store_msg_ok=False)],
+        [Message("T", b"x", delay_level=1)],
+        [Message("T", b"x", delay_seconds=1)],
+        [Message("%RETRY%g", b"x")],
+        [Message("T", b"")],
+        [Message("T", bytes(600)), Message("T", bytes(600))],
+    ],
+)
+async def test_what_cannot_be_one_batch_is_refused(messages: list[Message]) -> None:
+    async with world(max_message_size=1000) as it:
+        with pytest.raises(IllegalMessageError):
+            await it.producer.send_batch(messages)
+        assert it.sent() == []
+
+
+async def test_a_namespace_is_on_the_wire_and_not_in_results() -> None:
+    async with world(client={"namespace": "ns"}) as it:
+        result = await it.producer.send(HELLO)
+        fields = told(it.sent()[0])
+
+        assert it.producer.group == fields["a"] == "ns%pg"
+        assert fields["b"] == "ns%T"
+        assert decode_properties(fields["i"])["INSTANCE_ID"] == "ns"
+        assert result.message_queue.topic == "T"
+        assert {queue.topic for queue in await it.producer.queues("T")} == {"T"}
+
+
+async def test_unit_mode_and_the_second_port_are_the_client_s_settings() -> None:
+    async with world(client={"unit_mode": True}) as it:
+        await it.producer.send(HELLO)
+        assert told(it.sent()[0])["k"] == "true"
+    async with world(client={"vip_channel_enabled": True}) as it:
+        with pytest.raises(SendFailedError) as caught:
+            await it.producer.send(HELLO)
+        assert ":10909" in str(caught.value.__cause__)
+
+
+async def test_groups_and_topics_are_checked() -> None:
+    async with world() as it:
+        for topic in ("a b", "x" * 128, "SCHEDULE_TOPIC_XXXX"):
+            with pytest.raises(IllegalNameError):
+                await it.producer.send(Message(topic, b"x"))
+        for message in (Message("T", b""), Message("T", b"x", properties={"TAGS": "x"})):
+            with pytest.raises(IllegalMessageError):
+                await it.producer.send(message)
+        with pytest.raises(LocalProtocolError):
+            it.client.add_producer(type(it.producer)(it.client, "pg", it.producer.config))
+        assert it.sent() == []
+
+
+async def test_a_cancelled_send_leaves_nothing_behind(autojump_clock: trio.abc.Clock) -> None:
+    async with world() as it:
+        for peer in (it.a, it.b):
+            peer.on(Code.SEND_MESSAGE_V2, None)
+        with trio.move_on_after(0.5):
+            await it.producer.send(HELLO)
+
+        assert it.client.pool.in_flight == 0
+        for peer in (it.a, it.b):
+            peer.on(Code.SEND_MESSAGE_V2, stored)
+        assert (await it.producer.send(HELLO)).is_ok

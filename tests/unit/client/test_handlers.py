@@ -1,0 +1,325 @@
+"""Functions of the application that cannot be used are refused when they are given, or end the consumer at their first call."""
+
+# What is given here is wrong on purpose.
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownLambdaType=false, reportArgumentType=false
+
+from __future__ import annotations
+
+import functools
+from types import coroutine
+from typing import TYPE_CHECKING, Any, cast
+from unittest.mock import AsyncMock
+
+import pytest
+import trio
+
+from rocketwire.client import (
+    BrokerIdentity,
+    ClientConfig,
+    LocalTransactionState,
+    Message,
+    open_pool,
+    open_pop_consumer,
+    open_producer,
+    open_push_consumer,
+    open_registration,
+)
+from rocketwire.client.handlers import Awaited, async_handler, check_callable, sync_function
+from rocketwire.client.producer.transactions import state_from
+from rocketwire.codes import RequestCode as Code
+from rocketwire.errors import IllegalHandlerError
+from rocketwire.messages.pop import PopMessageResponseHeader
+from rocketwire.testing import open_network, reply
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.fakes import producer_fakes
+from tests.support.fakes.consumer_fakes import BROKER, pulled, world
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Generator
+
+    from trio.testing import MockClock
+
+NAMES = "messages, context"
+FIRST = StoredMessage(topic="orders", body=b"x", queue_offset=0, properties={"UNIQ_KEY": "1"})
+
+
+async def good(messages: object, context: object) -> str:
+    await trio.lowlevel.checkpoint()
+    return f"{messages}{context}"
+
+
+def bad(messages: object, context: object) -> None:
+    del messages, context
+
+
+def decorated(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    def wrapper(*arguments: object) -> Any:
+        return function(*arguments)
+
+    return wrapper
+
+
+def awaiting(function: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(function)
+    async def wrapper(*arguments: object) -> Any:
+        await trio.lowlevel.checkpoint()
+        return function(*arguments)
+
+    return wrapper
+
+
+class Handlers:
+    async def method(self, messages: object, context: object) -> str:
+        return await good(messages, context)
+
+    def sync_method(self, messages: object, context: object) -> None:
+        del messages, context
+
+    @staticmethod
+    async def static(messages: object, context: object) -> str:
+        return await good(messages, context)
+
+    @classmethod
+    async def of_class(cls, messages: object, context: object) -> str:
+        return await good(messages, context)
+
+    async def __call__(self, messages: object, context: object) -> str:
+        return await good(messages, context)
+
+
+class SyncCall:
+    def __call__(self, messages: object, context: object) -> None:
+        del messages, context
+
+
+class PartialCall:
+    __call__ = functools.partial(good)
+
+
+class Waiting:
+    """Instances can be awaited."""
+
+    def __init__(self, messages: object, context: object) -> None:
+        self.text = f"{messages}{context}"
+
+    def __await__(self) -> Generator[Any, Any, str]:
+        yield from cast("Any", good(1, 2)).__await__()
+        return self.text
+
+
+@coroutine
+def old(messages: object, context: object) -> Generator[Any, Any, Any]:
+    return (yield from cast("Any", good(messages, context)))
+
+
+@functools.singledispatch
+async def dispatched(messages: object, context: object) -> str:
+    return await good(messages, context)
+
+
+def annotated(messages: object, context: object) -> Awaitable[str]:
+    return good(messages, context)
+
+
+async def generating(messages: object, context: object) -> AsyncGenerator[object]:
+    yield messages, context
+
+
+def sync_generating(messages: object, context: object) -> Generator[object]:
+    yield messages, context
+
+
+@pytest.mark.parametrize(
+    "handler",
+    [
+        good,
+        functools.partial(good),
+        functools.partial(functools.partial(good, context="b")),
+        Handlers(),
+        Handlers().method,
+        Handlers.static,
+        Handlers().of_class,
+        staticmethod(good),
+        functools.partial(Handlers()),
+        PartialCall(),
+        decorated(good),
+        decorated(decorated(good)),
+        awaiting(bad),
+        dispatched,
+        annotated,
+        lambda messages, context: good(messages, context),
+        Waiting,
+        old,
+        AsyncMock(return_value="ab"),
+    ],
+)
+async def test_what_can_be_awaited_is_accepted(handler: Any) -> None:
+    names = "messages" if isinstance(handler, functools.partial) and handler.keywords else NAMES
+    usable = async_handler("listener", handler, names)
+    result = await usable(*"ab"[: names.count(",") + 1])
+    assert result in ("ab", None)
+
+
+@pytest.mark.parametrize("handler", [good, functools.partial(good), Handlers(), Handlers().method])
+def test_a_coroutine_function_is_called_directly(handler: Any) -> None:
+    assert async_handler("listener", handler, NAMES) is handler
+
+
+@pytest.mark.parametrize(
+    ("handler", "text"),
+    [
+        (bad, "is not async, so that it cannot be awaited; write async def handle(messages, context)"),
+        (functools.partial(bad), "not async"),
+        (Handlers().sync_method, "not async"),
+        (staticmethod(bad), "not async"),
+        (SyncCall(), "not async"),
+        (decorated(bad), "not async"),
+        (generating, "async generator function"),
+        (sync_generating, "is a generator function"),
+        (Handlers, "is called with (messages, context)"),
+        (dict, "is a class whose instances cannot be awaited"),
+        (None, "expected a function of (messages, context), got None"),
+        ("handle", "got 'handle' (str)"),
+        (classmethod(good), "expected a function"),
+        (lambda messages: good(messages, None), "too many positional arguments"),
+        (functools.partial(good, 1, 2), "too many positional arguments"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_awaited_is_refused_in_one_line(handler: Any, text: str) -> None:
+    with pytest.raises(IllegalHandlerError) as caught:
+        async_handler("listener", handler, NAMES)
+    assert text in str(caught.value)
+    assert str(caught.value).startswith("listener: ")
+    assert "\n" not in str(caught.value)
+    assert isinstance(caught.value, TypeError)
+
+
+def test_a_coroutine_in_the_place_of_its_function_is_refused_and_closed() -> None:
+    with pytest.raises(IllegalHandlerError, match=r"good\(\) is a coroutine; give the function"):
+        async_handler("listener", cast("Any", good(1, 2)), NAMES)
+
+
+def test_a_function_in_c_is_judged_by_what_it_returns() -> None:
+    check_callable("f", min, "a, b")
+    assert isinstance(async_handler("f", cast("Any", min), "a, b"), Awaited)
+
+
+def test_a_function_that_is_not_awaited_must_not_be_async() -> None:
+    assert sync_function("choose", len, "queues") is len
+    with pytest.raises(IllegalHandlerError, match=r"choose: .* is not awaited; write def f"):
+        sync_function("choose", good, NAMES)
+
+
+async def test_what_returns_something_else_after_all_is_a_typed_error() -> None:
+    handler = async_handler("listener", cast("Any", lambda messages, context: len(messages)), NAMES)
+    with pytest.raises(IllegalHandlerError, match="returned 2, which cannot be awaited; write async"):  # fmt: skip
+        await handler([1, 2], None)
+
+
+# ---------------------------------------------------------------------- consumers
+
+
+@pytest.mark.parametrize("handler", [bad, 5, SyncCall(), generating, lambda one: one])
+@pytest.mark.parametrize("name", ["listener", "orderly_listener"])
+async def test_a_push_consumer_is_not_opened_with_a_handler_that_cannot_be_used(
+    name: str, handler: Any
+) -> None:
+    async with world() as (network, client):
+        with pytest.raises(IllegalHandlerError, match=f"^{name}: "):
+            async with open_push_consumer(client, "g", {"orders": "*"}, **{name: handler}):
+                pass
+        assert network.peer(BROKER).codes() == []
+
+
+@pytest.mark.parametrize("handler", [lambda message: message, bad, None, dict])
+async def test_a_pop_consumer_is_not_opened_with_a_handler_that_cannot_be_used(
+    handler: Any,
+) -> None:
+    async with world() as (network, client):
+        if getattr(handler, "__name__", "") == "<lambda>":
+            handler = handler(bad)
+        with pytest.raises(IllegalHandlerError, match=r"^listener: "):
+            async with open_pop_consumer(client, "g", {"orders": "*"}, handler):
+                pass
+        assert network.peer(BROKER).codes() == []
+
+
+@pytest.mark.parametrize("name", ["listener", "orderly_listener"])
+async def test_a_handler_that_turns_out_not_to_be_async_ends_the_push_consumer(
+    name: str, autojump_clock: MockClock
+) -> None:
+    calls: list[object] = []
+    listener: Any = lambda messages, _: calls.append(messages)  # noqa: E731
+    async with world() as (network, client):
+        broker = network.peer(BROKER)
+        broker.expect(Code.PULL_MESSAGE, pulled(FIRST))
+        with pytest.raises(IllegalHandlerError, match="returned None, which cannot be awaited"):
+            async with open_push_consumer(client, "g", {"orders": "*"}, **{name: listener}):
+                await trio.sleep(60)
+        assert len(calls) == 1
+        assert Code.CONSUMER_SEND_MSG_BACK not in broker.codes()
+        assert client.consumers == {}
+
+
+async def test_a_handler_that_turns_out_not_to_be_async_ends_the_pop_consumer(
+    autojump_clock: MockClock,
+) -> None:
+    calls: list[object] = []
+    header = PopMessageResponseHeader(
+        pop_time=1, invisible_time=60_000, revive_qid=0, rest_num=0,
+        start_offset_info="0 0 0", msg_offset_info="0 0 0", order_count_info="",
+    )  # fmt: skip
+    async with world() as (network, client):
+        body = encode_stored_message(FIRST)
+        network.peer(BROKER).expect(Code.POP_MESSAGE, reply(header, body))
+        with pytest.raises(IllegalHandlerError, match="returned None, which cannot be awaited"):
+            async with open_pop_consumer(client, "g", {"orders": "*"}, lambda one: calls.append(one)):  # type: ignore[arg-type, return-value]  # fmt: skip
+                await trio.sleep(60)
+    assert len(calls) == 1
+
+
+# ---------------------------------------------------------------------- producers, brokers
+
+
+async def test_functions_of_a_producer_are_checked_when_they_are_given() -> None:
+    async with producer_fakes.world() as it:
+        message = Message("T", b"x")
+        for call in (
+            lambda: it.producer.send_by(message, cast("Any", good)),
+            lambda: it.producer.send_by(message, cast("Any", None)),
+            lambda: it.producer.send_in_transaction(message, cast("Any", None)),
+            lambda: it.producer.send_in_transaction(message, cast("Any", lambda: None)),
+        ):
+            with pytest.raises(IllegalHandlerError):
+                await call()
+        assert it.sent() == []
+        for check in (5, lambda: LocalTransactionState.UNKNOW):
+            with pytest.raises(IllegalHandlerError, match=r"^check: "):
+                async with open_producer(it.client, "other", check=cast("Any", check)):
+                    pass
+
+
+async def test_an_outcome_of_a_transaction_that_is_none_is_a_typed_error() -> None:
+    assert await state_from(None) is LocalTransactionState.UNKNOW
+    with pytest.raises(IllegalHandlerError, match="returned True"):
+        await state_from(cast("Any", True))
+
+
+async def test_functions_of_a_broker_and_of_a_pool_are_checked_when_they_are_given() -> None:
+    identity = BrokerIdentity(cluster_name="c", broker_name="b", broker_addr=BROKER)
+    config = ClientConfig(namesrv_addr=[])
+    async with (
+        open_network() as network,
+        open_pool(config, connect=network.connect) as pool,
+        open_registration(identity, (), config, connect=network.connect) as broker,
+    ):
+        for register in (
+            lambda: broker.handle(1, cast("Any", bad)),
+            lambda: broker.on_min_broker_change(cast("Any", good)),
+            lambda: pool.handle(1, cast("Any", bad)),
+            lambda: pool.on_connected(cast("Any", good)),
+        ):
+            with pytest.raises(IllegalHandlerError):
+                cast("Any", register)()

@@ -1,0 +1,222 @@
+"""Warnings about what does not work come at once, then at growing intervals, and end with one line."""
+
+from __future__ import annotations
+
+import logging
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+import trio
+
+from rocketwire.client.outages import (
+    FIRST_INTERVAL,
+    LONGEST_INTERVAL,
+    MOST_REASONS,
+    NAME_SERVERS,
+    Outages,
+    WarningInterval,
+    advice_on,
+)
+from rocketwire.errors import (
+    BrokerError,
+    BrokerNotFoundError,
+    ConnectFailedError,
+    DecodeError,
+    IllegalAddressError,
+    NoNameServerError,
+    RequestTimeoutError,
+    TopicRouteNotFoundError,
+)
+from tests.support.fakes.consumer_fakes import logged
+
+if TYPE_CHECKING:
+    from trio.testing import MockClock
+
+
+def test_warnings_are_due_at_once_and_then_at_intervals_that_double_up_to_some_minutes() -> None:
+    interval = WarningInterval(100.0)
+
+    due = [now for now in range(1200) if interval.is_due("refused", 100.0 + now)]
+
+    assert due[:6] == [0, 10, 30, 70, 150, 310]
+    assert {after - before for before, after in pairwise(due[5:])} == {LONGEST_INTERVAL}
+    assert len(due) < 10
+
+
+def test_a_new_reason_is_due_at_once_and_one_that_comes_back_is_not_due_each_time() -> None:
+    interval = WarningInterval(0.0)
+
+    assert interval.is_due("refused", 0.0)
+    assert interval.is_due("no topic", 1.0)
+    assert not interval.is_due("refused", 2.0)
+    assert not interval.is_due("no topic", 3.0)
+    assert interval.is_due("refused", 1.0 + FIRST_INTERVAL)
+
+
+def test_numbers_in_a_reason_make_no_new_reason_and_the_number_of_reasons_is_bounded() -> None:
+    interval = WarningInterval(0.0)
+
+    assert interval.is_due("10.0.0.1:10911: no answer within 2.97 s", 0.0)
+    assert not interval.is_due("10.0.0.2:10911: no answer within 3 s", 1.0)
+    due = [interval.is_due("x" * number, 2.0) for number in range(1, 100)]
+    assert sum(due) == MOST_REASONS - 1
+
+
+def test_nothing_is_due_before_patience_is_over() -> None:
+    interval = WarningInterval(5.0)
+
+    assert not interval.is_due("busy", 5.0, patience=3.0)
+    assert not interval.is_warned
+    assert interval.is_due("busy", 8.0, patience=3.0)
+    assert interval.is_warned
+
+
+async def test_an_outage_is_one_warning_with_advice_and_one_line_when_it_is_over(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "rocketwire.client")
+    outages = Outages("group g")
+    for _ in range(8):
+        outages.report("topic T", TopicRouteNotFoundError("T"))
+        await trio.sleep(1)
+    outages.end("topic T")
+    outages.end("topic T")
+
+    assert logged(caplog) == [
+        "group g: topic T: no route of topic T"
+        " (check the name, or create the topic, as with rocketwire-admin updateTopic)"
+    ]
+    assert logged(caplog, logging.INFO)[1:] == ["group g: topic T: works again, after 8 s"]
+    assert len(outages) == 0
+
+
+async def test_an_outage_lasts_until_each_part_works_or_does_not_matter_any_more(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "rocketwire.client")
+    outages = Outages()
+    for part in "abc":
+        outages.report("pulls", "refused", part=part)
+    outages.end("pulls", "a")
+    outages.forget("pulls", "b")
+    assert len(outages) == 1
+    outages.end("pulls", "c")
+
+    assert logged(caplog, logging.INFO) == ["pulls: refused", "pulls: works again, after 0 s"]
+    outages.report("pulls", "refused")
+    outages.forget("pulls")
+    outages.forget("pulls")
+    assert len(outages) == 0
+    assert "works again" not in caplog.messages[-1]
+
+
+GONE = ConnectFailedError("b:1: refused")
+SILENT = RequestTimeoutError("b:1", 11, 3.0)
+
+
+async def test_a_server_that_cannot_be_asked_is_one_warning_whatever_was_asked_of_it(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "rocketwire.client")
+    outages = Outages()
+    for _ in range(100):
+        outages.report("pulls", GONE)
+        outages.report("queues", SILENT)
+        outages.report("offsets", f"offset 1 was not stored: {GONE}", cause=GONE)
+        await trio.sleep(1)
+    assert {line.partition(":")[0] for line in logged(caplog)} == {"pulls"}
+    assert len(logged(caplog)) == 4
+    for subject in ("queues", "offsets", "pulls"):
+        outages.end(subject)
+    assert logged(caplog, logging.INFO)[4:] == ["pulls: works again, after 100 s"]
+
+
+async def test_another_server_and_a_refusal_are_warnings_of_their_own(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    outages = Outages()
+    outages.report("pulls", GONE)
+    outages.report("queues", ConnectFailedError("b:2: refused"))
+    outages.report("offsets", BrokerError(16, "no", 11, "b:1"))
+    outages.report("locks", IllegalAddressError("b"))
+    outages.report("heartbeats", IllegalAddressError("b"))
+    assert [line.partition(":")[0] for line in logged(caplog)] == [
+        "pulls", "queues", "offsets", "locks", "heartbeats",
+    ]  # fmt: skip
+
+
+async def test_a_server_is_warned_of_as_long_as_anything_fails_because_of_it(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    outages = Outages()
+    outages.report("pulls", "busy", patience=3)
+    outages.report("queues", BrokerError(16, "no", 11, "b:1"))
+    assert len(logged(caplog)) == 1
+    for _ in range(40):  # both have been warned of, for other reasons too
+        outages.report("pulls", GONE)
+        outages.report("queues", GONE)
+        await trio.sleep(1)
+    assert [line.partition(":")[0] for line in logged(caplog)] == ["queues", *["pulls"] * 3]
+    outages.end("pulls")
+    outages.report("queues", GONE)
+    assert logged(caplog)[-1].startswith("queues: b:1: refused")
+
+
+async def test_a_remark_of_several_lines_is_one_line(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    Outages().report("pulls", BrokerError(17, "topic[T] not exist! \nSee http://x\r\n", 11, "b:1"))
+    (line,) = logged(caplog)
+    assert "TOPIC_NOT_EXIST (17) topic[T] not exist! See http://x (create" in line
+
+
+async def test_what_was_over_before_a_warning_was_due_is_not_mentioned(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "rocketwire.client")
+    outages = Outages()
+    outages.report("pulls", "busy", patience=3)
+    outages.end("pulls")
+
+    assert caplog.messages == []
+
+
+async def test_name_servers_and_topics_are_told_apart_and_retry_topics_are_quiet(
+    autojump_clock: MockClock, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "rocketwire.client")
+    outages = Outages()
+    for topic in ("A", "B", "%RETRY%g"):
+        outages.report_route(topic, ConnectFailedError("a:1: refused"))
+    assert len(logged(caplog)) == 1
+    assert NAME_SERVERS in caplog.messages[0]
+
+    outages.report_route("%RETRY%g", TopicRouteNotFoundError("%RETRY%g"))
+    assert caplog.messages[-1] == f"{NAME_SERVERS}: works again, after 0 s"
+    outages.report_route("A", TopicRouteNotFoundError("A"))
+    assert logged(caplog)[-1].startswith("topic A: no route of topic A")
+    outages.end_route("A")
+    outages.end_route("A")
+    assert caplog.messages[-1] == "topic A: works again, after 0 s"
+
+
+@pytest.mark.parametrize(
+    ("error", "advice"),
+    [
+        (BrokerError(16, "no", 11, "b:1"), "permission"),
+        (BrokerError(26, "no", 11, "b:1"), "updateSubGroup"),
+        (BrokerError(17, "no", 11, "b:1"), "updateTopic"),
+        (BrokerError(1, "o.a.r.acl.common.AclException: no", 11, "b:1"), "credentials"),
+        (BrokerError(1, "no", 11, "b:1"), ""),
+        (BrokerNotFoundError("b"), "registered"),
+        (IllegalAddressError("b"), "brokerIP1"),
+        (RequestTimeoutError("b:1", 11, 3.0), "overloaded"),
+        (ConnectFailedError("b:1"), "TLS"),
+        (NoNameServerError("set namesrv_addr"), ""),
+        (DecodeError("no"), ""),
+    ],
+)
+def test_advice_depends_on_the_error(error: Exception, advice: str) -> None:
+    assert advice in advice_on(error)
+    assert bool(advice) is bool(advice_on(error))

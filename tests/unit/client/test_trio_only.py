@@ -1,0 +1,248 @@
+"""Every public call of a client, from asyncio or from a thread without a loop, says that it needs trio, and does nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+import threading
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import trio
+
+from rocketwire.client import (
+    BrokerIdentity,
+    ClientConfig,
+    open_client,
+    open_lite_pull_consumer,
+    open_pop_consumer,
+    open_producer,
+    open_push_consumer,
+    open_registration,
+)
+from rocketwire.client.admin import open_admin
+from rocketwire.client.trio_only import trio_only
+from rocketwire.errors import NotInTrioError
+from tests.support.fakes import producer_fakes
+from tests.support.fakes.consumer_fakes import NS, world
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable
+
+TEXT = r"rocketwire\.client needs trio: call it from trio\.run\(\.\.\.\)"
+
+
+def error_in_asyncio(call: Callable[[], Any]) -> BaseException | None:
+    """What a call raises in an asyncio loop of another thread."""
+
+    async def await_it() -> None:
+        await call()
+
+    return _error_in_thread(lambda: asyncio.run(await_it()))
+
+
+def error_without_loop(call: Callable[[], Any]) -> BaseException | None:
+    """What the first step of a call raises in another thread that has no loop."""
+    return _error_in_thread(lambda: call().send(None))
+
+
+def _error_in_thread(call: Callable[[], object]) -> BaseException | None:
+    raised: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            call()
+        except BaseException as error:  # noqa: BLE001 - looked at by the caller
+            raised.append(error)
+
+    thread = threading.Thread(target=run)
+    thread.start()
+    thread.join()
+    return raised[0] if raised else None
+
+
+def coroutine_methods(owner: object) -> list[str]:
+    """Names of the public coroutine methods of an object."""
+    return [
+        name
+        for name in dir(type(owner))
+        if not name.startswith("_") and inspect.iscoroutinefunction(getattr(type(owner), name))
+    ]
+
+
+def call_of(owner: object, name: str) -> Callable[[], Awaitable[object]]:
+    """A call with None for every argument that has to be given."""
+    method = getattr(owner, name)
+    plain: list[None] = []
+    named: dict[str, None] = {}
+    for parameter in inspect.signature(method).parameters.values():
+        if parameter.default is not parameter.empty:
+            continue
+        if parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            plain.append(None)
+        elif parameter.kind is parameter.KEYWORD_ONLY:
+            named[parameter.name] = None
+    return lambda: method(*plain, **named)
+
+
+async def _ignore(*_: object) -> None:
+    await trio.lowlevel.checkpoint()
+
+
+@asynccontextmanager
+async def everything() -> AsyncGenerator[dict[str, object]]:
+    """One of each public class of clients."""
+    config = ClientConfig(namesrv_addr=[])
+    identity = BrokerIdentity(cluster_name="c", broker_name="b", broker_addr="10.0.0.9:1")
+    async with (
+        producer_fakes.world() as it,
+        world() as (_, client),
+        open_push_consumer(client, "push", {"orders": "*"}) as push,
+        open_lite_pull_consumer(client, "lite") as lite,
+        open_pop_consumer(client, "pop", {"orders": "*"}, _ignore) as pop,
+        open_admin(client) as admin,
+        open_registration(identity, (), config) as registration,
+    ):
+        yield {
+            "producer": it.producer,
+            "client": client,
+            "name servers": client.name_servers,
+            "one name server": client.name_servers.each()[0],
+            "brokers": client.brokers,
+            "pool": client.pool,
+            "push": push,
+            "lite": lite,
+            "pop": pop,
+            "pops": pop.calls,
+            "registration": registration,
+            **{f"admin {name}": part for name, part in vars(admin).items() if name != "client"},
+        }
+
+
+@pytest.mark.parametrize("error_of", [error_in_asyncio, error_without_loop])
+async def test_every_coroutine_method_is_refused(
+    error_of: Callable[[Callable[[], Any]], BaseException | None], autojump_clock: object
+) -> None:
+    async with everything() as clients:
+        calls = {
+            f"{label}: {name}": call_of(owner, name)
+            for label, owner in clients.items()
+            for name in coroutine_methods(owner)
+        }
+        errors = {text: error_of(call) for text, call in calls.items()}
+
+    assert len(calls) > 200
+    wrong = {text: error for text, error in errors.items() if type(error) is not NotInTrioError}
+    assert wrong == {}
+
+
+async def test_what_changes_a_consumer_without_being_awaited_is_refused() -> None:
+    async with everything() as clients:
+        push, lite, pop, pool = (clients[name] for name in ("push", "lite", "pop", "pool"))
+        calls: list[tuple[object, str, tuple[object, ...]]] = [
+            (push, "subscribe", ("T",)),
+            (push, "unsubscribe", ("orders",)),
+            (push, "suspend", ()),
+            (push, "resume", ()),
+            (lite, "subscribe", ("T",)),
+            (lite, "assign", ([],)),
+            (lite, "pause", ([],)),
+            (lite, "resume", ([],)),
+            (lite, "go_back", (None, 0)),
+            (pop, "subscribe", ("T",)),
+            (pool, "connect_soon", (NS,)),
+        ]
+        for owner, name, arguments in calls:
+            error = _error_in_thread(partial(getattr(owner, name), *arguments))
+            assert type(error) is NotInTrioError, name
+        assert "T" not in (*push.topics(), *lite.topics(), *pop.topics())  # type: ignore[attr-defined]
+
+
+async def test_the_error_says_what_to_do_and_is_a_runtime_error() -> None:
+    async with producer_fakes.world() as it:
+        error = error_in_asyncio(lambda: it.producer.queues("T"))
+    assert isinstance(error, RuntimeError)
+    with pytest.raises(NotInTrioError, match=TEXT):
+        raise error
+
+
+def _open_producer(given: str) -> object:
+    return open_producer(given, "g")
+
+
+@pytest.mark.parametrize("opener", [open_client, _open_producer])
+def test_a_loop_that_trio_shares_its_thread_with_is_outside_of_trio(
+    opener: Callable[[str], Any],
+) -> None:
+    errors: list[BaseException] = []
+
+    async def try_it() -> None:
+        try:
+            async with opener(NS):
+                pass
+        except NotInTrioError as error:
+            errors.append(error)
+
+    async def main() -> None:
+        loop = asyncio.get_running_loop()
+        ended = asyncio.Event()
+        trio.lowlevel.start_guest_run(
+            trio.sleep,
+            0.05,
+            run_sync_soon_threadsafe=loop.call_soon_threadsafe,
+            done_callback=lambda _: ended.set(),
+        )
+        await asyncio.sleep(0)
+        await try_it()
+        await ended.wait()
+
+    asyncio.run(main())
+    assert len(errors) == 1
+
+
+async def test_a_thread_that_trio_has_started_calls_through_trio() -> None:
+    async with producer_fakes.world() as it:
+        token = trio.lowlevel.current_trio_token()
+
+        def in_thread() -> object:
+            return trio.from_thread.run(it.producer.queues, "T", trio_token=token)
+
+        queues = await trio.to_thread.run_sync(in_thread)
+    assert queues
+
+
+async def test_only_public_coroutine_methods_of_the_class_itself_are_checked() -> None:
+    class Base:
+        async def inherited(self) -> str:
+            await trio.lowlevel.checkpoint()
+            return "inherited"
+
+    @trio_only("checked")
+    class Call(Base):
+        """Something to call."""
+
+        async def public(self, word: str, *, end: str = "") -> str:
+            """Documented."""
+            await trio.lowlevel.checkpoint()
+            return word + end
+
+        async def checked(self) -> None:
+            """Checks itself."""
+
+        async def _private(self) -> None: ...
+
+        def private(self) -> Awaitable[None]:
+            return self._private()
+
+        def plain(self) -> str:
+            return "plain"
+
+    call = Call()
+    assert await call.public("a", end="b") == "ab"
+    assert (await call.inherited(), call.plain()) == ("inherited", "plain")
+    assert Call.public.__doc__ == "Documented."
+    assert type(error_without_loop(lambda: call.public("a"))) is NotInTrioError
+    for unchecked in (call.checked, call.private):
+        assert type(error_without_loop(unchecked)) is StopIteration

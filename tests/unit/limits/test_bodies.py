@@ -1,0 +1,156 @@
+"""The largest bodies that brokers write are read; one that asks for more is refused, and what comes next is read."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.client import ClientConfig, open_client
+from rocketwire.client.consumer.pulled_messages import read_messages
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire.errors import DecodeError, LimitExceededError
+from rocketwire.flags import MessageSysFlag
+from rocketwire.messages import decode_body
+from rocketwire.messages.groups import SubscriptionGroupList
+from rocketwire.messages.queries import ConsumeStats
+from rocketwire.testing import open_network, reply
+from rocketwire.wire.json.limits import ANSWER_LIMITS
+from rocketwire.wire.message.batch import (
+    MAX_BATCH_MESSAGES,
+    BatchMessage,
+    decode_batch,
+    encode_batch,
+)
+from rocketwire.wire.message.body_compression import CompressionType
+from rocketwire.wire.message.lenient_reader import read_stored_messages
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from tests.support.fakes.sansio_server import Server, identity, registration_body
+
+BROKER = "10.0.0.2:10911"
+QUEUE = b'{"brokerName":"broker-a","queueId":%d,"topic":"a-topic-of-usual-length-%d"}'
+PLACE = b'{"brokerOffset":%d,"consumerOffset":%d,"lastTimestamp":1700000000000,"pullOffset":%d}'
+
+
+def consume_stats(queues: int) -> bytes:
+    """What a broker tells of a group (code 208)."""
+    rows = (QUEUE % (n % 16, n // 16) + b":" + PLACE % (n, n, n) for n in range(queues))
+    return b'{"consumeTps":0.0,"offsetTable":{%b}}' % b",".join(rows)
+
+
+async def stats(body: bytes, *others: bytes) -> list[int]:
+    """How many queues a client reads of each of these answers; -1 for what it refuses."""
+    bodies = [body, *others]
+    read: list[int] = []
+    async with open_network() as network:
+        network.peer(BROKER).on(RequestCode.GET_CONSUME_STATS, lambda _: reply(body=bodies.pop(0)))
+        config = ClientConfig(namesrv_addr="10.0.0.1:9876")
+        async with open_client(config, environment={}, connect=network.connect) as client:
+            while bodies:
+                try:
+                    answer = await client.brokers.call(BROKER, RequestCode.GET_CONSUME_STATS)
+                except DecodeError:
+                    read.append(-1)
+                else:
+                    assert isinstance(answer.body, ConsumeStats)
+                    read.append(len(answer.body.offset_table or {}))
+    return read
+
+
+async def test_the_stats_of_ninety_thousand_queues_are_read() -> None:
+    body = consume_stats(90_000)
+    assert len(body) < ANSWER_LIMITS.max_size
+
+    assert await stats(body) == [90_000]
+
+
+async def test_stats_of_more_values_than_fit_are_refused_and_the_next_answer_is_read() -> None:
+    endless = b'{"offsetTable":{%b}}' % b",".join([b"{}:{}"] * 1_000_001)
+
+    assert await stats(endless, consume_stats(3)) == [-1, 3]
+
+
+def test_a_body_of_a_million_values_is_refused_and_the_next_registration_is_taken() -> None:
+    server = Server()
+    large = b"[%b]" % b",".join([b"1"] * 1_000_001)
+
+    refused = server.ask(RequestCode.REGISTER_BROKER, identity(), large)
+    taken = server.ask(RequestCode.REGISTER_BROKER, identity(), registration_body(("TA", "TB")))
+
+    assert (refused.code, taken.code) == (ResponseCode.SYSTEM_ERROR, 0)
+
+
+def test_an_odd_body_beyond_its_limit_is_refused_and_the_next_registration_is_taken() -> None:
+    server = Server()
+    odd = b"{topicConfigSerializeWrapper:{%b}}" % b",".join([b"a:0"] * 262_144)
+
+    refused = server.ask(RequestCode.REGISTER_BROKER, identity(), odd)
+    taken = server.ask(RequestCode.REGISTER_BROKER, identity(), registration_body(("TA", "TB")))
+
+    assert (refused.code, taken.code) == (ResponseCode.SYSTEM_ERROR, 0)
+
+
+def test_a_batch_of_as_many_messages_as_fit_the_greatest_size_is_read() -> None:
+    one = BatchMessage(body=b"x", properties={"UNIQ_KEY": "0" * 32, "WAIT": "true"})
+    size = len(encode_batch([one]))
+    number = 4 * 1024 * 1024 // size
+    assert number < MAX_BATCH_MESSAGES
+
+    assert len(decode_batch(encode_batch([one] * number))) == number
+
+
+@pytest.mark.parametrize("what", ["messages", "properties"])
+def test_a_batch_of_more_is_refused_and_the_messages_around_it_are_read(what: str) -> None:
+    inner = [BatchMessage(body=b"")] * (MAX_BATCH_MESSAGES + 1)
+    if what == "properties":
+        many = {f"{number}": "v" for number in range(4000)}
+        inner = [BatchMessage(body=b"", properties=many)] * 66
+    with pytest.raises(LimitExceededError):
+        decode_batch(encode_batch(inner))
+
+    batch = StoredMessage(
+        topic="T",
+        body=encode_batch(inner),
+        queue_offset=1,
+        sys_flag=int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP),
+        properties={"INNER_NUM": str(len(inner))},
+    )
+    around = [StoredMessage(topic="T", body=b"x", queue_offset=offset) for offset in (0, 99_999)]
+    data = b"".join(map(encode_stored_message, (around[0], batch, around[1])))
+
+    pulled = read_messages(data, None)
+
+    assert [one.queue_offset for one in pulled.messages] == [0, 99_999]
+    assert len(pulled.unreadable) == 1
+
+
+def test_a_zstd_body_that_asks_for_too_much_history_is_skipped_and_those_around_it_are_read() -> (
+    None
+):
+    flags = int(MessageSysFlag.COMPRESSED | CompressionType.ZSTD.sys_flag)
+    window_of_256_mib = bytes.fromhex("28b52ffd0090010000")
+    parts = [
+        StoredMessage(topic="T", body=b"x", queue_offset=0),
+        StoredMessage(topic="T", body=window_of_256_mib, queue_offset=1, sys_flag=flags),
+        StoredMessage(topic="T", body=b"x", queue_offset=2),
+    ]
+
+    read = read_stored_messages(b"".join(map(encode_stored_message, parts)))
+
+    assert [one.queue_offset for one in read.messages] == [0, 2]
+    assert [one.queue_offset for one in read.unreadable] == [1]
+
+
+def test_the_groups_of_a_large_cluster_are_read() -> None:
+    one = (
+        b'{"attributes":{},"brokerId":0,"consumeBroadcastEnable":true,"consumeEnable":true,'
+        b'"consumeFromMinEnable":true,"consumeMessageOrderly":false,"consumeTimeoutMinute":15,'
+        b'"groupName":"group-%d","groupRetryPolicy":{"type":"CUSTOMIZED"},"groupSysFlag":0,'
+        b'"notifyConsumerIdsChangedEnable":true,"retryMaxTimes":16,"retryQueueNums":1,'
+        b'"whichBrokerWhenConsumeSlowly":1}'
+    )
+    body = b'{"groupConfigList":[%b]}' % b",".join(one % number for number in range(35_000))
+    assert len(body) < ANSWER_LIMITS.max_size
+
+    read = decode_body(SubscriptionGroupList, body, limits=ANSWER_LIMITS)
+
+    assert read is not None
+    assert len(read.group_config_list or ()) == 35_000

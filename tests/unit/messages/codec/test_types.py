@@ -1,0 +1,458 @@
+"""What each Java type makes of each kind of JSON; measured on fastjson2 2.0.59 (5.5.0).
+
+Origin: the oracle's ``body_decode`` on DataVersion, QueueData, GroupForbidden, BrokerStatsItem,
+BatchAck, TopicConfig, Connection, TopicList, KVTable and others, one member at a time.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire.codes import LanguageCode
+from rocketwire.errors import DecodeError, EncodeError
+from rocketwire.messages import decode_bodies, decode_body, encode_body, from_json
+from rocketwire.messages._codec.java_numbers import Mismatch, kind, parse_integer
+from rocketwire.messages._codec.types import Form
+from rocketwire.messages.auth import PolicyEntryInfo
+from rocketwire.messages.brokers import BrokerStatsItem
+from rocketwire.messages.connections import Connection
+from rocketwire.messages.controller import ReplicaIdentity, SyncStateSet
+from rocketwire.messages.enums import TopicFilterType
+from rocketwire.messages.groups import GroupForbidden
+from rocketwire.messages.message_queue import MessageQueue
+from rocketwire.messages.offsets import ResetOffsetBody
+from rocketwire.messages.pop import BatchAck, PopCheckPoint
+from rocketwire.messages.route import (
+    BrokerData,
+    BrokerMemberGroup,
+    GetBrokerMemberGroupResponseBody,
+    QueueData,
+    TopicRouteData,
+)
+from rocketwire.messages.topic_config import DataVersion, TopicConfig
+from tests.support.builders.single_member_bodies import REFUSED, read
+
+if TYPE_CHECKING:
+    from rocketwire.wire.json.fastjson import JsonValue
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", 0),
+        ("true", 1),
+        ("false", 0),
+        ("7", 7),
+        ("-2147483648", -2147483648),
+        ("2147483648", REFUSED),
+        ("99999999999999999999", REFUSED),
+        ("1.5", 1),
+        ("-1.9", -1),
+        ("1e3", 1000),
+        ("1e400", 2147483647),
+        ("-1e400", -2147483648),
+        ('"7"', 7),
+        ('"+7"', 7),
+        ('" 7"', REFUSED),
+        ('"1.5"', 1),
+        ('"-1.9"', -1),
+        ('".5"', 0),
+        ('"1e3"', 1000),
+        ('"1.5e1"', 15),
+        ('"2147483648"', REFUSED),
+        ('"0x10"', REFUSED),
+        ('"\u0663"', REFUSED),
+        ('"abc"', REFUSED),
+        ('""', 0),
+        ('"null"', 0),
+        ('"true"', 1),
+        ('"false"', 0),
+        ('"TRUE"', REFUSED),
+        ("[1]", 1),
+        ('["1"]', 1),
+        ("[]", REFUSED),
+        ("[null]", REFUSED),
+        ("[[1]]", REFUSED),
+        ('["a",2]', REFUSED),
+        ("NaN", REFUSED),
+    ],
+)
+def test_an_int_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(QueueData, "perm", text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "as_int", "as_long"),
+    [
+        ("5.0", 5, 5),
+        ("0.99999999999999999", 0, 0),
+        ("46944046119201890.6", 2034314338, 46944046119201890),
+        ("46944046119201890.6e0", 2034314338, 46944046119201890),
+        ("4.6944046119201890e16", 2**31 - 1, 46944046119201888),
+        ("2147483648.5", -(2**31), 2147483648),
+        ("-3000000000.5", 1294967296, -3000000000),
+        ("1e10", 2**31 - 1, 10**10),
+        ("-1e30", -(2**31), -(2**63)),
+        ("9223372036854775808.5", 0, -(2**63)),
+        ("-9223372036854775809.5", -1, 2**63 - 1),
+        ("123456789012345678901234567890.5", 1312754386, -4362896299872285998),
+    ],
+)
+@pytest.mark.parametrize("quotes", ["", '"'])
+def test_of_a_number_with_a_fraction_or_an_exponent_java_keeps_these_bits(
+    text: str, as_int: int, as_long: int, quotes: str
+) -> None:
+    assert read(QueueData, "perm", quotes + text + quotes) == as_int
+    assert read(DataVersion, "state_version", quotes + text + quotes) == as_long
+
+
+def test_exact_numbers_are_read_wherever_a_body_holds_them() -> None:
+    queue = '{"brokerName":"b","queueId":1.0,"topic":"T"}'
+    text = f'{{"offsetTable":{{{queue}:46944046119201890.6}}}}'
+    body = decode_body(ResetOffsetBody, text.encode())
+    several = decode_bodies(QueueData, b'[{"perm":0.99999999999999999}]')
+
+    key = MessageQueue(broker_name="b", queue_id=1, topic="T")
+    assert body == ResetOffsetBody(offset_table={key: 46944046119201890})
+    assert several == (QueueData(perm=0),)
+
+
+def test_of_json_that_somebody_else_parsed_a_double_is_the_number_that_it_is() -> None:
+    given: JsonValue = {"perm": 5.0, "readQueueNums": 8, "x": [{"y": 1.0}]}
+
+    assert from_json(QueueData, given) == QueueData(perm=5, read_queue_nums=8)
+    assert from_json(DataVersion, {"stateVersion": 1e18}) == DataVersion(
+        counter=0, state_version=10**18
+    )
+    assert from_json(DataVersion, {"stateVersion": math.inf}) == DataVersion(
+        state_version=2**63 - 1
+    )
+    assert given == {"perm": 5.0, "readQueueNums": 8, "x": [{"y": 1.0}]}
+
+
+def test_a_long_has_64_bits_and_a_byte_8() -> None:
+    assert read(DataVersion, "state_version", "9223372036854775807") == 2**63 - 1
+    assert read(DataVersion, "state_version", "9223372036854775808") is REFUSED
+    assert read(DataVersion, "state_version", "1e400") == 2**63 - 1
+    assert decode_body(PopCheckPoint, b'{"n":-128}') == PopCheckPoint(num=-128)
+    assert read(DataVersion, "timestamp", "null") == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("128", -128),
+        ("-129", 127),
+        ("59510591", 63),
+        ("2147483647", -1),
+        ("1e3", -24),
+        ('"300"', 44),
+    ],
+)
+def test_java_keeps_the_last_eight_bits_of_a_number_in_the_place_of_a_byte(
+    text: str, expected: int
+) -> None:
+    assert decode_body(PopCheckPoint, b'{"n":%b}' % text.encode()) == PopCheckPoint(num=expected)
+
+
+def test_a_number_that_is_no_int_is_no_byte() -> None:
+    with pytest.raises(DecodeError, match="no integer from -2147483648 to 2147483647"):
+        decode_body(PopCheckPoint, b'{"n":2147483648}')
+
+
+def test_a_boxed_number_can_be_null() -> None:
+    assert read(ReplicaIdentity, "broker_id", "null") is None
+    assert read(ReplicaIdentity, "broker_id", '""') is None
+    assert read(ReplicaIdentity, "broker_id", "5") == 5
+    assert read(DataVersion, "counter", "null") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", None),
+        ("true", True),
+        ("false", False),
+        ("0", False),
+        ("1", True),
+        ("7", False),
+        ("-1", True),
+        ("1.5", False),
+        ('"true"', True),
+        ('"TRUE"', True),
+        ('"FALSE"', False),
+        ('"1"', True),
+        ('"0"', False),
+        ('"Y"', True),
+        ('"N"', False),
+        ('"y"', REFUSED),
+        ('"yes"', REFUSED),
+        ('""', None),
+        ('"null"', None),
+        ("[1]", True),
+        ("[[1]]", True),
+        ("[[5]]", False),
+        ('[[["true"]]]', True),
+        ("[[null]]", None),
+        ("[[]]", REFUSED),
+        ("[[1,2]]", REFUSED),
+        ("[]", REFUSED),
+        ("{}", REFUSED),
+    ],
+)
+def test_a_boolean_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(GroupForbidden, "readable", text) is expected
+    primitive = expected if expected is REFUSED else bool(expected)
+    assert read(BrokerData, "enable_acting_master", text) is primitive
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", 0.0),
+        ("true", 1.0),
+        ("7", 7.0),
+        ("1.5", 1.5),
+        ("99999999999999999999", REFUSED),
+        ('"7"', 7.0),
+        ('" 7"', 7.0),
+        ('"1e3"', 1000.0),
+        ('"1_0"', REFUSED),
+        ('"inf"', REFUSED),
+        ('"Infinity"', math.inf),
+        ('"-Infinity"', -math.inf),
+        ('""', 0.0),
+        ('"null"', 0.0),
+        ('"true"', 1.0),
+        ('"false"', 0.0),
+        ("[]", 0.0),
+        ("[1]", 1.0),
+        ("[null]", REFUSED),
+        ('["a",2]', REFUSED),
+        ("{}", 0.0),
+        ('{"a":1}', REFUSED),
+    ],
+)
+def test_a_double_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(BrokerStatsItem, "tps", text) == expected
+
+
+def test_a_double_may_be_no_number() -> None:
+    assert math.isnan(read(BrokerStatsItem, "tps", "NaN"))
+    assert math.isnan(read(BrokerStatsItem, "tps", '"NaN"'))
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", None),
+        ("true", "true"),
+        ("-1", "-1"),
+        ("1.5", "1.5"),
+        ("1e3", "1000.0"),
+        ("1e400", "Infinity"),
+        ("99999999999999999999", "99999999999999999999"),
+        ('"\u4e2d"', "\u4e2d"),
+        ("[]", "[]"),
+        ('["a"]', "a"),
+        ("[null]", None),
+        ("[1]", "[1]"),
+        ('[["a"]]', '[["a"]]'),
+        ('["a",2]', '["a",2]'),
+        ('{"a":1}', '{"a":1}'),
+        ("NaN", REFUSED),
+    ],
+)
+def test_a_string_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(QueueData, "broker_name", text) == expected
+
+
+def test_a_number_that_is_too_long_for_a_text_is_refused() -> None:
+    with pytest.raises(DecodeError, match="too long"):
+        from_json(QueueData, {"brokerName": 10**4000})
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", None),
+        ('""', None),
+        ('"AQI="', frozenset({0, 9})),
+        ('"AQI"', frozenset({0, 9})),
+        ('"AQI=="', REFUSED),
+        ('"A Q I="', REFUSED),
+        ('"7"', REFUSED),
+        ("5", REFUSED),
+        ("51", frozenset({0, 1, 2, 5, 6, 7})),  # whatever can be a text is one first
+        ("true", frozenset({1, 2, 4, 5, 7, 8, 9, 11, 12, 13, 15, 17, 18, 19, 20, 23})),
+        ('["51"]', frozenset({0, 1, 2, 5, 6, 7})),
+        ("[null]", None),
+        ("[51]", REFUSED),
+        ("false", REFUSED),
+        ("1e3", REFUSED),
+    ],
+)
+def test_a_bit_set_is_base64_from_the_low_end(text: str, expected: object) -> None:
+    try:
+        actual: object = (decode_body(BatchAck, f'{{"b":{text}}}'.encode()) or BatchAck()).bit_set
+    except DecodeError:
+        actual = REFUSED
+
+    assert actual == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", None),
+        ('"MULTI_TAG"', TopicFilterType.MULTI_TAG),
+        ('"multi_tag"', TopicFilterType.MULTI_TAG),
+        ('"MultiTag"', TopicFilterType.MULTI_TAG),
+        ("0", TopicFilterType.SINGLE_TAG),
+        ("1.5", TopicFilterType.MULTI_TAG),
+        ('"MULTI_ TAG"', TopicFilterType.MULTI_TAG),
+        ('" -_multi-tag"', TopicFilterType.MULTI_TAG),
+        ('"MULTI__TAG"', "MULTI__TAG"),
+        ('"MULTI_TAG "', "MULTI_TAG "),
+        ('"MULT\u0131TAG"', "MULT\u0131TAG"),
+        ('"+0001"', TopicFilterType.MULTI_TAG),
+        ('"-1"', "-1"),
+        ('"2"', "2"),
+        ('"1"', TopicFilterType.MULTI_TAG),
+        ("2", REFUSED),
+        ("-1", REFUSED),
+        ("true", REFUSED),
+        ("[1]", REFUSED),
+        ("{}", REFUSED),
+    ],
+)
+def test_an_enumeration_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(TopicConfig, "topic_filter_type", text) == expected
+
+
+def test_an_unknown_constant_survives_where_java_makes_it_null() -> None:
+    config = decode_body(TopicConfig, b'{"topicFilterType":"TRIPLE_TAG"}')
+
+    assert config is not None
+    assert config.topic_filter_type == "TRIPLE_TAG"
+    assert b'"topicFilterType":"TRIPLE_TAG"' in encode_body(config)
+
+
+def test_a_language_travels_by_name() -> None:
+    connection = decode_body(Connection, b'{"language":"GO"}')
+
+    assert connection == Connection(language=LanguageCode.GO)
+    assert encode_body(Connection(language=LanguageCode.GO)) == b'{"language":"GO","version":0}'
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("null", None),
+        ('""', None),
+        ('"null"', None),
+        ("{}", BrokerMemberGroup()),
+        ("5", REFUSED),
+        ("[]", REFUSED),
+        ('"x"', REFUSED),
+        ("true", REFUSED),
+    ],
+)
+def test_an_object_reads_as_in_java(text: str, expected: object) -> None:
+    assert read(GetBrokerMemberGroupResponseBody, "broker_member_group", text) == expected
+
+
+def test_an_error_says_where_it_is() -> None:
+    with pytest.raises(DecodeError) as caught:
+        decode_body(TopicRouteData, b'{"brokerDatas":[{},{"brokerAddrs":{"1":"a","x":"b"}}]}')
+
+    assert caught.value.path == "TopicRouteData.brokerDatas.1.brokerAddrs.x"
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        QueueData(perm=2**31),
+        DataVersion(counter=2**63),
+        BrokerMemberGroup(broker_addrs={2**63: "a"}),
+        SyncStateSet(sync_state_set=(1, -(2**63) - 1)),
+    ],
+)
+def test_a_number_beyond_its_type_is_not_written(body: object) -> None:
+    with pytest.raises(EncodeError, match="not within"):
+        encode_body(body)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("0", 0),
+        ("+5", 5),
+        ("-5", -5),
+        ("-0", 0),
+        ("0005", 5),
+        ("0" * 60 + "7", 7),
+        ("0" * 60, 0),
+        ("\u0663", 3),
+        ("\uff11", 1),
+        ("127", 127),
+        ("-128", -128),
+    ],
+)
+def test_a_number_of_a_header_reads_as_in_java(text: str, expected: int) -> None:
+    assert parse_integer(text, -128, 127) == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "+", "-", " 5", "5 ", "1_0", "1.5", "abc", "128", "-129", "9" * 50, "\U0001d7d8", "+-1"],
+)
+def test_what_java_cannot_read_as_a_number_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="number"):
+        parse_integer(text, -128, 127)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (None, "null"),
+        (True, "a boolean"),
+        (1, "a number"),
+        (1.5, "a number"),
+        ("", "a string"),
+        ([], "an array"),
+        ({}, "an object"),
+    ],
+)
+def test_messages_name_the_kind_of_a_value(value: object, expected: str) -> None:
+    assert kind(value) == expected
+
+
+def test_a_mismatch_collects_its_path_from_the_inside_out() -> None:
+    assert Mismatch("x").under(1).under("list").path == ("list", "1")
+
+
+def test_a_form_is_a_value() -> None:
+    form: Form[str] = Form("String", lambda value: None)
+
+    assert form == Form("String", form.read)
+
+
+@pytest.mark.parametrize(
+    ("cls", "member"),
+    [
+        (GroupForbidden, "readable"),
+        (BrokerStatsItem, "tps"),
+        (QueueData, "perm"),
+        (QueueData, "broker_name"),
+        (PolicyEntryInfo, "actions"),
+        (BrokerMemberGroup, "broker_addrs"),
+    ],
+)
+def test_deep_nesting_is_read_or_refused_and_nothing_else(cls: type[Any], member: str) -> None:
+    for depth in (300, 900, 1000, 1020):
+        read(cls, member, "[" * depth + "1" + "]" * depth)
+        read(cls, member, '{"a":' * depth + "1" + "}" * depth)

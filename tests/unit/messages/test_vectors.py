@@ -1,0 +1,173 @@
+"""Typed headers, bodies and registrations that Java's own classes wrote: read as Java reads them, and written again."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire.codes import SerializeType
+from rocketwire.messages import decode_body, decode_header, encode_body, encode_header
+from rocketwire.messages._codec.fields import ext_fields_of, fast_codec_of
+from rocketwire.messages.operations.registry import CLASSES, OPERATIONS, ArrayOf
+from rocketwire.messages.registration import (
+    decode_register_broker_body,
+    encode_register_broker_body,
+)
+from rocketwire.messages.topic_config import decode_topic, encode_topic
+from rocketwire.wire.command import decode, encode
+from rocketwire.wire.json.fastjson import Dialect
+from tests.fuzz.bodies import body_classes
+from tests.fuzz.typed import ABSTRACT, header_classes, shown
+from tests.support.java.vectors import JavaVector, unlike, vectors
+
+if TYPE_CHECKING:
+    from _pytest.mark.structures import ParameterSet
+
+WRITTEN = vectors("headers/json", "headers/binary", "headers/least", "headers/fast")
+
+
+@pytest.mark.parametrize("vector", WRITTEN, ids=str)
+def test_a_typed_header_is_read_and_written_as_java_does(vector: JavaVector) -> None:
+    cls = CLASSES[vector["class"]]
+    command = decode(vector.data)
+    header = decode_header(cls, command.ext_fields)
+
+    assert shown(header) == vector["value"]
+    assert encode(command) == vector.data or not vector.reencodes
+    if vector.reencodes:
+        fields = encode_header(header, serialize_type=command.serialize_type)
+        assert fields == (command.ext_fields or {})
+        if command.serialize_type is SerializeType.ROCKETMQ and fast_codec_of(cls):
+            assert list(fields) == list(command.ext_fields or {})
+
+
+@pytest.mark.parametrize("vector", vectors("headers/texts"), ids=str)
+def test_odd_texts_in_a_header_are_read_as_java_reads_them(vector: JavaVector) -> None:
+    assert shown(decode_header(CLASSES[vector["class"]], vector["ext"])) == vector["value"]
+
+
+def test_every_class_of_header_has_a_vector_in_both_forms() -> None:
+    known = {
+        name
+        for name, cls in header_classes().items()
+        if ext_fields_of(cls) and name not in ABSTRACT
+    }
+
+    for sheet in ("headers/json", "headers/binary"):
+        assert known == {vector["class"] for vector in vectors(sheet)}
+
+
+def _dialect(vector: JavaVector) -> Dialect:
+    return Dialect.FASTJSON1 if vector.sheet.endswith("5.3.3") else Dialect.FASTJSON2
+
+
+def _bodies() -> list[ParameterSet]:
+    """All written bodies; one shows a bug that is known."""
+    return [
+        pytest.param(vector, id=str(vector))
+        for vector in vectors("bodies/classes-", "bodies/texts-")
+    ]
+
+
+@pytest.mark.parametrize("vector", _bodies())
+def test_a_body_is_read_and_written_as_java_does(vector: JavaVector) -> None:
+    body = decode_body(CLASSES[vector["class"]], vector.data)
+
+    assert unlike(vector["value"], body) == []
+    if vector.reencodes:
+        assert encode_body(body, dialect=_dialect(vector)) == vector.data
+
+
+@pytest.mark.parametrize("vector", vectors("bodies/odd-5.5.0", "bodies/odd-5.3.3"), ids=str)
+def test_an_odd_body_is_read_as_java_reads_it(vector: JavaVector) -> None:
+    assert unlike(vector["value"], decode_body(CLASSES[vector["class"]], vector.data)) == []
+
+
+def _sent() -> set[str]:
+    """Names of the classes that are the body of some request or answer."""
+    bodies: list[Any] = [
+        body
+        for operation in OPERATIONS.values()
+        for body in (operation.request_body, operation.response_body)
+    ]
+    kinds = {body.of if isinstance(body, ArrayOf) else body for body in bodies}
+    return {name for name, cls in CLASSES.items() if cls in kinds}
+
+
+def test_every_class_of_body_has_a_vector() -> None:
+    written = {vector["class"] for vector in vectors("bodies/")}
+
+    assert set(body_classes()) - written == set()
+    assert _sent() - written == set()
+
+
+def _plain(data: bytes, *, packed: bool) -> bytes:
+    """What a registration holds; the compressed bytes are those of the compressor."""
+    return zlib.decompress(data) if packed else data
+
+
+@pytest.mark.parametrize("vector", vectors("registrations/json", "registrations/packed"), ids=str)
+def test_a_registration_is_read_and_written_as_java_does(vector: JavaVector) -> None:
+    version, packed = vector["version"], vector.sheet.endswith("packed")
+    body = decode_register_broker_body(vector.data, compressed=packed, version=version)
+
+    assert body is not None
+    assert unlike(vector["value"], body) == []
+    if vector.reencodes:
+        written = encode_register_broker_body(body, compressed=packed, version=version)
+        assert _plain(written, packed=packed) == _plain(vector.data, packed=packed)
+
+
+@pytest.mark.parametrize("vector", vectors("registrations/before-37"), ids=str)
+def test_a_registration_of_an_old_broker_is_read_and_written_as_java_does(
+    vector: JavaVector,
+) -> None:
+    version = vector["version"]
+    body = decode_register_broker_body(vector.data, compressed=False, version=version)
+
+    assert body is not None
+    wrapper = body.topic_config_serialize_wrapper
+    assert wrapper is not None
+    found = (wrapper.data_version, wrapper.topic_config_table)
+    assert unlike(vector["value"]["dataVersion"], found[0]) == []
+    assert vector["value"]["topicConfigTable"].keys() == (found[1] or {}).keys()
+    for name, topic in (found[1] or {}).items():
+        assert unlike(vector["value"]["topicConfigTable"][name], topic) == []
+    written = encode_register_broker_body(body, compressed=False, version=version)
+    assert written == vector.data
+
+
+@pytest.mark.parametrize("vector", vectors("registrations/topics"), ids=str)
+def test_the_text_of_a_topic_is_read_and_written_as_java_does(vector: JavaVector) -> None:
+    topic = decode_topic(vector["text"])
+
+    assert unlike(vector["value"], topic) == []
+    if vector.reencodes:
+        assert encode_topic(topic).decode() == vector["text"]
+
+
+@pytest.mark.parametrize("vector", vectors("java/header-fields", kind="refusals"), ids=str)
+def test_fields_that_java_refuses_are_refused(vector: JavaVector) -> None:
+    with pytest.raises(vector.error):
+        decode_header(CLASSES[vector["class"]], vector["ext"])
+
+
+@pytest.mark.parametrize("vector", vectors("java/bodies", kind="refusals"), ids=str)
+def test_a_body_that_java_refuses_is_refused(vector: JavaVector) -> None:
+    with pytest.raises(vector.error):
+        decode_body(CLASSES[vector["class"]], vector.data)
+
+
+@pytest.mark.parametrize("vector", vectors("java/registrations", kind="refusals"), ids=str)
+def test_a_registration_that_java_refuses_is_refused(vector: JavaVector) -> None:
+    packed, version = vector["compressed"], vector["version"]
+    with pytest.raises(vector.error):
+        decode_register_broker_body(vector.data, compressed=packed, version=version)
+
+
+@pytest.mark.parametrize("vector", vectors("java/topics", kind="refusals"), ids=str)
+def test_the_text_of_a_topic_that_java_refuses_is_refused(vector: JavaVector) -> None:
+    with pytest.raises(vector.error):
+        decode_topic(vector["text"])

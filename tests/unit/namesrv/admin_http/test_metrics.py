@@ -1,0 +1,282 @@
+"""The metrics, read back by the parser of Prometheus' own library, and the guide's table of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from rocketwire.codes import RequestCode
+from rocketwire_namesrv.admin_http.event_history import Observer
+from rocketwire_namesrv.admin_http.metrics import MOST_BROKERS, SECURITY_EVENTS, Exposition
+from rocketwire_namesrv.config.limits import LimitExceeded
+from rocketwire_namesrv.events import BrokerUnregistered, Level, Occurrence
+from rocketwire_namesrv.protocol.counters import TimedWork
+from tests.support.fakes.sansio_server import BROKER, Server, request
+from tests.unit.namesrv.admin_http.test_event_history import LimitMet
+
+if TYPE_CHECKING:
+    from prometheus_client.metrics_core import Metric
+
+GUIDE = Path(__file__).parents[4] / "docs" / "guide" / "observing.md"
+Series = dict[tuple[str, ...], float]
+
+
+class Site:
+    """A server without a driver, and its metrics."""
+
+    def __init__(self) -> None:
+        self.server = Server(started=1000.0, epoch_ms=5_000_000)
+        self.observer = Observer(lambda: 17.0)
+        self.expiry = math.nan
+        self.exposition = Exposition(
+            self.server.state,
+            self.observer,
+            now=lambda: self.server.now,
+            connections=lambda: 2,
+            opened=lambda: 5,
+            expiry=lambda: self.expiry,
+            driver="portable",
+        )
+
+    def families(self) -> dict[str, Metric]:
+        text = self.exposition.text().decode()
+        return {family.name: family for family in text_string_to_metric_families(text)}
+
+    def series(self, name: str) -> Series:
+        """Values by the values of the labels, in the order of the labels' names."""
+        return {
+            tuple(value for _, value in sorted(sample.labels.items())): sample.value
+            for family in self.families().values()
+            for sample in family.samples
+            if sample.name == name
+        }
+
+
+@pytest.fixture
+def site() -> Site:
+    return Site()
+
+
+def test_an_empty_server_has_metrics_too(site: Site) -> None:
+    assert site.series("rocketmq_nameserver_up") == {(): 1}
+    assert site.series("rocketmq_namesrv_ready") == {(): 1}
+    assert site.series("rocketmq_namesrv_route_age_seconds") == {(): 0}
+    assert site.series("rocketmq_namesrv_active_connections") == {(): 2}
+    assert site.series("process_open_fds").keys() == {()}
+    assert site.series("rocketmq_namesrv_tls_certificate_expiry_timestamp_seconds") == {}
+
+
+def test_the_table_is_measured(site: Site) -> None:
+    site.server.register()
+    site.server.now += 12
+
+    assert site.series("rocketmq_namesrv_active_brokers") == {(): 1}
+    assert site.series("rocketmq_namesrv_topics") == {(): 2}
+    assert site.series("rocketmq_namesrv_route_age_seconds") == {(): 12}
+    assert site.series("rocketmq_namesrv_expiry_scan_age_seconds") == {(): 12}
+    site.server.state.expire(site.server.now)
+    assert site.series("rocketmq_namesrv_expiry_scan_age_seconds") == {(): 0}
+    assert site.series("rocketmq_namesrv_broker_last_seen_timestamp_seconds") == {
+        (BROKER, "b1", "C"): 6000
+    }
+
+
+def test_requests_are_counted_by_code_and_answer(site: Site) -> None:
+    site.server.register()
+    site.server.ask(105, {"topic": "TA"})
+    site.server.ask(105, {"topic": "nowhere"})
+    site.server.receive(request(106, flag=2))
+    site.server.ask(4711)
+
+    assert site.series("rocketmq_namesrv_requests_total") == {
+        ("register_broker", "success"): 1,
+        ("get_routeinfo_by_topic", "success"): 1,
+        ("get_routeinfo_by_topic", "topic_not_exist"): 1,
+        ("get_broker_cluster_info", "none"): 1,
+        ("unknown", "request_code_not_supported"): 1,
+    }
+    assert site.series("rocketmq_namesrv_route_request_total") == {(): 2}
+    assert site.series("rocketmq_namesrv_route_errors_total") == {("topic_not_exist",): 1}
+    assert site.series("rocketmq_namesrv_broker_registrations_total") == {(): 1}
+    routes = site.series("rocketmq_namesrv_route_response_bytes_total")[()]
+    sent = site.series("rocketmq_namesrv_response_bytes_total")
+    assert routes == sent["get_routeinfo_by_topic",] > 0
+    bodies = site.series("rocketmq_namesrv_request_body_bytes_total")
+    assert bodies == {
+        ("register_broker",): site.series("rocketmq_namesrv_registration_body_bytes_total")[()]
+    }
+
+
+def test_durations_have_the_labels_of_javas_histogram(site: Site) -> None:
+    ticks = iter(range(100))
+    site.server.state.counters.clock = lambda: next(ticks) * 0.002
+    site.server.ask(106)
+    site.server.receive(request(106, flag=2))
+
+    key = ("false", "remoting", "get_broker_cluster_info", "success", "success")
+    assert site.series("rocketmq_rpc_latency_count") == {
+        key: 1,
+        ("false", "remoting", "get_broker_cluster_info", "none", "oneway"): 1,
+    }
+    assert site.series("rocketmq_rpc_latency_sum")[key] == pytest.approx(2)
+    buckets = site.series("rocketmq_rpc_latency_bucket")
+    bounds = {labels[1]: value for labels, value in buckets.items() if labels[0] == "false"}
+    assert (bounds["1.0"], bounds["3.0"], bounds["+Inf"]) == (0, 1, 1)
+
+
+def test_durations_are_shown_by_request_code_and_of_other_work(site: Site) -> None:
+    clock = iter([0.0, 0.002, 1.0, 1.004, 2.0, 2.5])
+    site.server.state.counters.clock = clock.__next__
+    site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
+    site.server.ask(105, {"topic": "nowhere"})
+    counters = site.server.state.counters
+    counters.took(TimedWork.KV_PERSIST, counters.begin())
+
+    name = "rocketmq_namesrv_request_handler_latency"
+    assert site.series(f"{name}_count") == {
+        ("get_broker_cluster_info",): 1,
+        ("get_routeinfo_by_topic",): 1,
+    }
+    assert site.series(f"{name}_sum")["get_routeinfo_by_topic",] == pytest.approx(4)
+    assert site.series("rocketmq_namesrv_route_request_latency_sum") == {(): pytest.approx(4)}
+    assert site.series("rocketmq_namesrv_kv_persist_latency_sum") == {(): pytest.approx(500)}
+    assert site.series("rocketmq_namesrv_expiry_scan_duration_count") == {(): 0}
+
+
+def test_the_reading_of_registrations_is_timed(site: Site) -> None:
+    site.server.state.counters.clock = lambda: 1.0
+    site.server.register()
+    site.server.ask(103, {"brokerName": "b"}, b"nonsense")
+
+    assert site.series("rocketmq_namesrv_registration_decode_latency_count") == {(): 1}
+
+
+def test_what_happened_is_counted(site: Site) -> None:
+    left = BrokerUnregistered(cluster="C", address="a", broker_name="b", reason="idle")
+    site.observer.occurred(left, None)
+    site.observer.occurred(LimitMet(limit="topics"), None)
+    site.observer.endings["idle"] += 3
+
+    events = site.series("rocketmq_namesrv_registration_events_total")
+    assert events["left_idle",] == 1
+    assert site.series("rocketmq_namesrv_limit_hits_total") == {("topics",): 1}
+    assert site.series("rocketmq_namesrv_connection_events_total") == {
+        ("opened", ""): 5,
+        ("closed", "idle"): 3,
+    }
+    assert site.series("rocketmq_namesrv_occurrences_total") == {
+        ("BrokerUnregistered",): 1,
+        ("LimitMet",): 1,
+    }
+
+
+HOSTILE = ("../../x", "T\x00", "x" * 300, 'a"b', "a\r\nb", "a{b}", "\u2028", "käse")
+
+
+def test_hostile_names_change_no_label(site: Site) -> None:
+    site.server.register()
+
+    def shape() -> set[tuple[str, str]]:
+        return {
+            (sample.name, str(sorted(sample.labels.items())))
+            for family in site.families().values()
+            for sample in family.samples
+            if not sample.name.startswith(("python_", "process_"))
+        }
+
+    site.server.ask(105, {"topic": "TA"})
+    site.server.ask(105, {"topic": "nowhere"})
+    before = shape()
+    for name in HOSTILE:
+        site.server.register(topics=(name, "TA"))
+        site.server.ask(105, {"topic": name})
+        site.server.ask(105, {"topic": name + "!"})
+
+    assert shape() == before
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_brokers_with_names_that_java_forbids_have_no_series(site: Site, name: str) -> None:
+    site.server.register(name=name)
+    site.server.register("1.2.3.4:6", cluster=name)
+    site.server.register(name)
+
+    assert site.series("rocketmq_namesrv_broker_last_seen_timestamp_seconds") == {}
+
+
+def test_only_so_many_brokers_have_series(site: Site) -> None:
+    for number in range(MOST_BROKERS + 10):
+        site.server.register(f"10.0.0.1:{number}", name=f"b{number}")
+
+    series = site.series("rocketmq_namesrv_broker_last_seen_timestamp_seconds")
+    assert len(series) == MOST_BROKERS
+
+
+def kinds(of: type[Occurrence] = Occurrence) -> set[type[Occurrence]]:
+    """All kinds of occurrences of the server, those that no other one inherits from."""
+    below = [
+        each
+        for each in of.__subclasses__()  # with slots, a dataclass takes the place of the class
+        if each.__module__.startswith("rocketwire_") and "__slots__" in vars(each)
+    ]
+    found: set[type[Occurrence]] = set() if below else {of}
+    return found.union(*map(kinds, below))
+
+
+COUNTED_ELSEWHERE = {
+    *("BrokerExpired", "RegistrationConflict", "RegistrationRefused", "UnregistrationIgnored"),
+    *("Exposed", "RequestFailed", "TlsUnavailable"),  # the operator's or the server's own matter
+}
+
+
+def test_whatever_a_peer_is_warned_of_is_a_security_event_or_has_a_metric_of_its_own(
+    site: Site,
+) -> None:
+    kinds_of_warnings = {
+        each.__name__
+        for each in kinds()
+        if each.level >= Level.WARNING and not issubclass(each, LimitExceeded)
+    }
+
+    assert kinds_of_warnings - set(SECURITY_EVENTS) == COUNTED_ELSEWHERE
+    assert set(SECURITY_EVENTS) - kinds_of_warnings == set()
+    assert site.series("rocketmq_namesrv_security_events_total") == {
+        (event,): 0 for event in SECURITY_EVENTS.values()
+    }
+
+
+def test_the_guide_lists_every_security_event() -> None:
+    text = GUIDE.read_text("utf-8")
+    table = text.partition("| Security event |")[2].partition("\n\n")[0]
+
+    assert re.findall(r"^\| `(\w+)` \|", table, re.MULTILINE) == sorted(SECURITY_EVENTS.values())
+
+
+def test_the_guide_has_each_metric_with_its_kind_and_labels(site: Site) -> None:
+    """So that neither the page nor the server can change alone."""
+    site.server.state.counters.clock = lambda: 0.0
+    site.expiry = 1.0
+    site.server.register()
+    site.server.ask(105, {"topic": "nowhere"})
+    site.server.ask(RequestCode.GET_BROKER_CLUSTER_INFO)
+    site.observer.occurred(LimitMet(limit="topics"), None)
+
+    row = re.compile(r"^\| `(rocketmq_\w+)` \| (\w+) \|([^|]*)\|", re.MULTILINE)
+    documented = {
+        name: (kind, set(re.findall(r"`(\w+)`", labels)))
+        for name, kind, labels in row.findall(GUIDE.read_text("utf-8"))
+    }
+    real = {
+        (f"{family.name}_total" if family.type == "counter" else family.name): (
+            family.type,
+            set(family.samples[0].labels) - {"le"},
+        )
+        for family in site.families().values()
+        if family.name.startswith("rocketmq_")
+    }
+    assert documented == real

@@ -1,0 +1,80 @@
+"""What the status page says, read from a state that requests have made."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.codes import RequestCode
+from rocketwire_namesrv.admin_http.status import MOST_TOPICS, status_of
+from rocketwire_namesrv.config.config import Config
+from tests.support.fakes.sansio_server import BROKER, SLAVE, Server
+
+
+def test_a_broker_is_shown_with_what_it_said_and_when() -> None:
+    server = Server(epoch_ms=5_000_000)
+    server.register(version=479, data_version={"counter": 3, "stateVersion": 0, "timestamp": 1})
+    server.ask(RequestCode.WIPE_WRITE_PERM_OF_BROKER, {"brokerName": "b1"})
+    server.now += 30
+
+    status = status_of(server.state, server.now)
+    (line,) = status.brokers
+
+    assert (line.cluster, line.name, line.broker_id, line.address) == ("C", "b1", 0, BROKER)
+    assert (line.role, line.silent, line.timeout, line.version) == ("master", 30, 120, "V5_3_3")
+    assert (line.data_version, line.topics, line.unwritable) == (3, 2, 2)
+    assert (status.now, status.clusters, status.live) == (6030.0, {"C": 1}, 1)
+    assert status.serving
+
+
+def test_a_slave_is_one_and_may_stand_in_for_its_master() -> None:
+    server = Server()
+    server.register()
+    server.register(SLAVE, 1)
+    server.register("10.0.0.3:10911", 1, name="b2", enableActingMaster="true")
+
+    roles = {line.address: line.role for line in status_of(server.state, server.now).brokers}
+
+    assert roles == {
+        BROKER: "master",
+        SLAVE: "slave",
+        "10.0.0.3:10911": "slave, acting master",
+    }
+
+
+def test_an_address_that_its_group_does_not_know_has_no_role() -> None:
+    server = Server()
+    server.register()
+    server.state.table.groups["b1"].addresses.clear()
+    entry = next(iter(server.state.table.live.values()))
+    entry.version = None
+
+    (line,) = status_of(server.state, server.now).brokers
+    assert (line.broker_id, line.role, line.version) == (None, "unknown", "unknown")
+
+    del server.state.table.groups["b1"]
+    (line,) = status_of(server.state, server.now).brokers
+    assert line.role == "unknown"
+
+
+def test_topics_are_listed_up_to_a_bound_and_by_what_they_begin_with() -> None:
+    server = Server()
+    server.register(topics=tuple(f"T{number}" for number in range(MOST_TOPICS + 50)))
+
+    status = status_of(server.state, server.now)
+    some = status_of(server.state, server.now, "T24")
+
+    assert (len(status.topics), status.topic_count) == (MOST_TOPICS, MOST_TOPICS + 50)
+    assert sorted(line.name for line in some.topics) == ["T24", *(f"T24{n}" for n in range(10))]
+
+
+@pytest.mark.parametrize(
+    ("waits", "stops", "serves"),
+    [(False, False, True), (True, False, False), (False, True, False)],
+)
+def test_a_server_that_waits_or_stops_does_not_serve(
+    waits: bool, stops: bool, serves: bool
+) -> None:
+    server = Server(Config(need_wait_for_service=waits), started=1000.0)
+    server.state.shutting_down = stops
+
+    assert status_of(server.state, server.now).serving is serves

@@ -1,0 +1,127 @@
+"""The status page: well-formed, complete, and harmless whatever peers call themselves."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+
+from rocketwire.codes import RequestCode
+from rocketwire_namesrv.admin_http.event_history import Event, PermissionChange
+from rocketwire_namesrv.admin_http.status import MOST_TOPICS, status_of
+from rocketwire_namesrv.admin_http.status_page import status_page
+from rocketwire_namesrv.config.config import Config
+from tests.support.fakes.sansio_server import Server
+
+EVIL = "<script>alert(1)</script>\"'&\r\n\x00\u2028\ud800"
+TAGS = {
+    *("html", "meta", "title", "style", "h1", "h2", "p", "span", "a", "table", "tr", "th", "td"),
+    *("code", "form", "input", "button"),
+}
+
+
+class Reader(HTMLParser):
+    """All tags, links and text of a page."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.links: set[str] = set()
+        self.text = ""
+        self.feed(page.decode())
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.add(tag)
+        names = {name for name, _ in attrs}
+        assert not {name for name in names if name.startswith("on")}
+        self.links |= {value or "" for name, value in attrs if name in {"href", "src"}}
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def page(
+    server: Server,
+    wanted: str = "",
+    *,
+    permissions: dict[str, PermissionChange] | None = None,
+    events: list[Event] | None = None,
+) -> Reader:
+    status = status_of(server.state, server.now, wanted)
+    return Reader(status_page(status, {"version": "1"}, permissions or {}, events or [], []))
+
+
+def test_an_empty_server_has_a_page() -> None:
+    shown = page(Server(started=1000.0 - 93_784))
+
+    assert shown.tags <= TAGS
+    assert shown.links == {"/metrics", "/healthz", "/readyz"}
+    assert "serving · up 1 d 2 h 3 min" in shown.text
+    assert "Clusters: none" in shown.text
+    assert "Nobody has wiped or added any" in shown.text
+
+
+def test_brokers_topics_permissions_and_events_are_on_it() -> None:
+    server = Server(started=1000.0)
+    server.register(topics=("TA", "TB"))
+    server.ask(RequestCode.WIPE_WRITE_PERM_OF_BROKER, {"brokerName": "b1"})
+    server.now += 90
+    shown = page(
+        server,
+        permissions={"b1": PermissionChange(0.0, "wipe", "1.2.3.4:5", 2)},
+        events=[Event(0.0, "first"), Event(60.0, "second")],
+    )
+
+    assert "up 1 min 30 s" in shown.text
+    assert "90 s ago of 120" in shown.text
+    assert "b1: 8 8 R-" in shown.text
+    assert "wipe1970-01-01 00:00:00 UTC1.2.3.4:52" in shown.text
+    assert shown.text.index("second") < shown.text.index("first")
+
+
+@pytest.mark.parametrize(
+    ("waits", "stops", "text"),
+    [(True, False, "waiting: no routes"), (False, True, "stopping: no routes are given out")],
+)
+def test_it_says_why_a_server_does_not_serve(waits: bool, stops: bool, text: str) -> None:
+    server = Server(Config(need_wait_for_service=waits), started=1000.0)
+    server.state.shutting_down = stops
+
+    assert text in page(server).text
+
+
+def test_names_that_are_markup_stay_text() -> None:
+    server = Server()
+    name = EVIL[:-1]  # a lone surrogate cannot come over the wire
+    server.register(name, topics=("T" + name, "TB"), name=name, cluster=name)
+    shown = page(
+        server,
+        "T",
+        permissions={EVIL: PermissionChange(0.0, "wipe", EVIL, 2)},
+        events=[Event(0.0, EVIL)],
+    )
+
+    assert shown.tags <= TAGS
+    assert shown.text.count("<script>alert(1)</script>") >= 6
+    assert "\r" not in shown.text
+    assert "\x00" not in shown.text
+
+
+def test_what_somebody_looks_for_stays_a_value_of_its_field() -> None:
+    shown = page(Server(), '"><script>')
+
+    assert shown.tags <= TAGS
+
+
+def test_more_than_it_shows_is_counted() -> None:
+    server = Server()
+    topics = tuple(f"T{number}" for number in range(MOST_TOPICS + 7))
+    server.register(topics=topics)
+    for number in range(20):
+        server.register(f"10.0.0.9:{number}", name=f"c{number}", topics=("T0", "TX"))
+
+    shown = page(server)
+    assert "and 8 more" in shown.text  # topics, TX among them
+    assert "and 5 more" in shown.text  # brokers of T0
+    assert "and" not in page(server, "T20").text.partition("Topics:")[2].partition("Brokers and")[0]

@@ -1,0 +1,156 @@
+"""Who may ask what: by the address that a connection comes from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from rocketwire_namesrv.config.access_control import (
+    Access,
+    AccessRefused,
+    Exposed,
+    Role,
+    exposed,
+    is_loopback,
+)
+from rocketwire_namesrv.config.config import Config, ConfigError
+from rocketwire_namesrv.config.tls_settings import TlsSettings
+from rocketwire_namesrv.protocol.handlers import Peer
+from rocketwire_namesrv.protocol.session import Session
+from rocketwire_namesrv.protocol.state import State
+from tests.support.fakes.sansio_server import Server, registration_body, replies, request
+
+OWN = "127.0.0.0/8"
+OTHERS = "10.0.0.0/8, 192.168.1.1;fd00::/8"
+CERTIFICATES = TlsSettings(
+    server_mode="enforcing", test_mode=False, auth_client=True, need_client_auth="require"
+)
+FIELDS = {"brokerAddr": "a:1", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
+
+
+def denied(address: str, **lists: Any) -> frozenset[Role]:
+    found = Access.of(Config(**lists)).denied_to(address)
+    return frozenset() if found is None else found.roles
+
+
+@pytest.mark.parametrize(
+    ("address", "inside"),
+    [
+        ("10.1.2.3:1", True),
+        ("192.168.1.1:1", True),
+        ("192.168.1.2:1", False),
+        ("[fd00::1]:1", True),
+        ("[fe80::1]:1", False),
+        ("[::ffff:10.0.0.1]:1", True),
+        ("unknown", False),
+        ("client:1", False),
+    ],
+)
+def test_a_list_has_addresses_and_networks(address: str, inside: bool) -> None:
+    assert (denied(address, read_addresses=OTHERS) == frozenset()) is inside
+
+
+def test_without_a_list_everybody_may() -> None:
+    assert denied("1.2.3.4:5") == frozenset()
+    assert denied("unknown", broker_addresses="none") == {Role.BROKER}
+    assert denied("1.2.3.4:5", admin_addresses=" none ") == {Role.ADMIN}
+
+
+def test_a_list_that_is_none_is_no_start() -> None:
+    with pytest.raises(ConfigError, match=r"rocketwire\.brokerAddresses: '10.0.0.300'"):
+        State(Config(broker_addresses="10.0.0.1 10.0.0.300"))
+
+
+@pytest.mark.parametrize(
+    ("lists", "codes"),
+    [
+        ({"admin_addresses": OTHERS}, {100, 102, 205, 216, 318, 319, 327}),
+        ({"broker_addresses": OTHERS}, {103, 104, 217, 322, 904}),
+        ({"read_addresses": OTHERS}, {101, 105, 106, 206, 219, 224, 304, 311, 312, 313, 901}),
+        ({"admin_addresses": OWN, "broker_addresses": OWN, "read_addresses": OWN}, set[int]()),
+    ],
+)
+def test_each_code_is_for_readers_brokers_or_administrators(
+    lists: dict[str, Any], codes: set[int]
+) -> None:
+    server = Server(Config(**lists))
+    every = (*range(100, 107), 205, 206, 216, 217, 219, 224, 304, 311, 312, 313, 318, 319, 322)
+    refused: set[int] = set()
+    for code in (*every, 327, 901, 904):
+        outcome = server.receive(request(code, FIELDS, b"{}"))
+        if any(isinstance(each, AccessRefused) for each in outcome.occurrences):
+            assert replies(outcome.send)[0].code == 16
+            refused.add(code)
+
+    assert refused == codes
+
+
+def test_who_may_not_register_has_not_registered() -> None:
+    server = Server(Config(broker_addresses=OTHERS))
+    (happened,) = server.receive(request(103, FIELDS, registration_body(("TA", "TB")))).occurrences
+
+    assert happened.text == (
+        "request REGISTER_BROKER (103) of 127.0.0.1:50001 refused: its address is not in"
+        " rocketwire.brokerAddresses"
+    )
+    assert not server.state.table.live
+
+
+def test_who_may_not_read_gets_no_route_by_the_short_way_either() -> None:
+    server = Server(Config(read_addresses=OTHERS))
+    server.register()
+    asked = request(105, {"topic": "TA"})
+    assert server.session.reads(asked, server.now) is None
+    assert server.session.reads_one(asked, server.now) is None
+    assert replies(server.receive(asked).send)[0].code == 16
+    other = Session(server.state, Peer(9, "10.0.0.1:1"))
+    answer = other.reads(asked, server.now)
+
+    assert answer is not None
+    assert replies(answer)[0].code == 0
+
+
+@pytest.mark.parametrize(
+    ("config", "address", "is_exposed"),
+    [
+        (Config(), "0.0.0.0", True),  # noqa: S104
+        (Config(bind_address="::"), "::", True),
+        (Config(bind_address="somewhere"), "10.0.0.1", True),
+        (Config(bind_address="somewhere"), "fe80::1%eth0", True),
+        (Config(bind_address="localhost"), "127.0.0.1", False),
+        (Config(bind_address="ip6-localhost"), "::1", False),
+        (Config(bind_address="127.1.2.3"), "127.1.2.3", False),
+        (Config(bind_address="mapped"), "::ffff:127.0.0.1", False),
+        (Config(admin_addresses=OTHERS), "10.0.0.1", True),
+        (Config(admin_addresses=OTHERS, broker_addresses=OTHERS), "10.0.0.1", False),
+        (Config(tls=CERTIFICATES), "10.0.0.1", False),
+        (Config(tls=replace(CERTIFICATES, server_mode="permissive")), "10.0.0.1", True),
+        (Config(tls=replace(CERTIFICATES, need_client_auth="optional")), "10.0.0.1", True),
+    ],
+)
+def test_a_server_that_everybody_reaches_says_so(
+    config: Config, address: str, is_exposed: bool
+) -> None:
+    found = exposed(config, address)
+
+    assert [type(each) for each in found] == [Exposed] * is_exposed
+
+
+@pytest.mark.parametrize(
+    ("address", "expected"),
+    [
+        ("127.0.0.1", True),
+        ("127.1.2.3", True),
+        ("::1", True),
+        ("::ffff:127.0.0.1", True),
+        ("0.0.0.0", False),  # noqa: S104
+        ("::", False),
+        ("fe80::1%eth0", False),
+        ("", False),
+        ("localhost", False),  # a name is no address
+    ],
+)
+def test_loopback_addresses_are_known_in_every_form(address: str, expected: bool) -> None:
+    assert is_loopback(address) is expected

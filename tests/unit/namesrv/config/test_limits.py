@@ -1,0 +1,138 @@
+"""Limits of frames and of what connections hold, and when others get their turn."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.limits import FrameRefused, Holdings, LimitExceeded, exceeds
+from tests.support.fakes.sansio_server import Server, registration_body, replies, request
+
+if TYPE_CHECKING:
+    from rocketwire_namesrv.protocol.session import Outcome, Session
+
+FIELDS = {
+    "brokerAddr": "10.0.0.1:10911",
+    "brokerId": "0",
+    "brokerName": "b1",
+    "clusterName": "C",
+}
+BIG = request(103, FIELDS, registration_body(tuple(f"T{number}" for number in range(100))))
+
+
+@pytest.mark.parametrize(
+    ("amount", "limit", "beyond"), [(1, 1, False), (2, 1, True), (2, 0, False)]
+)
+def test_zero_is_no_limit(amount: int, limit: int, beyond: bool) -> None:
+    assert exceeds(amount, limit) is beyond
+    assert not exceeds(amount, -1)
+
+
+def test_who_holds_most_is_let_go_until_it_is_little_enough() -> None:
+    holdings = Holdings()
+    for number, size in ((1, 10), (2, 30), (3, 30), (4, 20)):
+        holdings.note(number, size)
+    holdings.note(4, 5)
+
+    assert list(holdings.relieved(75)) == []
+    assert list(holdings.relieved(20)) == [(2, 30), (3, 30)]
+    assert (holdings.total, len(holdings)) == (15, 2)
+    holdings.note(2, 0)
+    assert holdings.total == 15
+
+
+@pytest.mark.parametrize(
+    ("config", "limit"),
+    [
+        (Config(frame_max_length=len(BIG) - 1), "rocketwire.frameMaxLength"),
+        (Config(header_max_length=100), "rocketwire.headerMaxLength"),
+    ],
+)
+def test_too_large_a_frame_is_refused_by_its_first_words(config: Config, limit: str) -> None:
+    outcome = Server(config).receive(BIG[:8])
+
+    assert outcome.close is not None
+    (happened,) = outcome.occurrences
+    assert isinstance(happened, FrameRefused)
+    assert happened.limit == limit
+
+
+def test_bytes_that_are_no_frame_at_all_are_not_a_matter_of_limits() -> None:
+    outcome = Server().receive(b"\0\0\0\0\0\0\0\0")
+
+    assert outcome.close is not None
+    assert outcome.occurrences == ()
+
+
+def test_requests_that_are_not_whole_are_accounted_for() -> None:
+    server = Server()
+    holdings = server.state.holdings
+    server.session.receive(BIG[:5000], server.now)
+    assert holdings.total == 5000
+    server.session.receive(BIG[5000:6000], server.now)
+    assert holdings.total == 6000
+    server.session.receive(BIG[6000:], server.now)
+    assert len(BIG) - 500 < holdings.total < len(BIG)  # it takes several steps
+    while server.session.busy:
+        server.session.proceed(server.now)
+
+    assert (holdings.total, len(holdings)) == (0, 0)
+
+
+@pytest.mark.parametrize("begun", [BIG[:5000], BIG])
+def test_a_connection_that_is_lost_holds_nothing(begun: bytes) -> None:
+    server = Server()
+    server.session.receive(begun, server.now)
+    server.session.lost(server.now, "closed")
+
+    assert (server.state.holdings.total, len(server.state.holdings)) == (0, 0)
+
+
+def test_beyond_the_limit_who_holds_most_is_closed_and_nobody_else() -> None:
+    server = Server(Config(max_buffered_bytes=len(BIG)))
+    other, third = server.connect(), server.connect()
+    assert server.session.receive(BIG[:-6000], server.now).close_connections == ()
+    assert other.receive(BIG[:4000], server.now).close_connections == ()
+    outcome = third.receive(BIG[:3000], server.now)
+
+    assert outcome.close_connections == (1,)
+    (happened,) = outcome.occurrences
+    assert isinstance(happened, LimitExceeded)
+    assert happened.limit == "rocketwire.maxBufferedBytes"
+    assert server.state.holdings.total == 7000
+    assert other.receive(BIG[4000:-3000], server.now).close_connections == ()
+
+
+def rounds(session: Session, outcome: Outcome, now: float) -> list[int]:
+    """How many answers came in each round."""
+    counts = [len(replies(outcome.send))]
+    while session.busy:
+        counts.append(len(replies(session.proceed(now).send)))
+    return counts
+
+
+def test_after_some_requests_their_answers_are_sent_first() -> None:
+    server = Server(Config(max_requests_in_flight=10))
+    requests = b"".join(request(106, opaque=number) for number in range(25))
+    outcome = server.session.receive(requests, server.now)
+
+    assert rounds(server.session, outcome, server.now) == [10, 10, 5]
+
+
+def test_after_a_look_at_the_whole_table_others_have_their_turn() -> None:
+    server = Server()
+    requests = request(205, {"brokerName": "b"}) * 3 + request(106)
+    outcome = server.session.receive(requests, server.now)
+    assert rounds(server.session, outcome, server.now) == [1, 1, 1, 1]
+    server.session.receive(request(205, {"brokerName": "b"}), server.now)
+
+    assert not server.session.busy
+
+
+def test_without_limits_all_is_answered_at_once() -> None:
+    server = Server(Config(max_requests_in_flight=0, max_unsent_bytes=0, header_max_length=0))
+    outcome = server.session.receive(request(106) * 1000, server.now)
+
+    assert rounds(server.session, outcome, server.now) == [1000]

@@ -1,0 +1,223 @@
+"""Which values of a setting are refused, which are only doubtful, and which are neither.
+
+What Java makes of each value of its own settings was seen with a server of 5.5.0.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from rocketwire_namesrv.config.config import BY_KEY, PROPERTIES, Config, Owner
+from rocketwire_namesrv.config.limits import Limit
+from rocketwire_namesrv.config.settings import BOUNDS, Bounds, networks_of
+
+GUIDE = Path(__file__).parents[4] / "docs" / "guide" / "name-server.md"
+OURS = [each for each in PROPERTIES if each.owner is Owner.OURS]
+NUMBERS = [each.key for each in OURS if each.kind is int]
+
+
+def refusal(key: str, text: str) -> str | None:
+    return BY_KEY[key][0].refusal(text)
+
+
+def doubt(key: str, text: str) -> str | None:
+    return BY_KEY[key][0].doubt(text)
+
+
+def test_every_number_of_our_own_has_bounds() -> None:
+    assert set(NUMBERS) <= set(BOUNDS)
+    assert set(BOUNDS) <= set(BY_KEY)
+    assert not any(BOUNDS[key].otherwise for key in NUMBERS)
+
+
+def test_every_default_is_within_its_bounds() -> None:
+    Config().check()
+    for each in PROPERTIES:
+        assert each.refusal(each.default) is None or each.kind is not int, each.key
+
+
+@pytest.mark.parametrize("key", NUMBERS)
+@pytest.mark.parametrize(
+    "text", ["", " ", "45s", "12O", "1 ", "0x10", "1e6", "16M", "-2", "9" * 5000]
+)
+def test_a_number_of_our_own_that_is_none_or_below_all_is_refused(key: str, text: str) -> None:
+    reason = refusal(key, text)
+
+    assert reason is not None
+    assert reason.startswith(f"must be {BOUNDS[key].text}; the default is ")
+    assert doubt(key, text) is None
+
+
+@pytest.mark.parametrize("key", NUMBERS)
+def test_the_ends_of_the_bounds_are_taken_and_what_is_beyond_is_not(key: str) -> None:
+    bounds = BOUNDS[key]
+
+    assert refusal(key, str(bounds.least)) is None
+    assert refusal(key, str(bounds.most)) is None
+    assert refusal(key, str(bounds.most + 1)) is not None
+    assert (refusal(key, str(bounds.least - 1)) is None) == (
+        bounds.least == 1 and bool(bounds.zero)
+    )
+
+
+@pytest.mark.parametrize(
+    ("key", "is_taken"),
+    [
+        ("rocketwire.maxTopics", True),
+        ("rocketwire.headerMaxLength", True),
+        ("rocketwire.warmStartSeconds", True),
+        ("rocketwire.observePort", True),
+        ("rocketwire.frameMaxLength", False),
+        ("rocketwire.maxConnections", False),
+    ],
+)
+def test_nought_is_taken_where_it_means_something(key: str, is_taken: bool) -> None:
+    assert (refusal(key, "0") is None) == is_taken
+
+
+def test_a_limit_under_which_no_request_fits_is_refused() -> None:
+    assert refusal("rocketwire.frameMaxLength", "64") is not None
+    assert refusal("rocketwire.headerMaxLength", "64") is not None
+    assert "or 0 (no limit)" in str(refusal("rocketwire.headerMaxLength", "64"))
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("listenPort", "98765"),
+        ("listenPort", "-1"),
+        ("scanNotActiveBrokerInterval", "0"),
+        ("scanNotActiveBrokerInterval", "-5"),
+    ],
+)
+def test_a_value_with_which_java_does_not_start_is_refused(key: str, text: str) -> None:
+    assert refusal(key, text) is not None
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("serverChannelMaxIdleTimeSeconds", "-1"),
+        ("waitSecondsForService", "-3"),
+        ("shutdownWaitTimeSeconds", "-4"),
+        ("serverSocketSndBufSize", "-1"),
+        ("serverSocketRcvBufSize", "-1"),
+        ("connectTimeoutMillis", "0"),
+        ("connectTimeoutMillis", "-1"),
+        ("serverChannelMaxIdleTimeSeconds", "12O"),
+        ("listenPort", "9876 "),
+        ("scanNotActiveBrokerInterval", "5s"),
+        ("enableTopicList", "yes"),
+        ("serverWorkerThreads", "0"),  # Java does not start, but nothing depends on it here
+        ("serverSelectorThreads", "-1"),
+        ("unRegisterBrokerQueueCapacity", "0"),
+    ],
+)
+def test_a_strange_value_of_javas_that_can_be_served_with_is_doubtful_only(
+    key: str, text: str
+) -> None:
+    assert refusal(key, text) is None
+    assert doubt(key, text) is not None
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("serverChannelMaxIdleTimeSeconds", "0"),
+        ("waitSecondsForService", "0"),
+        ("serverSelectorThreads", "0"),
+        ("serverOnewaySemaphoreValue", "-1"),
+        ("enableTopicList", "False"),
+        ("productEnvName", ""),
+        ("rocketwire.observePort", "-1"),
+        ("rocketwire.allowConfigUpdate", "TRUE"),
+        ("rocketwire.knownBrokersPath", ""),
+        ("rocketwire.readAddresses", ""),
+    ],
+)
+def test_a_value_that_java_or_this_server_means_is_neither(key: str, text: str) -> None:
+    assert refusal(key, text) is None
+    assert doubt(key, text) is None
+
+
+@pytest.mark.parametrize("text", ["yes", "1", "true ", "", "on"])
+def test_a_switch_of_our_own_is_true_or_false(text: str) -> None:
+    assert "must be true or false" in str(refusal("rocketwire.allowConfigUpdate", text))
+
+
+@pytest.mark.parametrize("key", [each.key for each in OURS if each.key.endswith("Addresses")])
+def test_a_list_of_addresses_holds_addresses_and_networks_only(key: str) -> None:
+    assert refusal(key, "10.0.0.0/8;fd00::/8, 192.168.1.7 ::1") is None
+    assert refusal(key, " none ") is None
+    for text in ("10.0.0.300", "10.0.0.0/99", "localhost", "none,10.0.0.1", "*"):
+        assert "must be a list of IP addresses" in str(refusal(key, text))
+
+
+def test_a_driver_is_known() -> None:
+    assert refusal("rocketwire.driver", " portable ") is None
+    assert "one of auto, reactor, portable" in str(refusal("rocketwire.driver", "Auto"))
+
+
+def test_a_number_of_a_system_property_is_a_number_as_for_java() -> None:
+    each = BY_KEY["serverSocketBacklog"][0]
+
+    assert each.refusal("abc") is None
+    assert each.refusal("abc", system=True) is not None
+    assert each.refusal("-1", system=True) is None
+
+
+def test_networks_are_read_with_any_separator() -> None:
+    networks = networks_of("10.0.0.1, ::1;10.0.0.0/8")
+
+    assert networks is not None
+    assert [str(each) for each in networks] == ["10.0.0.1/32", "::1/128", "10.0.0.0/8"]
+    assert networks_of(" ") is None
+    assert networks_of("none") == ()
+
+
+def test_what_is_no_number_is_within_no_bounds() -> None:
+    assert "1" not in Bounds(0, 5)
+    assert 1 in Bounds(0, 5)
+    assert 0 not in Bounds(1)
+    assert 0 in Bounds(2, zero="off")
+
+
+# ---- what the guides say
+
+
+def test_the_guide_has_the_bounds_of_every_setting_that_is_no_limit() -> None:
+    row = re.compile(
+        r"^\| `([\w.]+)` \| (?:from )?(-?\d+)(?: to (\d+))?(, or 0)? \| (no start|ignored|as 0|no broker)",
+        re.MULTILINE,
+    )
+    documented = {
+        key: (int(least), most and int(most), bool(zero), otherwise == "no start")
+        for key, least, most, zero, otherwise in row.findall(GUIDE.read_text("utf-8"))
+    }
+    bounds = {
+        key: each
+        for key, each in BOUNDS.items()
+        if key not in list(Limit) or key == Limit.IDLE_TIME
+    }
+
+    assert documented == {
+        key: (
+            each.least,
+            each.most if each.most < 2**31 - 1 else "",
+            bool(each.zero),
+            not each.otherwise,
+        )
+        for key, each in bounds.items()
+    }
+
+
+def test_limits_have_the_bounds_that_their_page_gives_to_all_of_them() -> None:
+    for key in set(Limit) - {Limit.IDLE_TIME}:
+        bounds = BOUNDS[key]
+        is_size = key in {Limit.FRAME_LENGTH, Limit.HEADER_LENGTH}
+        assert bounds.least == (1024 if is_size else 1)
+        assert bounds.most == (86_400 if bounds.unit == "seconds" else 2**31 - 1)
+        assert bool(bounds.zero) == (key not in {Limit.FRAME_LENGTH, Limit.CONNECTIONS})

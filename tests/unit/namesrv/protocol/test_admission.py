@@ -1,0 +1,284 @@
+"""What is taken in at most: at the limit everything, one more nothing, and nothing is changed then."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import pytest
+
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.limits import LimitExceeded
+from tests.support.fakes.sansio_server import (
+    BROKER,
+    SLAVE,
+    Reply,
+    Server,
+    registration_body,
+    replies,
+    request,
+    topic,
+)
+from tests.support.fakes.sansio_server import version as data_version
+
+MANY = tuple(f"Topic-{number:03}" for number in range(100))
+
+
+def refused(reply: Reply, limit: str) -> None:
+    assert reply.code == 1
+    assert f"this name server's {limit} is " in (reply.remark or "")
+
+
+def fields(**more: str) -> dict[str, str]:
+    ext = {"brokerAddr": BROKER, "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
+    return {**ext, "haServerAddr": "h", **more}
+
+
+def names(server: Server) -> set[str]:
+    return set(server.state.table.topics.entries)
+
+
+def test_a_refusal_is_one_occurrence_that_names_the_setting() -> None:
+    server = Server(Config(max_topics=1))
+    outcome = server.receive(request(103, fields(), registration_body(("TA", "TB"))))
+
+    (happened,) = outcome.occurrences
+    assert isinstance(happened, LimitExceeded)
+    assert happened.limit == "rocketwire.maxTopics"
+    assert happened.text == "limit rocketwire.maxTopics=1 exceeded: 0 topics, and 2 new ones"
+    (reply,) = replies(outcome.send)
+    refused(reply, "rocketwire.maxTopics")
+
+
+@pytest.mark.parametrize("count", [2, 100])
+@pytest.mark.parametrize("packed", [False, True])
+def test_topics_of_one_registration_have_a_limit(count: int, packed: bool) -> None:
+    server = Server(Config(max_topics_per_registration=count))
+    assert server.register(topics=MANY[:count]).code == 0
+    again = data_version(1)
+    refused(
+        server.register(topics=(*MANY[:count], "Z"), data_version=again),
+        "rocketwire.maxTopicsPerRegistration",
+    )
+
+    assert names(server) == set(MANY[:count])
+    assert packed or server.register(topics=MANY[:count], data_version=again).code == 0
+
+
+def test_topics_of_a_broker_have_a_limit_over_all_its_registrations() -> None:
+    server = Server(Config(max_topics_per_broker=3))
+    assert server.register(topics=("TA", "TB")).code == 0
+    assert server.register(topics=("TB", "TC"), data_version=data_version(1)).code == 0
+    refused(
+        server.register(topics=("TC", "TD"), data_version=data_version(2)),
+        "rocketwire.maxTopicsPerBroker",
+    )
+    assert server.register(topics=("TA", "TB", "TC"), data_version=data_version(3)).code == 0
+    assert server.register(SLAVE, topics=("TX", "TY", "TZ"), name="b2").code == 0
+
+    assert names(server) == {"TA", "TB", "TC", "TX", "TY", "TZ"}
+
+
+def test_a_broker_that_names_all_its_topics_anew_is_judged_by_these() -> None:
+    config = Config(max_topics_per_broker=3, delete_topic_with_broker_registration=True)
+    server = Server(config)
+    assert server.register(topics=("TA", "TB", "TC")).code == 0
+    assert server.register(topics=("TD", "TE"), data_version=data_version(1)).code == 0
+
+    assert names(server) == {"TD", "TE"}
+
+
+def test_topics_have_a_limit_whoever_brings_them() -> None:
+    server = Server(Config(max_topics=3))
+    assert server.register(topics=("TA", "TB")).code == 0
+    refused(server.register(SLAVE, topics=("TC", "TD"), name="b2"), "rocketwire.maxTopics")
+    assert server.state.table.live.keys() == {("C", BROKER)}
+    assert server.register(SLAVE, topics=("TA", "TC"), name="b2").code == 0
+    refused(add_route(server, "TD"), "rocketwire.maxTopics")
+    assert add_route(server, "TC").code == 0
+    assert server.register(topics=("TA", "TB"), data_version=data_version(1)).code == 0
+
+    assert names(server) == {"TA", "TB", "TC"}
+
+
+def add_route(server: Server, name: str, queues: int = 4) -> Reply:
+    queue = {
+        "brokerName": "b1",
+        "perm": 6,
+        "readQueueNums": queues,
+        "topicSysFlag": 0,
+        "writeQueueNums": 4,
+    }
+    return server.ask(
+        217, {"topic": name}, b'{"queueDatas":[%s]}' % str(queue).replace("'", '"').encode()
+    )
+
+
+@pytest.mark.parametrize("count", [2, 100])
+def test_queues_of_a_topic_have_a_limit(count: int) -> None:
+    server = Server(Config(max_queues_per_topic=16))
+    table: dict[str, Any] = {name: topic(name, queues=16) for name in MANY[:count]}
+    assert server.register(topics=table).code == 0
+    table["Z"] = {**topic("Z"), "readQueueNums": 17}
+    refused(
+        server.register(topics=table, data_version=data_version(1)), "rocketwire.maxQueuesPerTopic"
+    )
+    refused(add_route(server, "Z", 17), "rocketwire.maxQueuesPerTopic")
+    assert add_route(server, "Z", 16).code == 0
+
+    assert "Z" in names(server)
+
+
+def test_names_have_a_limit_wherever_they_stand() -> None:
+    server = Server(Config(max_name_length=10))
+    long = "x" * 11
+    limit = "rocketwire.maxNameLength"
+    address = "1.1.1.1:99"
+
+    refused(server.register(address, topics=(long, "TA"), haServerAddr=""), limit)
+    refused(server.register(address, topics=("TA", "TB"), name=long, haServerAddr=""), limit)
+    refused(server.register(address, topics=("TA", "TB"), cluster=long, haServerAddr=""), limit)
+    refused(server.register(BROKER, topics=("TA", "TB"), haServerAddr=""), limit)
+    refused(server.register(address, topics=("TA", "TB"), haServerAddr=long), limit)
+    refused(server.register(address, filter_servers=[long], haServerAddr=""), limit)
+    refused(server.register(address, haServerAddr="", __ZONE_NAME=long), limit)
+    assert not server.state.table.live
+    assert server.register(address, haServerAddr="").code == 0
+    refused(add_route(server, long), limit)
+
+
+def test_among_many_topics_a_long_name_that_swells_the_body_is_found() -> None:
+    server = Server(Config(max_name_length=100))
+    assert server.register(topics=MANY).code == 0
+    refused(
+        server.register(topics=(*MANY, "x" * 50_000), data_version=data_version(1)),
+        "rocketwire.maxNameLength",
+    )
+
+
+def test_filter_servers_of_a_broker_have_a_limit() -> None:
+    server = Server(Config(max_filter_servers=2))
+    assert server.register(filter_servers=["a:1", "a:2"]).code == 0
+    refused(server.register(filter_servers=["a:1", "a:2", "a:3"]), "rocketwire.maxFilterServers")
+
+
+def test_brokers_have_a_limit() -> None:
+    server = Server(Config(max_brokers=2))
+    limit = "rocketwire.maxBrokers"
+    assert server.register("a:1").code == 0
+    assert server.register("a:2", 1).code == 0
+    refused(server.register("a:3", 2), limit)
+    refused(server.register("a:1", name="b2", cluster="D"), limit)
+    assert server.register("a:1", data_version=data_version(1)).code == 0
+
+
+def test_groups_and_their_clusters_have_the_limit_of_brokers() -> None:
+    server = Server(Config(max_brokers=2))
+    for name, cluster in (("b1", "C"), ("b2", "C")):
+        reply = server.register("a:1", topics=("T",), name=name, cluster=cluster)
+        assert reply.remark == "register broker failed"
+    refused(server.register("a:1", topics=("T",), name="b3"), "rocketwire.maxBrokers")
+    refused(server.register("a:1", topics=("T",), name="b1", cluster="D"), "rocketwire.maxBrokers")
+
+
+def test_brokers_that_come_and_go_over_one_connection_have_that_limit_too() -> None:
+    server = Server(Config(max_brokers=2))
+    for number in range(3):
+        assert server.register(f"a:{number}").code == 0
+        gone = {"brokerAddr": f"a:{number}", "brokerId": "0", "brokerName": "b1"}
+        assert server.ask(104, {**gone, "clusterName": "C"}).code == 0
+    refused(server.register("a:9"), "rocketwire.maxBrokers")
+
+    assert server.register("a:9", session=server.connect()).code == 0
+
+
+def mapping(queues: int, broker: str = "b1", scope: str = "s") -> dict[str, Any]:
+    ids = {str(number): number for number in range(queues)}
+    return {"bname": broker, "currIdMap": ids, "epoch": 1, "scope": scope, "totalQueues": queues}
+
+
+def test_static_topics_have_a_limit_in_queues() -> None:
+    server = Server(Config(max_mapped_queues=10))
+    limit = "rocketwire.maxMappedQueues"
+    assert server.register(mappings={"TA": mapping(4), "TB": mapping(4)}).code == 0
+    refused(server.register(mappings={"TC": mapping(1)}, data_version=data_version(1)), limit)
+    refused(server.register(mappings={"TA": mapping(0, "b9")}, data_version=data_version(1)), limit)
+    again = {"TA": mapping(2), "TB": mapping(4)}
+    assert server.register(mappings=again, data_version=data_version(1)).code == 0
+    assert server.state.table.topics.mapped == 8
+    refused(server.register(mappings={"TC": mapping(0, scope="s" * 640)}), limit)
+
+
+@pytest.mark.parametrize("size", [100, 10_000])
+def test_a_packed_registration_is_not_unpacked_beyond_the_limit(size: int) -> None:
+    server = Server(Config(inflated_max_length=size))
+    plain = b"\0\0\0\2{}" + bytes(12)  # no version, no topics, nothing of anything else
+    noise = b"".join(number.to_bytes(4, "big") for number in range(0, size * 7919, 7919))
+    full = plain + noise[: size - len(plain)]
+    assert server.ask(103, fields(compressed="true"), zlib.compress(full)).code == 0
+    refused(
+        server.ask(103, fields(compressed="true"), zlib.compress(full + b"x")),
+        "rocketwire.inflatedMaxLength",
+    )
+
+
+def test_a_packed_registration_that_swells_too_much_is_refused_whatever_its_size() -> None:
+    reply = Server().ask(103, fields(compressed="true"), zlib.compress(bytes(3_000_000)))
+
+    assert reply.code == 1
+    assert "200 times" in (reply.remark or "")
+
+
+def test_a_body_of_any_other_request_has_a_limit_of_its_own() -> None:
+    server = Server(Config(body_max_length=100))
+    refused(server.ask(322, fields(), b" " * 101), "rocketwire.bodyMaxLength")
+
+    assert "bodyMaxLength" not in (server.ask(322, fields(), b" " * 100).remark or "")
+    assert server.register(topics=MANY).code == 0
+
+
+def put(server: Server, namespace: str, key: str, value: str | None) -> Reply:
+    ext = {"namespace": namespace, "key": key}
+    return server.ask(100, ext if value is None else {**ext, "value": value})
+
+
+def test_namespaces_items_and_characters_have_limits() -> None:
+    server = Server(Config(max_kv_namespaces=2, max_kv_entries=3, max_kv_length=20))
+    for namespace, key in (("n", "a"), ("n", "b"), ("m", "a")):
+        assert put(server, namespace, key, "v").code == 0
+    refused(put(server, "o", "a", "v"), "rocketwire.maxKvNamespaces")
+    refused(put(server, "n", "c", "v"), "rocketwire.maxKvEntries")
+    assert put(server, "n", "a", "v" * 13).code == 0
+    refused(put(server, "n", "a", "v" * 14), "rocketwire.maxKvLength")
+    assert put(server, "n", "a", None).code == 0
+    assert server.ask(102, {"namespace": "n", "key": "a"}).code == 0
+    assert put(server, "n", "c", "v").code == 0
+
+    assert (server.state.kv.namespaces, server.state.kv.entries) == (2, 3)
+    assert server.state.kv.length == sum(map(len, ("n", "m", "b", "v", "c", "v", "a", "v")))
+
+
+def test_a_value_has_a_limit() -> None:
+    server = Server(Config(max_kv_value_length=10))
+    assert put(server, "n", "k", "v" * 10).code == 0
+    refused(put(server, "n", "k", "v" * 11), "rocketwire.maxKvValueLength")
+
+    assert server.state.kv.get("n", "k") == "v" * 10
+
+
+def test_a_limit_of_zero_is_none() -> None:
+    limits: dict[str, Any] = {
+        name: 0
+        for name in Config.__dataclass_fields__
+        if name.startswith("max_") or name.endswith("_max_length")
+    }
+    limits["frame_max_length"] = 1 << 24
+    config = Config(**limits)
+    server = Server(config)
+    assert (
+        server.register(topics=MANY, filter_servers=["a:1"], mappings={"TA": mapping(1)}).code == 0
+    )
+    assert put(server, "n", "k", "v").code == 0
+    assert add_route(server, "Z", 1 << 30).code == 0
+    packed = zlib.compress(b"{}")
+    assert server.ask(103, fields(compressed="true"), packed).code == 1

@@ -1,0 +1,73 @@
+"""clusterTest: whatever is asked is answered with a route."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.messages.registration import DataVersion
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.routes.brokers import Registration
+from rocketwire_namesrv.routes.queue_layouts import QueueSettings
+from rocketwire_namesrv.routes.steps import drained
+from tests.support.fakes.sansio_server import BROKER, Server
+
+
+@pytest.fixture
+def server() -> Server:
+    """One with a route, which in this mode nothing on the wire can give it."""
+    server = Server(Config(cluster_test=True, need_wait_for_service=True), started=1000.0)
+    registration = Registration(
+        cluster="C",
+        address=BROKER,
+        broker_name="b1",
+        broker_id=0,
+        data_version=DataVersion(),
+        connection_id=1,
+        zone_name="z1",
+        topics=[("TA", QueueSettings(8, 8, 6, 0)), ("TB", QueueSettings(8, 8, 6, 0))],
+        mappings={},
+    )
+    drained(server.state.table.register(registration, server.now))
+    return server
+
+
+@pytest.mark.parametrize("code", [105, 106, 103, 104, 100, 319, 9999, -1])
+def test_every_code_asks_for_a_route(server: Server, code: int) -> None:
+    found = server.ask(code, {"topic": "TA"})
+    missing = server.ask(code, {"topic": "Nope"})
+
+    assert (found.code, found.remark) == (0, None)
+    assert found.body.startswith(b'{"brokerDatas":[{"brokerAddrs":{0:"10.0.0.1:10911"}')
+    assert missing.code == 17
+    assert missing.remark == (
+        "No topic route info in name server for the topic: Nope\n"
+        "See https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details."
+    )
+
+
+def test_a_request_without_a_topic_has_no_route(server: Server) -> None:
+    reply = server.ask(106)
+
+    assert reply.code == 17
+    assert reply.remark is not None
+    assert "for the topic: null" in reply.remark
+
+
+def test_the_order_of_a_topic_is_always_told(server: Server) -> None:
+    server.state.kv.put("ORDER_TOPIC_CONFIG", "TA", "b1:8")
+
+    assert b'"orderTopicConf":"b1:8"' in server.ask(105, {"topic": "TA"}).body
+
+
+def test_zones_are_looked_at_for_code_105_alone(server: Server) -> None:
+    fields = {"topic": "TA", "__ZONE_MODE": "true", "__ZONE_NAME": "z2"}
+
+    assert b'"brokerDatas":[]' in server.ask(105, fields).body
+    assert b'"brokerDatas":[]' not in server.ask(106, fields).body
+
+
+def test_the_mode_is_that_of_the_start(server: Server) -> None:
+    server.state.configure(Config(cluster_test=False))
+
+    assert server.ask(106, {"topic": "TA"}).code == 0
+    assert server.ask(106).code == 17

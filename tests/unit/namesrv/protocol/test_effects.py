@@ -1,0 +1,66 @@
+"""Who asks for more than is done at once waits, and the log tells of it once for a connection."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.config.limits import ExceededAgain, Limit, LimitExceeded
+from rocketwire_namesrv.protocol.effects import Work
+from tests.support.fakes.sansio_server import Server, replies, request
+
+if TYPE_CHECKING:
+    from rocketwire_namesrv.events import Occurrence
+
+CLUSTER_INFO = request(106)
+ROUTE = request(105, {"topic": "TA"})
+
+
+def limits(occurrences: tuple[Occurrence, ...]) -> list[tuple[type[Occurrence], str, int]]:
+    return [
+        (type(each), each.limit, each.allowed)
+        for each in occurrences
+        if isinstance(each, LimitExceeded)
+    ]
+
+
+def test_requests_that_have_to_wait_are_told_of() -> None:
+    server = Server(Config(max_requests_in_flight=3))
+    first = server.receive(CLUSTER_INFO * 7)
+    again = server.receive(CLUSTER_INFO * 4)
+    few = server.receive(CLUSTER_INFO * 3, server.connect())
+
+    assert [len(replies(each.send)) for each in (first, again, few)] == [7, 4, 3]
+    limit = (Limit.REQUESTS_IN_FLIGHT, 3)
+    assert limits(first.occurrences) == [(LimitExceeded, *limit), (ExceededAgain, *limit)]
+    assert limits(again.occurrences) == [(ExceededAgain, *limit)]
+    assert limits(few.occurrences) == []
+
+
+def test_answers_for_which_others_have_to_wait_are_told_of() -> None:
+    server = Server(Config(max_unsent_bytes=200))
+    server.register()
+    for data, count in ((CLUSTER_INFO, 4), (ROUTE, 4)):
+        outcome = server.receive(data * count, server.connect())
+
+        assert len(replies(outcome.send)) == count
+        kinds = [kind for kind, _, _ in limits(outcome.occurrences)]
+        assert kinds[:2] == [LimitExceeded, ExceededAgain]
+        assert {each[1:] for each in limits(outcome.occurrences)} == {(Limit.UNSENT_BYTES, 200)}
+
+
+def test_a_scan_lets_others_go_first_and_is_no_limit() -> None:
+    server = Server()
+    outcome = server.receive(request(224, {"cluster": "C"}) * 3)
+
+    assert len(replies(outcome.send)) == 3
+    assert limits(outcome.occurrences) == []
+
+
+def test_what_is_sent_instead_takes_the_place_of_the_answers_that_say_otherwise() -> None:
+    work = Work()
+    assert work.sent_unsaved() == b""
+    work.send = [b"a", b"b", b"c"]
+    work.unsaved[1] = b"not saved"
+
+    assert work.sent_unsaved() == b"anot savedc"

@@ -1,0 +1,531 @@
+"""The brain of one connection, against literal bytes."""
+
+from __future__ import annotations
+
+from struct import pack
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.codes import SerializeType
+from rocketwire.errors import DecodeError
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.events import (
+    BrokerUnregistered,
+    RequestFailed,
+    ResponseDropped,
+)
+from rocketwire_namesrv.protocol import handlers, session
+from rocketwire_namesrv.protocol.session import NOTHING
+from tests.support.fakes.sansio_server import (
+    BROKER,
+    SLAVE,
+    Server,
+    registration_body,
+    replies,
+    request,
+    topic,
+    version,
+)
+
+if TYPE_CHECKING:
+    from rocketwire.wire.command import RemotingCommand
+    from rocketwire_namesrv.protocol.handlers import Answer, Peer
+    from rocketwire_namesrv.protocol.state import State
+
+REQUEST_106 = bytes.fromhex("0000006700000063") + (
+    b'{"code":106,"flag":0,"language":"PYTHON","opaque":1,'
+    b'"serializeTypeCurrentRPC":"JSON","version":513}'
+)
+EMPTY = b'{"brokerAddrTable":{},"clusterAddrTable":{}}'
+ANSWER_106 = (
+    bytes.fromhex("0000008f0000005f")
+    + b'{"code":0,"flag":1,"language":"JAVA","opaque":1,'
+    + b'"serializeTypeCurrentRPC":"JSON","version":513}'
+    + EMPTY
+)
+BINARY_106 = bytes.fromhex("00000019 01000015 006a 03 0201 00000001 00000000 00000000 00000000")
+
+
+def raw(header: bytes, *, header_type: int = 0, body: bytes = b"") -> bytes:
+    return pack(">II", 4 + len(header) + len(body), header_type << 24 | len(header)) + header + body
+
+
+def test_an_empty_server_answers_as_java_does() -> None:
+    assert Server().receive(REQUEST_106).send == ANSWER_106
+
+
+def test_a_request_in_single_bytes_is_the_same_request() -> None:
+    server = Server()
+    parts = [server.receive(bytes([byte])).send for byte in REQUEST_106]
+
+    assert parts == [b""] * (len(REQUEST_106) - 1) + [ANSWER_106]
+
+
+def test_a_started_frame_is_known_to_be_one() -> None:
+    server = Server()
+    server.receive(REQUEST_106[:20])
+
+    assert server.session.frame_started
+    server.receive(REQUEST_106[20:])
+    assert not server.session.frame_started
+
+
+def test_requests_are_answered_in_their_order() -> None:
+    data = b"".join(request(code, opaque=opaque) for opaque, code in enumerate((106, 9999, 206)))
+    answers = replies(Server().receive(data).send)
+
+    assert [(each.header["opaque"], each.code) for each in answers] == [(0, 0), (1, 3), (2, 0)]
+
+
+@pytest.mark.parametrize("opaque", [0, -1, -(1 << 31), (1 << 31) - 1])
+def test_the_opaque_is_echoed(opaque: int) -> None:
+    server = Server()
+
+    for code in (106, 9999):
+        (reply,) = replies(server.receive(request(code, opaque=opaque)).send)
+        assert reply.header["opaque"] == opaque
+
+
+@pytest.mark.parametrize("length", [0, 3, -1, 16_777_213])
+def test_a_length_that_cannot_be_closes_the_connection(length: int) -> None:
+    outcome = Server().receive(pack(">i", length))
+
+    assert isinstance(outcome.close, DecodeError)
+    assert outcome.send == b""
+
+
+def test_the_longest_frame_is_waited_for() -> None:
+    server = Server()
+
+    assert server.receive(pack(">i", 16_777_212)).close is None
+    assert server.session.frame_started
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        pack(">II", 20, 17) + bytes(16),
+        pack(">II", 20, 2 << 24 | 2) + b"{}" + bytes(14),
+        pack(">II", 20, 255 << 24 | 2) + b"{}" + bytes(14),
+        raw(b"[1]             "),
+        raw(b"12              "),
+        raw(b"hello           "),
+        raw(b"null            "),
+        raw(b"                "),
+        raw(b'{"code":106} trailing'),
+        raw(b'{"code":"abc"}   '),
+        raw(b'{"code":106,"language":99}'),
+        raw(b'{"code":106,"extFields":[]}'),
+        raw(b'{"code":106,"remark":"\xff"}'),
+        raw(b'{"code":5000000000}'),
+    ],
+)
+def test_what_is_no_command_closes_the_connection(data: bytes) -> None:
+    outcome = Server().receive(data)
+
+    assert isinstance(outcome.close, DecodeError)
+    assert outcome.send == b""
+
+
+@pytest.mark.parametrize(
+    ("header", "code"),
+    [
+        (b"{}              ", 3),
+        (b"{'code':106,/* */'opaque':1,}", 0),
+        (b'   {"code":"106","opaque":1}', 0),
+        (b'{"code":106.0,"opaque":1}', 0),
+        (b'{"code":true,"opaque":1}', 3),
+        (b'{"code":null,"opaque":1}', 3),
+        (b'{"CODE":106,"opaque":1}', 3),
+        (b'{"code":106,"language":"KLINGON","opaque":1}', 0),
+        (b'{"code":106,"unknown":{"a":[1]},"opaque":1}', 0),
+    ],
+)
+def test_what_java_understands_is_answered(header: bytes, code: int) -> None:
+    outcome = Server().receive(raw(header))
+    (reply,) = replies(outcome.send)
+
+    assert outcome.close is None
+    assert reply.code == code
+
+
+def test_fields_that_are_no_texts_are_used_as_their_text() -> None:
+    server = Server()
+    server.ask(100, {"namespace": 1, "key": True, "value": {"a": 1}})
+
+    assert server.ask(101, {"namespace": "1", "key": "true"}).ext == {"value": '{"a":1}'}
+
+
+def test_frames_behind_a_bad_one_are_not_executed() -> None:
+    server = Server()
+    put = request(100, {"namespace": "n", "key": "k", "value": "v"})
+    outcome = server.receive(REQUEST_106 + raw(b"hello           ") + put)
+
+    assert outcome.send == ANSWER_106
+    assert outcome.close is not None
+    assert server.state.kv.get("n", "k") is None
+
+
+def test_a_binary_request_is_answered_in_json() -> None:
+    assert Server().receive(BINARY_106).send == ANSWER_106
+
+
+def test_a_binary_code_is_a_signed_number_of_sixteen_bits() -> None:
+    data = bytearray(BINARY_106)
+    data[8:10] = pack(">H", 40000)
+    (reply,) = replies(Server().receive(bytes(data)).send)
+
+    assert (reply.code, reply.remark) == (3, " request type -25536 not supported")
+
+
+def test_a_server_configured_for_binary_headers_answers_in_them() -> None:
+    server = Server(Config(serialize_type=SerializeType.ROCKETMQ))
+    server.receive(request(100, {"namespace": "n", "key": "k", "value": "v"}))
+    ask = bytes.fromhex(
+        "00000033 0100002f 0065 03 0201 00000002 00000000 00000000 0000001a"
+        " 0009 6e616d657370616365 00000001 6e 0003 6b6579 00000001 6b"
+    )
+    answer = bytes.fromhex(
+        "00000025 01000021 0000 00 0201 00000002 00000001 00000000 0000000c"
+        " 0005 76616c7565 00000001 76"
+    )
+
+    assert server.receive(ask).send == answer
+    plain = bytes.fromhex("01000015 0000 00 0201 fffffffe 00000001 00000000 00000000")
+    outcome = server.receive(request(106, opaque=-2))
+    assert outcome.send == pack(">I", 25 + len(EMPTY)) + plain + EMPTY
+
+
+def test_an_unknown_code_is_code_3_with_a_leading_blank() -> None:
+    server = Server()
+    reply = server.ask(9999)
+
+    assert (reply.code, reply.ext, reply.body) == (3, None, b"")
+    assert reply.remark == " request type 9999 not supported"
+    assert server.ask(-5).remark == " request type -5 not supported"
+
+
+@pytest.mark.parametrize("flag", [1, 3])
+def test_a_response_is_dropped(flag: int) -> None:
+    server = Server()
+    put = request(100, {"namespace": "n", "key": "k", "value": "v"}, flag=flag)
+    outcome = server.receive(put + REQUEST_106)
+
+    assert outcome.send == ANSWER_106
+    assert outcome.occurrences == (ResponseDropped(client="127.0.0.1:50001", opaque=7),)
+    assert server.state.kv.get("n", "k") is None
+
+
+def test_a_oneway_request_is_executed_and_never_answered() -> None:
+    server = Server()
+    item = {"namespace": "n", "key": "k", "value": "v"}
+    outcome = server.receive(
+        request(100, item, flag=2) + request(9999, flag=2) + request(322, flag=2)
+    )
+
+    assert outcome.send == b""
+    assert outcome.persist_kv
+    assert server.state.kv.get("n", "k") == "v"
+
+
+def test_other_bits_of_the_flag_mean_nothing() -> None:
+    (reply,) = replies(Server().receive(request(106, flag=4)).send)
+
+    assert reply.header["flag"] == 1
+
+
+def test_a_body_nobody_asked_for_is_ignored() -> None:
+    assert Server().ask(106, {"x": "y"}, b"body").body == EMPTY
+
+
+def test_a_server_that_shuts_down_sends_away_who_can_go() -> None:
+    server = Server()
+    server.state.sends_away = True
+    item = {"namespace": "n", "key": "k", "value": "v"}
+    for code in (100, 106, 9999):
+        reply = server.ask(code, item, version=479)
+        assert (reply.code, reply.remark, reply.body) == (1500, "please go away", b"")
+
+    assert server.receive(request(100, item, flag=2)).send == b""
+    assert server.state.kv.get("n", "k") is None
+    assert server.ask(106, version=475).body == EMPTY
+
+
+@pytest.mark.parametrize("version", [0, 475, 479, 515])
+def test_a_server_that_shuts_down_gives_nobody_a_route(version: int) -> None:
+    server = Server()
+    server.register("a:1")
+    assert server.ask(105, {"topic": "TA"}, version=version).code == 0
+    server.state.shutting_down = True
+
+    for fields in ({"topic": "TA"}, {"topic": "TX"}, None):
+        reply = server.ask(105, fields, version=version)
+        assert (reply.code, reply.remark, reply.body) == (1, "name server not ready", b"")
+    assert server.ask(106, version=version).code == 0
+    assert server.register("a:2", 1).code == 0
+
+
+def test_clients_that_can_go_are_sent_away_from_routes_too() -> None:
+    server = Server()
+    server.state.shutting_down = server.state.sends_away = True
+
+    assert server.ask(105, {"topic": "TA"}, version=479).code == 1500
+    assert server.ask(105, {"topic": "TA"}, version=475).remark == "name server not ready"
+
+
+def test_requests_that_wait_when_the_shutdown_begins_get_no_route_either() -> None:
+    server = Server()
+    server.register("a:1")
+    topics = request(224, {"cluster": "C"})  # looks at the whole table: what is behind it waits
+    outcome = server.session.receive(topics + request(105, {"topic": "TA"}), server.now)
+    assert server.session.busy
+    server.state.shutting_down = True
+    later = server.session.proceed(server.now)
+
+    assert [each.code for each in (*replies(outcome.send), *replies(later.send))] == [0, 1]
+
+
+def test_a_handler_that_breaks_is_code_1_and_breaks_nothing_else(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def broken(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+        raise ZeroDivisionError("secret")
+
+    monkeypatch.setattr(session, "HANDLERS", {**handlers.HANDLERS, 206: broken})
+    outcome = Server().receive(request(206) + REQUEST_106)
+    broken_reply, good = replies(outcome.send)
+
+    assert (broken_reply.code, broken_reply.remark) == (1, "system error")
+    assert good.code == 0
+    (happened,) = outcome.occurrences
+    assert isinstance(happened, RequestFailed)
+    assert happened.error == "ZeroDivisionError: secret"
+
+
+def test_an_answer_too_large_for_a_frame_is_code_1(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "MAX_FRAME_LENGTH", 100)
+    (reply,) = replies(Server().receive(request(106)).send)
+
+    assert reply.code == 1
+    assert reply.body == b""
+
+
+def test_a_lost_connection_takes_its_brokers_along() -> None:
+    server = Server()
+    server.register()
+    other = server.connect()
+    server.register(SLAVE, 0, name="b2", session=other)
+    happened = server.session.lost(server.now, "idle")
+
+    assert happened[0] == BrokerUnregistered(
+        cluster="C", address=BROKER, broker_name="b1", reason="idle"
+    )
+    assert server.perms("TA") == {"b2": 6}
+    assert server.session.lost(server.now, "closed") == ()
+
+
+def test_the_loss_of_a_former_connection_does_not_touch_a_broker() -> None:
+    server = Server()
+    server.register()
+    server.register(session=server.connect())
+    server.session.lost(server.now, "closed")
+
+    assert server.perms("TA") == {"b1": 6}
+
+
+def test_who_expires_is_removed_and_its_connection_named() -> None:
+    server = Server()
+    server.register(heartbeatTimeoutMillis="10000")
+    happened, connections = server.state.expire(server.now + 10.1)
+
+    assert connections == (1,)
+    assert [each.text for each in happened] == [
+        "The broker channel expired, BrokerAddrInfo [clusterName=C, brokerAddr=10.0.0.1:10911]"
+        " 10000ms",
+        "unregisterBroker, remove from brokerLiveTable OK,"
+        " BrokerAddrInfo [clusterName=C, brokerAddr=10.0.0.1:10911]"
+        " brokerName: b1 reason: expired",
+        "unregisterBroker, remove name from brokerAddrTable OK, b1, removed from 2 topics",
+        "unregisterBroker, remove cluster from clusterAddrTable C",
+    ]
+
+
+def test_brokers_are_told_of_a_smaller_id() -> None:
+    server = Server(Config(notify_min_broker_id_changed=True))
+    server.register("a:2", 2, enableActingMaster="true")
+    outcome = server.receive(
+        request(
+            103,
+            {
+                "brokerAddr": "a:1",
+                "brokerId": "1",
+                "brokerName": "b1",
+                "clusterName": "C",
+                "enableActingMaster": "true",
+                "haServerAddr": "ha1",
+            },
+        )
+    )
+
+    ((address, command),) = outcome.notify
+    assert address == "a:2"
+    assert (command.code, command.flag, command.body) == (905, 2, None)
+    assert list((command.ext_fields or {}).items()) == [
+        ("haBrokerAddr", "ha1"),
+        ("minBrokerAddr", "a:1"),
+        ("minBrokerId", "1"),
+    ]
+
+
+def test_brokers_are_told_who_left() -> None:
+    server = Server(Config(notify_min_broker_id_changed=True))
+    first = server.connect()
+    server.register("a:0", 0, enableActingMaster="true", session=first)
+    server.register("a:1", 1, enableActingMaster="true")
+    server.register("a:2", 2, enableActingMaster="true")
+    notify = server.state.notifications(first.lost(server.now, "closed"))
+
+    assert [address for address, _ in notify] == ["a:1", "a:2"]
+    assert notify[0][1] is notify[1][1]
+    assert list((notify[0][1].ext_fields or {}).items()) == [
+        ("offlineBrokerAddr", "a:0"),
+        ("minBrokerAddr", "a:1"),
+        ("minBrokerId", "1"),
+    ]
+
+
+def test_what_happened_is_one_line_whatever_was_sent() -> None:
+    server = Server()
+    evil = "b\n1\x1b[31m\u2028" + "x" * 600
+    topics = {"T\r\n1": topic("T\r\n1"), "T2": topic("T2")}
+    outcome = server.receive(
+        request(104, {"brokerName": evil, "brokerAddr": "a", "clusterName": "c"})
+    )
+    (ignored,) = outcome.occurrences
+
+    assert "b\\x0a1\\x1b[31m\\u2028xxx" in ignored.text
+    assert "(609 characters)" in ignored.text
+    server.register(topics=topics)
+    assert "\r" not in "".join(each.text for each in server.session.lost(0.0, "closed"))
+    deleted = server.receive(request(216, {"topic": "T2"})).occurrences
+    assert deleted == ()
+    server.register(topics=topics)
+    (gone,) = server.receive(request(216, {"topic": "T2"})).occurrences
+    assert gone.text == "deleteTopic, remove the topic T2, cluster: null"
+
+
+# ---- requests that take several steps
+
+NAMES = tuple(f"Topic-{number:04}" for number in range(700))
+
+
+def large(address: str = BROKER, opaque: int = 7, *, name: str = "b1", counter: int = 1) -> bytes:
+    fields = {"brokerAddr": address, "brokerId": "0", "brokerName": name, "clusterName": "C"}
+    body = registration_body(NAMES, data_version=version(counter))
+    return request(103, fields, body, opaque=opaque)
+
+
+def small(opaque: int = 8) -> bytes:
+    fields = {"brokerAddr": "s:1", "brokerId": "0", "brokerName": "small", "clusterName": "C"}
+    return request(103, fields, registration_body(("TA", "TB")), opaque=opaque)
+
+
+def test_a_large_registration_is_done_in_steps_and_answered_in_order() -> None:
+    server = Server()
+    one = server.session
+    outcome = one.receive(REQUEST_106 + large() + REQUEST_106, server.now)
+
+    assert outcome.send == ANSWER_106
+    assert outcome.commands == 1
+    assert one.busy
+    assert one.stepping
+    steps = 0
+    while (outcome := one.proceed(server.now)) is NOTHING:
+        steps += 1
+    assert steps > 3
+    assert [each.code for each in replies(outcome.send)] == [0, 0]
+    assert outcome.commands == 2
+    assert not one.busy
+    assert server.perms(NAMES[-1]) == {"b1": 6}
+
+
+def test_one_registration_at_a_time_goes_through_its_steps() -> None:
+    server = Server()
+    one, two, three = server.session, server.connect(), server.connect()
+    one.receive(large(), server.now)
+    one.proceed(server.now)
+    two.receive(large("b:2", name="b2"), server.now)
+    three.receive(small(), server.now)
+
+    assert (two.stepping, three.stepping) == (True, True)
+    assert two.proceed(server.now) is NOTHING
+    assert three.proceed(server.now) is NOTHING
+    while one.busy:
+        one.proceed(server.now)
+    assert three.proceed(server.now).commands == 1
+    while two.busy:
+        two.proceed(server.now)
+    assert server.perms(NAMES[0]) == {"b1": 6, "b2": 6}
+
+
+def test_a_connection_that_is_lost_in_the_midst_of_a_registration_leaves_nothing() -> None:
+    server = Server()
+    other = server.connect()
+    server.session.receive(large(), server.now)
+    while not server.state.table.topics.entries:
+        server.session.proceed(server.now)
+    assert len(server.state.table.topics.entries) < len(NAMES)
+    server.session.lost(server.now, "closed")
+
+    assert len(server.state.table.topics.entries) == 0
+    assert not server.session.busy
+    assert not server.state.stepping
+    assert replies(server.receive(large(), other).send)[0].code == 0
+
+
+def test_a_registration_that_is_given_up_before_its_first_step_is_none() -> None:
+    server = Server()
+    server.session.receive(large(), server.now)
+    server.session.abandon()
+
+    assert not server.session.busy
+    assert server.cluster_info()["brokerAddrTable"] == {}
+
+
+def test_a_large_registration_that_cannot_be_read_is_code_1() -> None:
+    server = Server()
+    data = large().replace(b'"perm":6', b'"perm":x', 1)
+    outcome = server.receive(data + REQUEST_106)
+
+    assert [each.code for each in replies(outcome.send)] == [1, 0]
+    assert not server.state.stepping
+
+
+def test_a_oneway_registration_is_done_and_not_answered() -> None:
+    server = Server()
+    fields = {"brokerAddr": "a", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
+    outcome = server.receive(request(103, fields, registration_body(NAMES), flag=2))
+
+    assert (outcome.send, outcome.commands) == (b"", 1)
+    assert server.perms(NAMES[0]) == {"b1": 6}
+
+
+def test_commands_are_counted_answered_or_not() -> None:
+    server = Server()
+    data = REQUEST_106 + request(106, flag=1) + request(106, flag=2) + REQUEST_106[:9]
+
+    assert server.receive(data).commands == 3
+    assert server.receive(REQUEST_106[9:]).commands == 1
+
+
+@pytest.mark.parametrize(
+    "data", [b"GET / HTTP/1.1\r\n\r\n", b"\0\0\0\x18\0\0\0\x14" + b'{"code":105,"flag":]']
+)
+def test_an_error_that_ends_a_connection_does_not_hold_on_to_what_it_was(data: bytes) -> None:
+    error: BaseException | None = Server().receive(data).close
+
+    assert error is not None
+    while error is not None:
+        assert error.__traceback__ is None
+        error = error.__cause__ or error.__context__

@@ -1,0 +1,375 @@
+"""The two ways of reading a registration say the same, or refuse the same."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketwire.errors import DecodeError
+from rocketwire.messages.registration import (
+    DataVersion,
+    RegisterBrokerBody,
+    TopicConfig,
+    TopicConfigAndMappingSerializeWrapper,
+    encode_register_broker_body,
+)
+from rocketwire.wire.json.fastjson import DEFAULT_LIMITS
+from rocketwire_namesrv.registration import json_reader, reader
+from rocketwire_namesrv.registration.reader import (
+    MANY_BYTES,
+    RegisteredTopics,
+    read_registered_topics,
+)
+from rocketwire_namesrv.routes.steps import drained
+from tests.support.fakes.sansio_server import registration_body, topic, version
+
+PADDING = b" " * MANY_BYTES
+
+
+def understood(
+    body: bytes, *, version: int = 513, former: object = None, wall_ms: int = 5
+) -> RegisteredTopics:
+    return drained(
+        read_registered_topics(
+            body, compressed=False, version=version, wall_ms=wall_ms, former=former
+        )
+    )
+
+
+def read(body: bytes) -> RegisteredTopics | str:
+    try:
+        return understood(body)
+    except DecodeError:
+        return "refused"
+
+
+def same_both_ways(body: bytes) -> RegisteredTopics | str:
+    """Blanks behind the body change its length, and nothing it says."""
+    plain, light = read(body), read(body + PADDING)
+    if isinstance(plain, RegisteredTopics) and isinstance(light, RegisteredTopics):
+        assert list(plain.topics) == list(light.topics)
+        assert set(plain.keys) == set(light.keys)
+        assert plain.data_version == light.data_version
+        assert plain.mappings == light.mappings
+        assert plain.filter_servers == light.filter_servers
+        assert all(type(number) is int for _, settings in light.topics for number in settings)
+    else:
+        assert plain == light
+    return light
+
+
+def test_an_ordinary_registration_is_read_the_same_both_ways() -> None:
+    mappings = {"TA": {"bname": "b1", "currIdMap": {"0": 0}, "epoch": 1, "totalQueues": 1}}
+    body = registration_body(("TA", "TB"), filter_servers=["f:1"], mappings=mappings)
+    result = same_both_ways(body)
+
+    assert isinstance(result, RegisteredTopics)
+    assert [name for name, _ in result.topics] == ["TA", "TB"]
+    assert [list(each) for _, each in result.topics] == [[8, 8, 6, 0]] * 2
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"null",
+        b"[]",
+        b"xx",
+        b"{}",
+        b'{"topicConfigSerializeWrapper":null}',
+        b'{"topicConfigSerializeWrapper":[]}',
+        b'{"topicConfigSerializeWrapper":{}}',
+        b'{"topicConfigSerializeWrapper":{"topicConfigTable":null}}',
+        b'{"topicConfigSerializeWrapper":{"topicConfigTable":[]}}',
+        b'{"topicConfigSerializeWrapper":{"dataVersion":{},"topicConfigTable":{ }}}',
+        b'{"topicConfigSerializeWrapper":{"topicConfigTable":{"T":null}}}',
+        b'{"topicConfigSerializeWrapper":{"topicConfigTable":{"T":5}}}',
+        b'{"topicConfigSerializeWrapper":{"topicConfigTable":{"T":{}}}}',
+        b'{"topicConfigSerializeWrapper":{"topicConfigTable":{"T":{"topicName":""}}}}',
+        b'{"topicConfigSerializeWrapper":{"dataVersion":5,"topicConfigTable":{}}}',
+        b'{"filterServerList":[null],"topicConfigSerializeWrapper":{"topicConfigTable":{}}}',
+    ],
+)
+def test_what_is_odd_is_odd_both_ways(body: bytes) -> None:
+    same_both_ways(body)
+
+
+def test_references_are_followed_both_ways() -> None:
+    table = {"TA": topic("TA"), "TB": {**topic("TB"), "attributes": {"$ref": "$..TA"}}}
+    result = same_both_ways(registration_body(table))
+
+    assert isinstance(result, RegisteredTopics)
+    assert [name for name, _ in result.topics] == ["TA", "TB"]
+
+
+VALUES: st.SearchStrategy[Any] = st.one_of(
+    st.sampled_from([8, 8.0, True, False, 0, 1, -1, "8", "x", "", None, 8.5, 1 << 31, [], {}]),
+    st.sampled_from(["SINGLE_TAG", "MULTI_TAG", "OTHER_TAG"]),
+    st.sampled_from([{"a": "b"}, {"a": 1}, {"a": None}, {"a": {"b": [1]}}]),
+)
+MEMBERS = st.sampled_from(sorted(topic("T")))
+
+
+@given(st.lists(st.dictionaries(MEMBERS, VALUES, max_size=3), min_size=1, max_size=4))
+def test_any_topic_is_read_the_same_both_ways(changes: list[dict[str, Any]]) -> None:
+    table = {f"T{index}": {**topic(f"T{index}"), **each} for index, each in enumerate(changes)}
+
+    same_both_ways(registration_body(table))
+
+
+@given(st.lists(MEMBERS, max_size=8, unique=True))
+def test_any_member_may_be_missing(missing: list[str]) -> None:
+    odd = {key: value for key, value in topic("TB").items() if key not in missing}
+
+    same_both_ways(registration_body({"TA": topic("TA"), "TB": odd}))
+
+
+def test_before_version_37_there_is_one_way_only() -> None:
+    body = json.dumps({"dataVersion": version(9), "topicConfigTable": {"T": topic("T")}}).encode()
+    result = understood(body + PADDING, version=36)
+
+    assert [name for name, _ in result.topics] == ["T"]
+    assert result.filter_servers is None
+
+
+# ---- in pieces
+
+
+def body_of(
+    topics: dict[str, int], *, counter: int = 1, mappings: dict[str, Any] | None = None
+) -> bytes:
+    """A body as Java writes it: members in alphabetical order, no blanks."""
+    table = {name: topic(name, queues=queues) for name, queues in topics.items()}
+    return json.dumps(
+        {
+            "filterServerList": ["f:1"],
+            "topicConfigSerializeWrapper": {
+                "dataVersion": version(counter),
+                "mappingDataVersion": version(0),
+                "topicConfigTable": table,
+                "topicQueueMappingDetailMap": {},
+                "topicQueueMappingInfoMap": mappings or {},
+            },
+        },
+        separators=(",", ":"),
+    ).encode()
+
+
+def named(count: int) -> dict[str, int]:
+    return {f"Topic-{number:05}": 8 for number in range(count)}
+
+
+MANY = named(600)
+
+
+def settings(result: RegisteredTopics) -> dict[str, int]:
+    return {name: each.read_queue_nums for name, each in result.topics}
+
+
+def packed(topics: dict[str, int], *, counter: int = 1, timestamp: int | None = 7) -> bytes:
+    configs = {
+        name: TopicConfig(topic_name=name, read_queue_nums=queues, write_queue_nums=queues)
+        for name, queues in topics.items()
+    }
+    wrapper = TopicConfigAndMappingSerializeWrapper(
+        data_version=DataVersion(counter=counter, timestamp=timestamp), topic_config_table=configs
+    )
+    body = RegisterBrokerBody(topic_config_serialize_wrapper=wrapper)
+    return encode_register_broker_body(body, compressed=True)
+
+
+def test_a_large_body_is_read_in_pieces_and_says_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    light = understood(body_of(MANY))
+    monkeypatch.setattr(json_reader, "_TABLE_OPENS", b"nowhere")
+    whole = understood(body_of(MANY))
+
+    assert light.image is not None
+    assert whole.image is None
+    assert list(whole.topics) == list(light.topics)
+    assert set(whole.keys) == set(light.keys)
+    assert (whole.data_version, whole.filter_servers) == (light.data_version, light.filter_servers)
+    assert not light.only_changes
+
+
+def test_of_an_unchanged_body_no_topic_is_read() -> None:
+    first = understood(body_of(MANY))
+    again = understood(body_of(MANY, counter=2), former=first.image)
+
+    assert again.only_changes
+    assert list(again.topics) == []
+    assert again.data_version.counter == 2
+    assert isinstance(first.image, json_reader.JsonImage)
+    assert isinstance(again.image, json_reader.JsonImage)
+    assert again.image.pieces == first.image.pieces
+    assert again.count == first.count == len(MANY)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"Topic-00000": 4},
+        {"Topic-00300": 4},
+        {"Topic-00599": 4},
+        {"Topic-00299": 16, "Topic-00301": 16},
+        {"Topic-00600": 8},
+        {"Aopic": 1},
+    ],
+)
+def test_of_a_changed_body_what_changed_is_read_and_little_else(change: dict[str, int]) -> None:
+    first = understood(body_of(MANY))
+    second = understood(body_of(MANY | change, counter=2), former=first.image)
+
+    assert second.only_changes
+    assert settings(second).items() >= change.items()
+    assert len(second.topics) < len(MANY) * 2 // 3
+    again = understood(body_of(MANY | change, counter=3), former=second.image)
+    assert list(again.topics) == []
+    assert settings(understood(body_of(MANY | change))) == MANY | change
+
+
+def test_topics_may_have_gone_since() -> None:
+    fewer = named(300)
+    first = understood(body_of(MANY))
+    second = understood(body_of(fewer), former=first.image)
+
+    assert settings(second).items() <= fewer.items()
+    assert list(understood(body_of(fewer), former=second.image).topics) == []
+    assert settings(understood(body_of({"T": 1} | named(120)))) == {"T": 1} | named(120)
+
+
+def test_what_follows_the_topics_may_change() -> None:
+    mappings = {"TA": {"bname": "b1", "currIdMap": {"0": 0}, "epoch": 1, "totalQueues": 1}}
+    first = understood(body_of(MANY))
+    second = understood(body_of(MANY, mappings=mappings), former=first.image)
+    third = understood(body_of(MANY | {"Topic-00300": 4}), former=second.image)
+
+    assert list(second.mappings) == ["TA"]
+    assert settings(third)["Topic-00300"] == 4
+    assert third.mappings == {}
+
+
+BODY = body_of(MANY)
+TABLE_ENDS = BODY.index(b"}}", 300) + 1
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        BODY[:TABLE_ENDS] + b"," + BODY[TABLE_ENDS:],
+        BODY[:TABLE_ENDS] + b", " + BODY[TABLE_ENDS:],
+        BODY[:-1],
+        BODY[:TABLE_ENDS],
+        BODY.replace(b'"perm":6', b'"perm":', 1),
+        BODY.replace(b'"perm":6', b'"perm":7000000000', 1),
+        BODY.replace(b'"perm":6', b'"perm":8.5', 1),
+        BODY.replace(b'"perm":6', b'"perm":[]', 1),
+        BODY.replace(b'"perm":6', b'"perm":"6"', 1),
+        BODY.replace(b'"attributes":{}', b'"attributes":{"$ref":"$"}', 1),
+        BODY.replace(b'"attributes":{}', b'"attributes":{"a":"\\n"}', 1),
+        BODY.replace(b'"attributes":{}', b'"attributes":{"a":{"b":{}}}', 1),
+        BODY.replace(b'"topicConfigTable":', b'"topicConfigTable":{},"topicConfigTable":'),
+        BODY.replace(b'"filterServerList"', b'"topicConfigTable"'),
+        BODY.replace(b'"mappingDataVersion"', b'"\\u0061"'),
+        BODY.replace(b'"topicConfigSerializeWrapper"', b'"x"'),
+        BODY.replace(b'"Topic-00001"', b'"Topic-00000"'),
+        BODY.replace(b'"Topic-00001"', b'"Topic-\xff0001"'),
+        BODY.replace(b'"topicName"', b'"nameOfTopic"'),
+        BODY.replace(b'"Topic-00500":', b'"Topic-00000":'),
+        body_of({}) + PADDING,
+    ],
+)
+def test_a_body_that_is_no_ordinary_one_is_read_as_a_whole(
+    body: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    former = understood(BODY).image
+    light = read(body)
+    building: list[RegisteredTopics] = []
+    try:
+        building = [understood(body, former=former)]
+    except DecodeError:
+        assert light == "refused"
+    monkeypatch.setattr(json_reader, "_TABLE_OPENS", b"nowhere")
+    whole = read(body)
+
+    assert isinstance(whole, RegisteredTopics) == isinstance(light, RegisteredTopics)
+    if isinstance(whole, RegisteredTopics) and isinstance(light, RegisteredTopics):
+        assert list(whole.topics) == list(light.topics)
+        assert set(whole.keys) == set(light.keys)
+        for one in building:
+            assert set(one.topics) <= set(whole.topics)
+
+
+def test_the_limits_of_json_are_those_of_the_whole_body(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = BODY.count(b",") + BODY.count(b"{") + BODY.count(b"[") + 1
+    limits = DEFAULT_LIMITS
+    for changed, in_pieces in (
+        (replace(limits, max_count=count), True),
+        (replace(limits, max_count=count - 1), False),
+        (replace(limits, max_size=len(BODY)), True),
+        (replace(limits, max_size=len(BODY) - 1), False),
+    ):
+        monkeypatch.setattr(json_reader, "DEFAULT_LIMITS", changed)
+        assert (understood(BODY).image is not None) == in_pieces
+
+
+@given(
+    st.lists(st.integers(0, 599), max_size=4),
+    st.lists(st.integers(0, 599), max_size=4),
+    st.integers(0, 3),
+)
+def test_changes_are_all_that_has_to_be_applied(
+    changed: list[int], gone: list[int], added: int
+) -> None:
+    after = {
+        name: queues for number, (name, queues) in enumerate(MANY.items()) if number not in gone
+    }
+    after |= {f"Topic-{number:05}": 4 for number in changed}
+    after |= {f"New-{number}": 2 for number in range(added)}
+    image = understood(BODY).image
+    second = understood(body_of(after), former=image)
+
+    assert (MANY | settings(second)).items() >= after.items()
+    assert settings(second).items() <= after.items()
+
+
+TEXTS = st.text(max_size=6) | st.sampled_from(
+    ["", "\n", "a\nb", "\0", "\0\0\0", "\0\0\0\1", "x" * 300, "\u00e9", "\ud800", "-", "\x0a\0\0\0"]
+)
+TABLES = st.dictionaries(TEXTS.map(lambda name: name.replace(" ", "")), st.integers(1, 3))
+
+
+@given(TABLES, st.booleans(), st.integers(1, 400))
+def test_any_names_in_json_are_read_the_same_in_pieces(
+    topics: dict[str, int], escaped: bool, size: int
+) -> None:
+    body = body_of(topics)
+    if not escaped:
+        text = json.loads(body)
+        body = json.dumps(text, separators=(",", ":"), ensure_ascii=False).encode(
+            "utf-8", "replace"
+        )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "MANY_BYTES", 1 << 20)
+        typed = understood(body)
+        patch.setattr(reader, "MANY_BYTES", 1)
+        patch.setattr(json_reader, "PIECE_BYTES", size)
+        light = understood(body)
+
+    assert list(light.topics) == list(typed.topics)
+    assert set(light.keys) == set(typed.keys)
+    assert light.count == typed.count
+
+
+@pytest.mark.parametrize("more", [{"attributes": {"x": "T"}}, {"unknown": "T"}])
+def test_a_name_that_occurs_elsewhere_is_not_taken_for_the_name(more: dict[str, Any]) -> None:
+    document = json.loads(body_of({"T": 8}))
+    table = document["topicConfigSerializeWrapper"]["topicConfigTable"]
+    table["T"] |= {**more, "topicName": "U"}
+    result = same_both_ways(json.dumps(document, separators=(",", ":")).encode())
+
+    assert isinstance(result, RegisteredTopics)
+    assert (list(result.keys), [name for name, _ in result.topics]) == (["T"], ["U"])

@@ -1,0 +1,96 @@
+"""No step of a large registration does much: readers are served between any two of them.
+
+What a step does is counted, not timed: calls, which is what work on each topic costs, and bytes that are summed, digested,
+compared or inflated.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire.wire.checksum import crc32_of
+from rocketwire_namesrv.registration import chunks, json_reader, json_topics, packed_reader
+from tests.support.fakes.sansio_server import Server, replies, request
+from tests.unit.namesrv.registration.test_reader import body_of, packed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+TOPICS = tuple(
+    f"Topic-{number * 7919 % 10007:05}-of-a-length-that-real-ones-have" for number in range(10_000)
+)
+FEW = 4000
+"""Topics of a broker whose new topics are put in Java's order."""
+MOST_CALLS = 2000
+"""Calls in one step; 10,000 topics are several times that wherever each of them is looked at."""
+MOST_BYTES = 600_000
+"""Bytes in one step, of some 2 MB; each is looked at twice, for the checksum and the digest."""
+
+
+class Step:
+    """What one step did.
+
+    Attributes:
+        calls: of functions, Python's own among them.
+        size: bytes that went through digests and checksums.
+    """
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self.size = 0
+
+    def count(self, _frame: object, event: str, _argument: object) -> None:
+        self.calls += event in {"call", "c_call"}
+
+
+@pytest.fixture
+def steps(monkeypatch: pytest.MonkeyPatch) -> list[Step]:
+    """All steps so far, the one under way last."""
+    done = [Step()]
+
+    def weighed(real: Callable[..., Any]) -> Callable[..., Any]:
+        def call(data: bytes, *more: Any) -> Any:
+            done[-1].size += len(data)
+            return real(data, *more)
+
+        return call
+
+    for module in (chunks, json_reader, json_topics, packed_reader):
+        monkeypatch.setattr(module, "digest_of", weighed(chunks.digest_of))
+    monkeypatch.setattr(chunks, "crc32_of", weighed(crc32_of))
+    return done
+
+
+def register(server: Server, body: bytes, steps: list[Step]) -> None:
+    """Register, and count what each step does."""
+    fields = {"brokerAddr": "b1:1", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
+    outcome = server.session.receive(request(103, fields, body), server.now)
+    while server.session.stepping:
+        steps.append(Step())
+        sys.setprofile(steps[-1].count)
+        try:
+            outcome = server.session.proceed(server.now)
+        finally:
+            sys.setprofile(None)
+    assert [reply.code for reply in replies(outcome.send)] == [0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("make", [body_of, packed])
+@pytest.mark.parametrize("count", [FEW, len(TOPICS)])
+def test_no_step_of_a_registration_does_much(
+    make: Callable[..., bytes], count: int, steps: list[Step]
+) -> None:
+    topics = dict.fromkeys(TOPICS[:count], 8)
+    one = topics | {TOPICS[count // 3]: 4}
+    server = Server()
+    for counter, table in enumerate((topics, topics, one, dict.fromkeys(topics, 16), one), 1):
+        register(server, make(table, counter=counter), steps)
+
+    assert len(server.state.table.topics.entries) == count
+    assert len(steps) > count // 100
+    assert max(step.calls for step in steps) < MOST_CALLS
+    assert max(step.size for step in steps) < MOST_BYTES

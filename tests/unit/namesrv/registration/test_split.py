@@ -1,0 +1,358 @@
+"""Registrations in parts: brokers with enableSplitRegistration, here with three topics to a part."""
+
+from __future__ import annotations
+
+import zlib
+from typing import Any
+
+import pytest
+
+from rocketwire.messages.registration import (
+    decode_register_broker_body,
+    encode_register_broker_body,
+)
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.registration import split
+from tests.support.fakes.sansio_server import (
+    BROKER,
+    SLAVE,
+    Server,
+    registration_body,
+    topic,
+    version,
+)
+
+FIRST = ("T1", "T2", "T3")
+SECOND = ("T4", "T5", "T6")
+LAST = ("T7",)
+HEADER = {
+    "brokerAddr": BROKER,
+    "brokerId": "0",
+    "brokerName": "b1",
+    "clusterName": "C",
+    "haServerAddr": "",
+}
+
+
+def split_server(**settings: Any) -> Server:
+    return Server(Config(split_registration_size=3, **settings))
+
+
+@pytest.fixture
+def server() -> Server:
+    return split_server()
+
+
+def known_topics(server: Server) -> list[str]:
+    return sorted(server.state.table.topics.entries)
+
+
+def test_a_broker_is_seen_with_all_its_topics_or_not_at_all(server: Server) -> None:
+    seen: list[object] = []
+    for part in (FIRST, SECOND, LAST):
+        reply = server.register(topics=part)
+        assert (reply.code, reply.remark, reply.ext, reply.body) == (0, None, {}, b"")
+        seen.append((known_topics(server), list(server.cluster_info()["brokerAddrTable"])))
+
+    assert seen == [([], []), ([], []), ([*FIRST, *SECOND, *LAST], ["b1"])]
+
+
+def test_the_last_part_may_be_empty(server: Server) -> None:
+    server.register(topics=FIRST)
+    server.register(topics=())
+
+    assert known_topics(server) == [*FIRST]
+
+
+def test_other_numbers_of_topics_are_whole_registrations(server: Server) -> None:
+    server.register(topics=("T1", "T2"))
+    server.register(SLAVE, topics=("T1", "T2", "T3", "T4"), name="b2")
+
+    assert len(server.state.parts) == 0
+    assert known_topics(server) == ["T1", "T2", "T3", "T4"]
+
+
+def test_with_a_size_of_zero_each_part_is_seen_as_it_comes() -> None:
+    server = Server(Config(split_registration_size=0))
+
+    server.register(topics=FIRST)
+
+    assert known_topics(server) == [*FIRST]
+
+
+def test_a_4x_broker_does_not_split(server: Server) -> None:
+    server.register(topics=FIRST, version=401)
+
+    assert known_topics(server) == [*FIRST]
+
+
+def test_a_change_in_a_later_part_counts_though_all_parts_have_one_version(server: Server) -> None:
+    """Java compares the second part's version with the first one's, and skips what it knows."""
+    for part in (FIRST, SECOND, LAST):
+        server.register(topics=part)
+    changed = {"T4": topic("T4", queues=2), "T5": topic("T5"), "T6": topic("T6")}
+
+    for each in ({name: topic(name) for name in FIRST}, changed, {"T7": topic("T7", queues=3)}):
+        server.register(topics=each, data_version=version(1))
+
+    queues = {
+        name: server.route(name)["queueDatas"][0]["readQueueNums"] for name in ("T3", "T4", "T7")
+    }
+    assert queues == {"T3": 8, "T4": 2, "T7": 3}
+
+
+def test_an_unchanged_registration_brings_deleted_topics_back(server: Server) -> None:
+    for part in (FIRST, LAST):
+        server.register(topics=part)
+    server.ask(216, {"topic": "T2"})
+
+    for part in (FIRST, LAST):
+        server.register(topics=part)
+
+    assert known_topics(server) == [*FIRST, *LAST]
+
+
+def test_topics_of_other_parts_are_not_absent() -> None:
+    """deleteTopicWithBrokerRegistration: Java takes those of one part for all that there are."""
+    server = split_server(delete_topic_with_broker_registration=True)
+    for part in (FIRST, SECOND, LAST):
+        server.register(topics=part)
+
+    for part in (("T1", "T2", "T4"), ("T5",)):
+        server.register(topics=part)
+
+    assert known_topics(server) == ["T1", "T2", "T4", "T5"]
+
+
+def test_static_mappings_of_the_last_part_are_taken(server: Server) -> None:
+    server.register(topics=FIRST)
+    info = {"bname": "b1", "topic": "T1", "totalQueues": 8, "epoch": 5, "currIdMap": {"0": 1}}
+    server.register(topics=LAST, mappings={"T1": info})
+
+    assert list(server.route("T1")["topicQueueMappingByBroker"]) == ["b1"]
+
+
+def test_a_slave_is_told_its_master_with_every_part(server: Server) -> None:
+    server.register(topics=("M1", "M2"))
+    slave = server.connect()
+    answers = [server.register(SLAVE, 1, part, session=slave).ext for part in (FIRST, LAST)]
+
+    assert answers == [{"haServerAddr": f"ha-{BROKER}", "masterAddr": BROKER}] * 2
+
+
+def test_parts_are_signs_of_life(server: Server) -> None:
+    for part in (FIRST, LAST):
+        server.register(topics=part)
+    server.now += 100
+    server.register(topics=FIRST)
+    server.now += 100
+
+    assert server.state.expire(server.now) == ((), ())
+
+
+def test_parts_of_two_brokers_over_one_connection_are_told_apart(server: Server) -> None:
+    for address, name in ((BROKER, "b1"), (SLAVE, "b2")):
+        server.register(address, topics=FIRST, name=name)
+    server.register(topics=LAST)
+
+    assert list(server.cluster_info()["brokerAddrTable"]) == ["b1"]
+
+
+def test_a_lost_connection_takes_its_parts_along(server: Server) -> None:
+    other = server.connect()
+    server.register(topics=FIRST, session=other)
+    server.register(SLAVE, topics=SECOND, name="b2")
+    other.lost(server.now, "closed")
+
+    server.register(topics=LAST)
+
+    assert len(server.state.parts) == 1
+    assert server.ask(105, {"topic": "T1"}).code == 17
+    assert known_topics(server) == []  # one topic of a broker that is not registered is refused
+
+
+def test_a_broker_that_unregisters_takes_its_parts_along(server: Server) -> None:
+    fields = {"brokerName": "b1", "brokerAddr": BROKER, "clusterName": "C", "brokerId": "0"}
+    server.register(topics=FIRST)
+
+    server.ask(104, fields)
+    server.now += split.FIRST_PART_SECONDS
+
+    assert server.state.complete_parts(server.now) == ()
+    assert known_topics(server) == []
+
+
+# ---------------------------------------- parts that were sent before the server could hear them
+
+JAVAS = ("b1", "C", *split.OWN_TOPICS)
+
+
+def register_as_java(server: Server, topics: tuple[str, ...], **how: Any) -> int:
+    """A registration with the checksum that Java's brokers give."""
+    checksum = zlib.crc32(registration_body(topics)) & 0x7FFFFFFF
+    return server.register(topics=topics, bodyCrc32=str(checksum), **how).code
+
+
+def test_a_java_broker_is_not_seen_before_the_topics_that_every_java_broker_has() -> None:
+    server = split_server()
+    received = (("T1", JAVAS[3]), JAVAS[:3], ("T2", "T3"))
+    codes = [register_as_java(server, topics) for topics in received]
+    before = known_topics(server)
+    register_as_java(server, JAVAS[4:])
+
+    assert codes == [0, 0, 0]
+    assert before == []
+    assert known_topics(server) == sorted({"T1", "T2", "T3", *JAVAS})
+
+
+def test_a_java_broker_with_all_of_them_is_seen_at_once(server: Server) -> None:
+    register_as_java(server, (*JAVAS, "T1"))
+
+    assert known_topics(server) == sorted((*JAVAS, "T1"))
+
+
+def test_a_registered_java_broker_may_register_some_topics(server: Server) -> None:
+    register_as_java(server, (*JAVAS, "T1"))
+    register_as_java(server, ("T2", "T3"))
+
+    assert {"T2", "T3"} < set(known_topics(server))
+
+
+def test_one_topic_of_an_unknown_java_broker_is_refused_as_in_java(server: Server) -> None:
+    assert register_as_java(server, ("T1",)) == 1
+
+
+def test_who_has_none_of_them_is_seen_at_once(server: Server) -> None:
+    register_as_java(server, ("T1", "T2"))
+
+    assert known_topics(server) == ["T1", "T2"]
+
+
+def test_missing_parts_are_not_waited_for_in_vain(server: Server) -> None:
+    register_as_java(server, ("T1", JAVAS[-1]))
+    server.now += split.MISSING_PART_SECONDS - 0.1
+    assert server.state.complete_parts(server.now) == ()
+
+    server.now += 0.1
+    server.state.complete_parts(server.now)
+
+    assert known_topics(server) == sorted(("T1", JAVAS[-1]))
+
+
+# ---------------------------------------- parts that do not come
+
+
+def test_who_has_as_many_topics_as_a_part_is_seen_a_little_later(server: Server) -> None:
+    server.register(topics=FIRST)
+    server.now += split.FIRST_PART_SECONDS - 0.1
+    assert server.state.complete_parts(server.now) == ()
+
+    server.now += 0.1
+    happened = [each.text for each in server.state.complete_parts(server.now)]
+
+    assert known_topics(server) == [*FIRST]
+    assert happened[-1] == (
+        "registration of 3 topics taken as it is, no other part came, BrokerAddrInfo [clusterName=C,"
+        f" brokerAddr={BROKER}] brokerName: b1"
+    )
+
+
+def test_who_has_as_many_topics_as_a_part_waits_once_per_connection(server: Server) -> None:
+    server.register(topics=FIRST)
+    server.now += split.FIRST_PART_SECONDS
+    server.state.complete_parts(server.now)
+
+    server.register(topics=SECOND, data_version=version(1))
+    again = server.connect()
+    server.register(topics=FIRST, data_version=version(2), session=again)
+
+    assert known_topics(server) == [*FIRST, *SECOND]
+    assert len(server.state.parts) == 1
+
+
+def test_a_later_part_is_waited_for_longer(server: Server) -> None:
+    server.register(topics=FIRST)
+    server.register(topics=SECOND)
+    server.now += split.NEXT_PART_SECONDS - 0.1
+    assert server.state.complete_parts(server.now) == ()
+
+    server.now += 0.1
+    server.state.complete_parts(server.now)
+
+    assert known_topics(server) == [*FIRST, *SECOND]
+
+
+def test_nothing_is_completed_while_a_registration_is_on_its_way(server: Server) -> None:
+    server.register(topics=FIRST)
+    server.now += split.FIRST_PART_SECONDS
+    server.state.stepping = True
+    assert server.state.complete_parts(server.now) == ()
+
+    server.state.stepping = False
+    server.state.complete_parts(server.now)
+
+    assert known_topics(server) == [*FIRST]
+
+
+def test_there_is_an_end_to_the_parts_of_one_broker(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(split, "MOST_PARTS", 2)
+
+    server.register(topics=FIRST)
+    server.register(topics=SECOND)
+
+    assert known_topics(server) == [*FIRST, *SECOND]
+
+
+def test_who_says_the_same_again_has_said_all(server: Server) -> None:
+    register_as_java(server, ("T1", JAVAS[-1]))
+    assert known_topics(server) == []
+
+    server.now += 1
+    register_as_java(server, ("T1", JAVAS[-1]))
+
+    assert known_topics(server) == sorted(("T1", JAVAS[-1]))
+    assert len(server.state.parts) == 0
+
+
+def test_a_first_part_that_comes_again_and_again_is_kept_once_and_not_for_ever(
+    server: Server,
+) -> None:
+    for _ in range(4):
+        server.register(topics=FIRST)
+        server.now += 1
+        assert server.state.parts.topics == 3
+        assert known_topics(server) == []
+
+    server.state.complete_parts(server.now)
+
+    assert known_topics(server) == [*FIRST]
+
+
+def test_the_parts_of_an_attempt_that_was_broken_off_are_replaced_by_those_of_the_next_one(
+    server: Server,
+) -> None:
+    for part in (FIRST, SECOND, FIRST, SECOND, LAST):
+        assert known_topics(server) == []
+        server.register(topics=part)
+
+    assert known_topics(server) == [*FIRST, *SECOND, *LAST]
+    assert len(server.state.parts) == 0
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_parts_of_the_usual_size_are_read_in_the_fast_ways(packed: bool) -> None:
+    server = Server(Config())
+    names = [f"Topic{number:05}" for number in range(2000)]
+    for start in (0, 800, 1600):
+        body = registration_body(tuple(names[start : start + 800]))
+        if packed:
+            typed = decode_register_broker_body(body, compressed=False, version=513)
+            assert typed is not None
+            body = encode_register_broker_body(typed, compressed=True, version=513)
+        before = known_topics(server)
+        server.ask(103, {**HEADER, "compressed": str(packed).lower()}, body)
+
+    assert before == []
+    assert known_topics(server) == names

@@ -1,0 +1,239 @@
+"""What is not read or registered again because it was before makes no difference to anybody.
+
+Two servers are told the same.  One of them reads and registers everything each time.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rocketwire_namesrv.config.config import Config
+from rocketwire_namesrv.registration import json_reader, packed_reader, reader
+from tests.support.fakes.sansio_server import Server, replies, request
+from tests.unit.namesrv.registration.test_reader import body_of, packed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from rocketwire_namesrv.protocol.session import Session
+
+NAMES = tuple(f"T{number}" for number in range(8))
+BROKERS = (("a:0", 0, "b1"), ("a:1", 1, "b1"), ("a:9", 0, "b1"), ("b:0", 0, "b2"))
+
+
+@pytest.fixture(autouse=True, scope="module")
+def small_pieces() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(reader, "MANY_BYTES", 120)
+        patch.setattr(json_reader, "PIECE_BYTES", 200)
+        patch.setattr(packed_reader, "PIECE_BYTES", 40)
+        yield
+
+
+Event = tuple[str, int, dict[str, int], int, bool]
+"""What happens, to whom, with which topics, in which version, and in one of two ways."""
+
+
+def told(server: Server, sessions: Sequence[Session], event: Event) -> list[int]:
+    """Tells a server of an event; returns the codes of its answers."""
+    kind, number, topics, counter, flag = event
+    address, broker_id, name = BROKERS[number]
+    session = sessions[number]
+    if kind in ("json", "zip"):
+        fields: dict[str, Any] = {
+            "brokerAddr": address,
+            "brokerId": str(broker_id),
+            "brokerName": name,
+            "clusterName": "C",
+            "enableActingMaster": "true" if flag else "false",
+        }
+        make = body_of if kind == "json" else packed
+        data = request(103, fields, make(topics, counter=counter))
+    elif kind == "leave":
+        fields = {"brokerAddr": address, "brokerName": name, "clusterName": "C", "brokerId": "0"}
+        data = request(104, fields)
+    elif kind == "perm":
+        data = request(205 if flag else 327, {"brokerName": name})
+    elif kind == "delete":
+        more = {"clusterName": "C"} if flag else {}
+        data = b"".join(request(216, {"topic": topic, **more}) for topic in list(topics)[:2])
+    else:
+        queue = {"brokerName": name, "perm": 2, "readQueueNums": 3, "writeQueueNums": 3}
+        body = json.dumps({"queueDatas": [queue]}).encode()
+        data = request(217, {"topic": next(iter(topics))}, body)
+    return [each.code for each in replies(server.receive(data, session).send)]
+
+
+def seen(server: Server) -> dict[str, Any]:
+    """Everything that a client is told."""
+    table = server.state.table
+    routes = {
+        topic: sorted(map(repr, shape.queues)) for topic, shape in table.topics.entries.items()
+    }
+    answers = {
+        topic: json.loads(server.ask(105, {"topic": topic}).body)["brokerDatas"] for topic in routes
+    }
+    return {"routes": routes, "brokers": answers, "clusters": server.cluster_info()}
+
+
+EVENTS = st.lists(
+    st.tuples(
+        st.sampled_from(["json"] * 5 + ["zip"] * 3 + ["leave", "perm", "delete", "route"]),
+        st.integers(0, len(BROKERS) - 1),
+        st.dictionaries(st.sampled_from(NAMES), st.integers(1, 2), min_size=5),
+        st.integers(1, 3),
+        st.booleans(),
+    ),
+    max_size=12,
+)
+
+
+@pytest.mark.slow
+@settings(deadline=None)
+@given(EVENTS, st.booleans(), st.booleans())
+def test_unchanged_topics_need_not_be_registered_again(
+    events: list[Event], acting: bool, repeated: bool
+) -> None:
+    config = Config(support_acting_master=acting)
+    quick, slow = Server(config), Server(config)
+    slow.state.table.image = lambda *_: None  # type: ignore[method-assign]
+    links = [[server.connect() for _ in BROKERS] for server in (quick, slow)]
+    for event in events:
+        for _ in range(2 if repeated else 1):
+            assert told(quick, links[0], event) == told(slow, links[1], event)
+        assert seen(quick) == seen(slow)
+
+
+def registered(server: Server, counter: int, **topics: int) -> None:
+    told(server, [server.session] * len(BROKERS), ("json", 0, topics, counter, False))
+
+
+ALL = dict.fromkeys(NAMES, 1)
+
+
+def test_an_answer_that_is_kept_survives_a_registration_that_changes_nothing() -> None:
+    server = Server()
+    registered(server, 1, **ALL)
+    server.ask(105, {"topic": "T1"})
+    shape = server.state.table.topics.entries["T1"]
+    kept, revision = shape.standard, server.state.table.topics.revision
+    registered(server, 2, **ALL)
+
+    assert kept is not None
+    assert shape.standard is kept
+    assert server.state.table.topics.revision == revision
+
+
+def test_a_topic_that_was_deleted_comes_back_with_the_next_registration() -> None:
+    server = Server()
+    registered(server, 1, **ALL)
+    server.ask(216, {"topic": "T1"})
+    registered(server, 1, **ALL)
+
+    assert server.perms("T1") == {"b1": 6}
+
+
+def test_a_permission_that_was_wiped_comes_back_with_the_next_version() -> None:
+    server = Server()
+    registered(server, 1, **ALL)
+    server.ask(205, {"brokerName": "b1"})
+    registered(server, 1, **ALL)
+    assert server.perms("T1") == {"b1": 4}
+    registered(server, 2, **ALL)
+
+    assert server.perms("T1") == {"b1": 6}
+
+
+def test_where_absent_topics_are_removed_every_body_is_read_whole() -> None:
+    server = Server(Config(delete_topic_with_broker_registration=True))
+    registered(server, 1, **ALL)
+    registered(server, 2, **ALL)
+    assert server.perms("T7") == {"b1": 6}
+    registered(server, 3, **dict.fromkeys(NAMES[:6], 1))
+
+    assert server.route("T7") is None
+
+
+def test_a_change_between_two_steps_is_not_taken_for_what_the_body_says() -> None:
+    server = Server()
+    many = {f"M{number:04}": 1 for number in range(700)}
+    fields = {"brokerAddr": "a:0", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
+    server.session.receive(request(103, fields, body_of(many)), server.now)
+    while "M0255" not in server.state.table.topics.entries:
+        server.session.proceed(server.now)
+    other = server.connect()
+    server.receive(request(205, {"brokerName": "b1"}), other)
+    while server.session.busy:
+        server.session.proceed(server.now)
+    assert server.perms("M0000") == {"b1": 4}
+    server.receive(request(103, fields, body_of(many, counter=2)))
+
+    assert server.perms("M0000") == {"b1": 6}
+
+
+def test_a_broker_that_leaves_while_its_body_is_read_is_registered_whole() -> None:
+    server = Server()
+    registered(server, 1, **ALL)
+    address, _, name = BROKERS[0]
+    fields = {"brokerAddr": address, "brokerId": "0", "brokerName": name, "clusterName": "C"}
+    data = request(103, fields, body_of(ALL | {f"M{number:04}": 1 for number in range(100)}))
+    server.session.receive(data, server.now)
+    server.session.proceed(server.now)
+    server.receive(request(104, fields), server.connect())
+    while server.session.busy:
+        server.session.proceed(server.now)
+
+    assert server.perms("T1") == {"b1": 6}
+
+
+def sent_in_parts(server: Server, data: bytes, *, there: bool) -> None:
+    """Sends a large body as a socket gives it; ``there``: to where it belongs."""
+    session = server.session
+    session.receive(data[:1000], server.now)
+    for at in range(1000, len(data), 50_000):
+        part = data[at : at + 50_000]
+        while there and part:
+            assert session.filling
+            with session.room() as room:
+                count = min(len(part), len(room))
+                room[:count] = part[:count]
+            session.received(count, server.now)
+            part = part[count:]
+        session.receive(part, server.now)
+    while session.busy:
+        session.proceed(server.now)
+    assert not session.filling
+    assert len(session.room()) == 0
+    session.received(0, server.now)
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_packed_body_as_long_as_the_one_before_it_is_not_taken_for_that(*, there: bool) -> None:
+    server = Server()
+    fields = {"brokerAddr": "a:0", "brokerId": "0", "brokerName": "b1", "clusterName": "C"}
+    for counter, queues in enumerate((1, 2, 3), 1):
+        plain = zlib.decompress(
+            packed(dict.fromkeys(map(str, range(5000)), queues), counter=counter)
+        )
+        frame = request(103, fields | {"compressed": "true"}, zlib.compress(plain, 0))
+        sent_in_parts(server, frame, there=there)
+
+        (shape,) = set(server.state.table.topics.entries.values())
+        assert [each.read_queue_nums for each in shape.queues] == [queues]
+
+
+def test_a_broker_in_another_role_is_registered_whole() -> None:
+    server = Server()
+    registered(server, 1, **ALL)
+    server.ask(216, {"topic": "T1"})
+    fields = {"brokerAddr": "a:0", "brokerId": "3", "brokerName": "b1", "clusterName": "C"}
+    more = {"enableActingMaster": "true"}
+    assert server.ask(103, fields | more, body_of(ALL, counter=1)).code == 0
+
+    assert server.perms("T1") == {"b1": 4}

@@ -1,0 +1,271 @@
+"""What is held of a queue and what may be committed: step by step as Java's ``ProcessQueue``."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rocketwire.policy.process_queue import FlowControl, PopProcessQueue, ProcessQueue, Thresholds
+from rocketwire.wire.message.stored import StoredMessage
+from tests.support.java.policy_vectors import decisions
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from tests.support.java.vectors import JavaVector
+
+MIB = 1 << 20
+
+
+def messages(offsets: Iterable[int], body: bytes = b"0123456789") -> list[StoredMessage]:
+    return [StoredMessage(topic="T", queue_offset=offset, body=body) for offset in offsets]
+
+
+def held(*offsets: int, now: float = 0.0) -> ProcessQueue[StoredMessage]:
+    queue = ProcessQueue[StoredMessage](now=now)
+    queue.put(messages(offsets))
+    return queue
+
+
+def nothing_as_minus_one(offset: int | None) -> int:
+    return -1 if offset is None else offset
+
+
+def do(queue: ProcessQueue[StoredMessage], what: str, argument: Any) -> object:
+    """One step; the answer in Java's form."""
+    if what == "put":
+        return queue.put(messages(argument))
+    if what == "remove":
+        return nothing_as_minus_one(queue.remove(messages(argument), now=0))
+    if what == "take":
+        return [message.queue_offset for message in queue.take(argument, now=0)]
+    if what == "commit":
+        return nothing_as_minus_one(queue.commit())
+    if what == "again":
+        queue.consume_again(messages(argument))
+    elif what == "rollback":
+        queue.rollback()
+    else:
+        queue.clear()
+    return None
+
+
+@pytest.mark.parametrize("vector", decisions("window", "process_queue"), ids=str)
+def test_every_step_leaves_what_it_leaves_in_java(vector: JavaVector) -> None:
+    queue = ProcessQueue[StoredMessage](now=0)
+
+    found = [
+        [do(queue, what, argument), queue.count, queue.size, queue.span]
+        for what, argument in vector["steps"]
+    ]
+
+    assert found == vector["value"]
+
+
+def test_nothing_is_committed_behind_the_oldest_in_flight() -> None:
+    queue = held(5, 6, 7, 8)
+
+    assert queue.remove(messages([6, 8]), now=1) == 5
+    assert queue.remove(messages([5]), now=1) == 7
+    assert queue.remove(messages([7]), now=2) == 9
+    assert queue.remove(messages([7]), now=3) is None
+    assert queue.last_consume == 3
+    assert queue.first_offset is None
+    assert queue.last_offset is None
+
+
+def test_what_came_together_leaves_together_or_one_by_one() -> None:
+    pulls = [messages(range(10 * pull, 10 * pull + 10)) for pull in range(4)]
+    queue = ProcessQueue[StoredMessage](now=0)
+    for pull in pulls:
+        queue.put(pull)
+
+    assert (queue.count, queue.size, queue.first_offset, queue.span) == (40, 400, 0, 39)
+    assert queue.remove(list(pulls[0]), now=1) == 10
+    assert (queue.count, queue.size, queue.first_offset, queue.span) == (30, 300, 10, 29)
+    assert queue.remove(pulls[2], now=1) == 10
+    assert queue.remove(pulls[1][:5], now=1) == 15
+    assert (queue.count, queue.size, queue.first_offset, queue.span) == (15, 150, 15, 24)
+    queue.put(messages(range(50, 60)))
+    assert (queue.count, queue.last_offset) == (25, 59)
+    assert queue.remove(pulls[1], now=1) == 30
+    assert queue.remove(pulls[3], now=1) == 50
+    assert queue.remove([*messages(range(50, 59)), *messages([58])], now=1) == 59
+    assert queue.remove(messages([59]), now=1) == 60
+    assert queue.remove(messages([59]), now=1) is None
+
+
+@pytest.mark.parametrize(
+    "offsets", [(1, 2, 3, 4), (1, 3, 2, 4), (1, 1, 4, 4), (1, 2, 9, 2**62), (7,)], ids=str
+)
+def test_what_a_pull_brought_counts_whether_or_not_its_size_is_known(
+    offsets: tuple[int, ...],
+) -> None:
+    known, counted = ProcessQueue[StoredMessage](now=0), held(*offsets)
+    pull = messages(offsets)
+    ascend = list(offsets) == sorted({*offsets})
+    known.put(pull, body_size=10 * len(pull) if ascend else None)
+
+    for queue in (known, counted):
+        assert (queue.first_offset, queue.last_offset) == (min(offsets), max(offsets))
+        assert (queue.count, queue.size) == (len({*offsets}), 10 * len({*offsets}))
+        assert queue.remove(pull, now=1) == offsets[-1] + 1
+        assert queue.size == 0
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.booleans(),
+            st.integers(0, 12),
+            st.integers(1, 4),
+            st.sampled_from(("", "take", "again")),
+        ),
+        max_size=12,
+    )
+)
+def test_kept_as_they_came_or_looked_at_one_by_one_messages_are_the_same(
+    steps: list[tuple[bool, int, int, str]],
+) -> None:
+    kept, looked_at = ProcessQueue[StoredMessage](now=0), ProcessQueue[StoredMessage](now=0)
+    pulls = {
+        (at, count): messages(range(at, at + count)) for at in range(13) for count in range(1, 5)
+    }
+    for puts, at, count, then in steps:
+        found: list[object] = []
+        for queue in (kept, looked_at):
+            what: Any = queue.put if puts else partial(queue.remove, now=0)
+            answer = what(pulls[at, count])
+            if queue is looked_at:
+                assert -1 not in queue
+            if then:
+                answer = answer, queue.take(count, now=0), queue.commit()
+            if then == "again":
+                queue.put(pulls[at, count])
+                queue.take(1, now=0)
+                queue.rollback()
+            found.append((answer, queue.count, queue.size, queue.span, queue.info(0, int)))
+        assert found[0] == found[1]
+
+
+def test_a_message_that_comes_again_earlier_than_others_is_the_oldest() -> None:
+    queue = held(5, 6)
+    queue.remove(messages([5]), now=0)
+    queue.put(messages([3]))
+
+    assert (queue.first_offset, queue.last_offset, queue.span) == (3, 6, 3)
+    assert 3 in queue
+    assert 5 not in queue
+
+
+def test_nothing_is_committed_of_nothing_taken() -> None:
+    assert held(1).commit() is None
+
+
+def test_an_orderly_consumer_is_woken_once_until_it_finds_nothing() -> None:
+    queue = ProcessQueue[StoredMessage](now=0)
+
+    assert queue.put([]) is False
+    assert queue.put(messages([1])) is True
+    assert queue.put(messages([2])) is False
+    assert [one.queue_offset for one in queue.take(10, now=4)] == [1, 2]
+    assert queue.has_messages is False
+    assert queue.take(10, now=5) == []
+    assert queue.put(messages([3])) is True
+
+
+def test_the_backlog_is_what_lies_behind_the_last_message() -> None:
+    queue = ProcessQueue[StoredMessage](now=0)
+    queue.put(messages([1, 2]), max_offset=10)
+    assert queue.backlog == 8
+    queue.put(messages([9]), max_offset=9)
+    assert queue.backlog == 8
+    queue.put([], max_offset=100)
+    assert queue.backlog == 8
+
+
+def test_pulling_stops_above_each_threshold_and_not_at_it() -> None:
+    thresholds = Thresholds(count=3, mebibytes=2, span=100)
+    queue = held(0, 50, 100)
+    assert queue.flow_control(thresholds) is None
+    assert held(0, 101).flow_control(thresholds) is FlowControl.SPAN
+    assert held(0, 101).flow_control(Thresholds(span=None)) is None
+    assert held(0, 1, 2, 3).flow_control(thresholds) is FlowControl.COUNT
+    large = ProcessQueue[StoredMessage](now=0)
+    large.put(messages([0], bytes(3 * MIB - 1)))
+    assert large.flow_control(thresholds) is None
+    large.put(messages([1], b"x"))
+    assert large.flow_control(thresholds) is FlowControl.SIZE
+
+
+def test_messages_that_were_taken_count_until_they_are_committed() -> None:
+    queue = held(0, 1, 2, 3)
+    queue.take(4, now=0)
+
+    assert queue.flow_control(Thresholds(count=3)) is FlowControl.COUNT
+    queue.commit()
+    assert queue.flow_control(Thresholds(count=3)) is None
+    assert queue.size == 0
+
+
+def test_the_thresholds_of_a_topic_are_shared_by_its_queues() -> None:
+    thresholds = Thresholds(count_of_topic=1000, mebibytes_of_topic=3)
+
+    assert thresholds.for_queues(0) == thresholds
+    shared = thresholds.for_queues(4)
+    assert (shared.count, shared.mebibytes) == (250, 1)
+    assert Thresholds().for_queues(4) == Thresholds()
+
+
+def test_locks_and_pulls_expire_after_their_time_and_not_at_it() -> None:
+    queue = held(now=10.0)
+
+    assert not queue.is_lock_expired(40.0)
+    assert queue.is_lock_expired(40.1)
+    assert not queue.is_pull_expired(130.0)
+    assert queue.is_pull_expired(130.1)
+
+
+def test_the_oldest_message_expires_when_it_was_worked_on_too_long() -> None:
+    queue = held(1, 2)
+    assert queue.oldest_expired(now=1000, timeout=900) is None
+    queue.mark_started(messages([1, 7]), now=100)
+    assert queue.oldest_expired(now=1000, timeout=900) is None
+    expired = queue.oldest_expired(now=1000.5, timeout=900)
+    assert expired is not None
+    assert expired.queue_offset == 1
+    assert queue.remove([expired], now=1001) == 2
+    assert queue.oldest_expired(now=5000, timeout=900) is None
+    queue.clear()
+    assert queue.oldest_expired(now=5000, timeout=900) is None
+
+
+def test_operators_are_told_what_is_held() -> None:
+    queue = held(1, 2, 3)
+    queue.take(1, now=2)
+    queue.locked = queue.dropped = True
+    queue.try_unlock_times = 4
+    info = queue.info(1, lambda now: int(now * 1000))
+
+    assert (info.cached_msg_min_offset, info.cached_msg_max_offset) == (2, 3)
+    assert (info.cached_msg_count, info.cached_msg_size_in_mi_b) == (2, 0)
+    assert (info.transaction_msg_min_offset, info.transaction_msg_max_offset) == (1, 1)
+    assert (info.transaction_msg_count, info.commit_offset) == (1, 1)
+    assert (info.locked, info.droped, info.try_unlock_times) == (True, True, 4)
+    assert (info.last_lock_timestamp, info.last_consume_timestamp) == (0, 2000)
+    empty = ProcessQueue[StoredMessage](now=0).info(0, int)
+    assert (empty.cached_msg_min_offset, empty.cached_msg_max_offset) == (0, 0)
+
+
+def test_a_popped_queue_counts_what_waits_for_its_acknowledgement() -> None:
+    queue = PopProcessQueue(now=0)
+    queue.wait_ack += 3
+
+    assert not queue.is_pull_expired(120)
+    assert queue.is_pull_expired(121)
+    info = queue.info(int)
+    assert (info.wait_ack_count, info.droped, info.last_pop_timestamp) == (3, False, 0)

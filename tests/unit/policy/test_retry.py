@@ -1,0 +1,70 @@
+"""Which failures are tried again."""
+
+from __future__ import annotations
+
+import pytest
+
+from rocketwire.codes import ResponseCode
+from rocketwire.policy import retry
+from rocketwire.policy.retry import CommunicationMode, Failure, SendStatus, Verdict
+from tests.support.java.policy_vectors import decisions
+
+SYNC, ASYNC, ONEWAY = CommunicationMode
+
+
+def test_the_refusals_that_are_tried_again_are_java_s() -> None:
+    (vector,) = decisions("constants", "retry_codes")
+
+    assert sorted(retry.RETRY_RESPONSE_CODES) == vector["value"]
+
+
+@pytest.mark.parametrize("code", [0, 3, 10, 13, 16, 17, 29, 1500, 215, 4711])
+def test_a_refusal_is_tried_again_by_whoever_waits_and_if_its_code_says_so(code: int) -> None:
+    listed = code in {16, 17, 1500}
+
+    assert retry.judge(SYNC, Failure.BROKER, code) == Verdict(listed, isolate=True, reachable=False)
+    assert not retry.judge(ASYNC, Failure.BROKER, code).again
+    assert not retry.judge(ONEWAY, Failure.BROKER, code).again
+
+
+def test_an_application_may_add_codes() -> None:
+    codes = retry.RETRY_RESPONSE_CODES | {ResponseCode.FLOW_CONTROL}
+
+    assert retry.judge(SYNC, Failure.BROKER, 215, retry_codes=codes).again
+
+
+def test_a_lost_connection_is_tried_again_unless_nobody_waits() -> None:
+    assert retry.judge(SYNC, Failure.TRANSPORT) == Verdict(True, isolate=True, reachable=True)
+    assert retry.judge(ASYNC, Failure.TRANSPORT).again
+    assert not retry.judge(ONEWAY, Failure.TRANSPORT).again
+
+
+def test_a_lost_broker_counts_as_unreachable_only_if_somebody_looks_after_it() -> None:
+    assert not retry.judge(SYNC, Failure.TRANSPORT, detecting=True).reachable
+
+
+def test_a_failure_of_our_own_says_nothing_bad_of_the_broker() -> None:
+    assert retry.judge(SYNC, Failure.CLIENT) == Verdict(True, isolate=False, reachable=True)
+    assert not retry.judge(ASYNC, Failure.CLIENT).again
+
+
+def test_there_are_three_tries_unless_nobody_waits() -> None:
+    assert retry.tries(SYNC) == retry.tries(ASYNC) == 3
+    assert retry.tries(SYNC, 0) == retry.tries(SYNC, -1) == retry.tries(ONEWAY) == 1
+
+
+def test_four_codes_are_results() -> None:
+    assert {code: status.value for code, status in retry.SEND_STATUSES.items()} == {
+        0: "SEND_OK",
+        10: "FLUSH_DISK_TIMEOUT",
+        12: "FLUSH_SLAVE_TIMEOUT",
+        11: "SLAVE_NOT_AVAILABLE",
+    }
+
+
+@pytest.mark.parametrize("status", SendStatus)
+def test_a_stored_message_is_sent_again_only_on_request_and_if_not_safe(status: SendStatus) -> None:
+    unsafe = status is not SendStatus.SEND_OK
+
+    assert retry.tries_again_when_stored(status, retry_another_broker=True) == unsafe
+    assert not retry.tries_again_when_stored(status, retry_another_broker=False)

@@ -1,0 +1,135 @@
+"""Options of ``produce`` and ``consume`` that do not go together, or are none; nobody is connected to."""
+
+from __future__ import annotations
+
+import argparse
+
+import pytest
+
+from rocketwire_tools.admin.actions.consume import subscription
+from rocketwire_tools.admin.actions.produce import BATCH_BYTES, batches, others
+from rocketwire_tools.admin.cli.arguments import (
+    host_and_port,
+    hosts_and_ports,
+    property_pair,
+    seconds,
+)
+from tests.support.admin_in_process import run
+
+PRODUCE = ("produce", "-t", "T")
+CONSUME = ("consume", "-t", "T", "-g", "g")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*PRODUCE, "--transaction", "commit", "--oneway"),
+        (*PRODUCE, "--transaction", "commit", "--batch", "2"),
+        (*PRODUCE, "--transaction", "maybe"),
+        (*PRODUCE, "--batch", "2", "--oneway"),
+        (*PRODUCE, "--batch", "2", "--delay-level", "1"),
+        (*PRODUCE, "--batch", "0"),
+        (*PRODUCE, "--size", "5"),
+        (*PRODUCE, "--property", "a"),
+        ("produce",),
+        (*CONSUME, "--orderly", "--pop"),
+        (*CONSUME, "--pull", "--fail-first"),
+        (*CONSUME, "--broadcast", "--fail-first"),
+        (*CONSUME, "--pop", "--from", "1700000000000"),
+        (*CONSUME, "--from", "yesterday"),
+        (*CONSUME, "--timeout", "0"),
+        ("consume", "-t", "T"),
+        (*PRODUCE[:-1], "a b", "--count", "1"),
+        (*PRODUCE, "-g", "a b", "--count", "1"),
+        ("updateTopic", "-t", "T", "-b", "a:1", "-r", "-5"),
+        ("updateSubGroup", "-g", "g", "-b", "a:1", "-q", "-1"),
+        ("brokerStatus", "-b", "nowhere", "-n", "a:1"),
+        ("producer", "-b", "nowhere:99999", "-n", "a:1"),
+        ("getControllerConfig", "-a", "a:1;b", "-n", "a:1"),
+        ("getControllerConfig", "-a", "", "-n", "a:1"),
+        ("diff", "a:1"),
+        ("diff", "a:1", "b"),
+        ("diff", "a:1;b:1", "c:1"),
+    ],
+)
+def test_words_that_make_no_sense_are_wrong_usage(words: tuple[str, ...]) -> None:
+    done = run(*words)
+
+    assert (2, "") == (done.status, done.out)
+    assert done.complaint
+
+
+@pytest.mark.parametrize("words", [("doctor",)])
+def test_without_a_name_server_one_is_asked_for(words: tuple[str, ...]) -> None:
+    done = run(*words)
+
+    assert (2, 1) == (done.status, done.complaint.count("\n"))
+    assert "NAMESRV_ADDR" in done.complaint
+
+
+def test_a_filter_is_tags_unless_it_says_that_it_is_an_expression() -> None:
+    assert "*" == subscription(None)
+    assert "a || b" == subscription("a || b")
+    assert ("a > 5", "SQL92") == subscription("sql: a > 5")
+    assert ("a > 5", "SQL92") == subscription("SQL:a > 5")
+
+
+def test_batches_are_no_longer_and_no_larger_than_they_may_be() -> None:
+    small = [b"%d" % number for number in range(5)]
+    large = b"x" * (BATCH_BYTES // 2 + 1)
+
+    assert [small[:2], small[2:4], small[4:]] == list(batches(small, 2))
+    assert [[large], [large, b"y"]] == list(batches([large, large, b"y"], 9))
+    assert [] == list(batches([], 9))
+
+
+@pytest.mark.parametrize("text", ["", "0", "-1", "nan", "inf", "x"])
+def test_seconds_are_more_than_nothing(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
+        seconds(text)
+    assert 0.5 == seconds("0.5")
+
+
+def test_a_command_that_is_none_is_told_from_those_that_are() -> None:
+    meant, nothing = run("topicstats"), run("help", "xyz")
+
+    assert (2, 2) == (meant.status, nothing.status)
+    assert meant.complaint.endswith(
+        "error: no command is called 'topicstats' (is it topicStatus, topicList, topicClusterList?); rocketwire-admin help lists them\n"
+    )
+    assert "is it" not in nothing.complaint
+
+
+def test_addresses_are_hosts_and_ports() -> None:
+    assert "a:1" == host_and_port("a:1")
+    assert ("a:1", "b:2") == hosts_and_ports("a:1; b:2;")
+    with pytest.raises(argparse.ArgumentTypeError, match="not host:port: 'b'"):
+        hosts_and_ports("a:1;b")
+
+
+def test_properties_are_pairs() -> None:
+    assert ("a", "b=c") == property_pair("a=b=c")
+    with pytest.raises(argparse.ArgumentTypeError):
+        property_pair("=b")
+
+
+@pytest.mark.parametrize(
+    ("lost", "following", "text"),
+    [
+        ([], None, ""),
+        ([], 7, "; none from 7 on was sent"),
+        ([3], None, "; no acknowledgement either of 3"),
+        ([3, 4, 5, 7, 9, 10], 11, "; no acknowledgement either of 3-5, 7, 9-10; none from 11 on was sent"),
+    ],
+)  # fmt: skip
+def test_one_line_tells_what_became_of_all_messages_behind_the_first_that_failed(
+    lost: list[int], following: int | None, text: str
+) -> None:
+    assert text == others(lost, following)
+
+
+def test_ids_of_brokers_to_forget_are_numbers() -> None:
+    done = run("cleanBrokerMetadata", "-a", "127.0.0.1:1", "-bn", "a", "-b", "1;two")
+
+    assert (2, "") == (done.status, done.out)
+    assert "'1;two' is no list of numbers" in done.complaint

@@ -1,0 +1,212 @@
+from __future__ import annotations
+
+import argparse
+import ssl
+from pathlib import Path
+
+import pytest
+
+from rocketwire_tools.admin.cli.client_config import context_of
+from rocketwire_tools.admin.cli.settings import add_settings
+from rocketwire_tools.admin.command import Context, UsageError
+from tests.support.builders.certificates import authority
+
+OPENS = "sesame"
+
+
+@pytest.fixture
+def profiles(tmp_path: Path) -> Path:
+    path = tmp_path / "admin.toml"
+    path.write_text(
+        """
+[default]
+namesrv-addr = "default:1"
+[prod]
+namesrv-addr = "prod:1;prod:2"
+access-key = "who"
+secret-key = "what"
+tls = true
+request-timeout = 7
+[wrong]
+namesrv = "x:1"
+[half]
+access-key = "who"
+""",
+        "utf-8",
+    )
+    return path
+
+
+def context(*options: str, **environment: str) -> Context:
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    add_settings(parser)
+    environment.setdefault("XDG_CONFIG_HOME", "nowhere")
+    return context_of(parser.parse_args(options), environment)
+
+
+def test_without_any_setting_nobody_is_connected_to() -> None:
+    config = context().config
+
+    assert () == config.namesrv_addr
+    assert config.credentials is None
+    assert config.tls is None
+
+
+def test_an_option_counts_before_the_environment_and_that_before_the_profile(
+    profiles: Path,
+) -> None:
+    file = str(profiles)
+
+    assert ("default:1",) == context("--profile-file", file).config.namesrv_addr
+    told = {"ROCKETWIRE_PROFILE_FILE": file, "NAMESRV_ADDR": "env:1"}
+    assert ("env:1",) == context(**told).config.namesrv_addr
+    assert ("own:1",) == context(**told, ROCKETWIRE_NAMESRV_ADDR="own:1").config.namesrv_addr
+    assert ("option:1",) == context("-n", "option:1", **told).config.namesrv_addr
+
+
+def test_a_profile_has_every_setting(profiles: Path) -> None:
+    made = context("--profile", "prod", ROCKETWIRE_PROFILE_FILE=str(profiles))
+
+    assert ("prod:1", "prod:2") == made.config.namesrv_addr
+    assert made.config.credentials is not None
+    assert ("who", "what") == (
+        made.config.credentials.access_key,
+        made.config.credentials.secret_key,
+    )
+    assert made.config.tls is not None
+    assert 7 == made.request_timeout == made.config.mq_client_api_timeout
+    assert 7 == made.config.connect_timeout
+
+
+@pytest.mark.parametrize(
+    ("options", "environment", "said"),
+    [
+        (["--profile", "none"], {}, "there is no profile none"),
+        (["--profile", "wrong"], {}, "no setting is called namesrv"),
+        (["--profile", "half"], {}, "secret-key is missing"),
+        (["--secret-key", "x"], {}, "access-key is missing"),
+        (["--ca", "nofile.pem"], {}, "ca: nofile.pem: No such file"),
+        (["--key-file", "key.pem"], {}, "a key-file without a cert"),
+        (["-n", "nohost"], {}, "nohost"),
+        ([], {"ROCKETWIRE_TLS": "perhaps"}, "ROCKETWIRE_TLS is neither true nor false"),
+        ([], {"ROCKETWIRE_REQUEST_TIMEOUT": "soon"}, "ROCKETWIRE_REQUEST_TIMEOUT"),
+        ([], {"ROCKETWIRE_PROFILE_FILE": "nofile.toml"}, "nofile.toml"),
+    ],
+)
+def test_a_setting_that_makes_no_sense_is_named(
+    profiles: Path, options: list[str], environment: dict[str, str], said: str
+) -> None:
+    environment = {"ROCKETWIRE_PROFILE_FILE": str(profiles)} | environment
+
+    with pytest.raises(UsageError) as caught:
+        context(*options, **environment)
+
+    assert said in str(caught.value)
+
+
+def test_certificates_are_checked_unless_told_otherwise() -> None:
+    checked, believed = context("--tls").config.tls, context("--insecure").config.tls
+
+    assert checked is not None
+    assert ssl.CERT_REQUIRED == checked.verify_mode
+    assert believed is not None
+    assert ssl.CERT_NONE == believed.verify_mode
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("[default", "admin.toml: "),
+        ('namesrv-addr = "x:1"', "namesrv-addr is in no profile"),
+        ('[default]\nsecret-key = "hush-hush', "admin.toml: "),
+        ('[default]\nsecret-key = ["hush-hush"]', "secret-key of the profile is no text"),
+        ('[default]\naccess-key = "a"\nsecret_key = "hush-hush"', "is called secret_key"),
+        ('[default]\nsecret-key = "hush-hush"', "access-key is missing"),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_profiles_is_told_without_its_secrets(
+    tmp_path: Path, written: str, said: str
+) -> None:
+    path = tmp_path / "admin.toml"
+    path.write_text(written)
+
+    with pytest.raises(UsageError) as caught:
+        context("--profile-file", str(path))
+
+    assert said in str(caught.value)
+    assert "hush" not in str(caught.value)
+
+
+def test_the_usual_file_of_profiles_is_read_and_need_not_be_there(tmp_path: Path) -> None:
+    folder = tmp_path / "rocketwire"
+    folder.mkdir()
+    (folder / "admin.toml").write_text('[default]\nnamesrv-addr = "usual:1"\n')
+
+    assert ("usual:1",) == context(XDG_CONFIG_HOME=str(tmp_path)).config.namesrv_addr
+    assert () == context(XDG_CONFIG_HOME=str(folder)).config.namesrv_addr
+
+
+def test_nobody_needs_a_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """As in a container with a user that it does not know."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr("pwd.getpwuid", dict[int, object]().__getitem__)
+
+    assert () == context(XDG_CONFIG_HOME="").config.namesrv_addr
+
+
+def test_a_certificate_of_ones_own_may_be_in_one_file_with_its_key_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cert, key = authority().issue("operator").write(tmp_path, "operator")
+    both = tmp_path / "both.pem"
+    both.write_bytes(Path(cert).read_bytes() + Path(key).read_bytes())
+
+    assert context("--cert", cert, "--key-file", key).config.tls is not None
+    assert context("--cert", str(both)).config.tls is not None
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert context(ROCKETWIRE_CERT="~/both.pem").config.tls is not None
+
+
+def test_a_key_may_be_encrypted(tmp_path: Path) -> None:
+    cert, key = authority().issue("operator").write(tmp_path, "operator", OPENS)
+    words = ("--cert", cert, "--key-file", key)
+
+    assert context(*words, ROCKETWIRE_KEY_PASSWORD=OPENS).config.tls is not None
+    with pytest.raises(UsageError, match="key-password is missing"):
+        context(*words)
+    with pytest.raises(UsageError, match="key-password is wrong"):
+        context(*words, "--key-password", "open barley")
+
+
+def test_certificates_and_keys_that_are_none_are_named(tmp_path: Path) -> None:
+    cert, key = authority().issue("operator").write(tmp_path, "operator")
+    _, other = authority().issue("other").write(tmp_path, "other")
+    store = tmp_path / "store.jks"
+    store.write_bytes(b"\xfe\xed\xfe\xed")
+    for words, said in (
+        (("--ca", str(store)), "ca: there is no certificate (PEM) in"),
+        (("--ca", str(tmp_path)), "ca: "),
+        (("--cert", str(store)), "cert: there is no certificate (PEM) in"),
+        (("--cert", cert), "cert, which no key-file goes with: there is no private key (PEM) in"),
+        (("--cert", cert, "--key-file", str(store)), "key-file: there is no private key (PEM) in"),
+        (("--cert", cert, "--key-file", other), "certificates: "),
+        (("--cert", "none.pem", "--key-file", key), "cert: none.pem: No such file"),
+    ):
+        with pytest.raises(UsageError) as caught:
+            context(*words)
+        assert str(caught.value).startswith(said)
+
+
+def test_tls_of_a_profile_can_be_switched_off(profiles: Path) -> None:
+    file = {"ROCKETWIRE_PROFILE_FILE": str(profiles)}
+
+    assert context("--profile", "prod", "--no-tls", **file).config.tls is None
+    assert context("--profile", "prod", **file, ROCKETWIRE_TLS="0").config.tls is None
+
+
+def test_a_check_of_certificates_that_is_off_can_be_switched_on() -> None:
+    made = context("--no-insecure", "--tls", ROCKETWIRE_INSECURE="1").config.tls
+
+    assert made is not None
+    assert ssl.CERT_REQUIRED == made.verify_mode

@@ -1,0 +1,72 @@
+"""Commands about stores that need no server: files of compacted topics, and what can only be read where it lies."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire.client.admin import RocksDBConfig
+from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
+from rocketwire_tools.admin.commands.containers import identity
+from rocketwire_tools.admin.commands.stores import rocksdb_configs
+from tests.support.admin_in_process import run
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def message(number: int) -> bytes:
+    return encode_stored_message(
+        StoredMessage(
+            topic="compacted", queue_id=number, body=b"x", properties={"KEYS": f"k{number}"}
+        )
+    )
+
+
+def test_the_messages_of_a_compacted_topic_s_file_are_listed_up_to_its_empty_end(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "00000000000000000000"
+    file.write_bytes(message(1) + message(2) + bytes(100))
+    done = run("dumpCompactionLog", "-f", str(file), "-o", "json")
+
+    assert (done.status, done.complaint) == (0, "")
+    assert [(one["queueId"], one["keys"]) for one in json.loads(done.out)] == [(1, "k1"), (2, "k2")]
+
+
+def test_a_file_that_is_missing_or_broken_is_told(tmp_path: Path) -> None:
+    missing = run("dumpCompactionLog", "-f", str(tmp_path / "none"))
+    assert (missing.status, "none" in missing.complaint) == (2, True)
+    broken = tmp_path / "broken"
+    broken.write_bytes((8).to_bytes(4, "big") + b"mess")
+    done = run("dumpCompactionLog", "-f", str(broken))
+    assert (done.status, str(broken) in done.complaint) == (1, True)
+
+
+def test_files_of_rocksdb_are_not_read_and_the_way_to_what_they_hold_is_told() -> None:
+    export = run("exportMetadataInRocksDB", "-p", "/store/config", "-t", "topics", "-j", "true")
+    local = run("rocksDBConfigToJson", "-n", "127.0.0.1:1", "-p", "/store/config", "-t", "topics")
+    nobody = run("rocksDBConfigToJson", "-n", "127.0.0.1:1")
+
+    assert (export.status, local.status, nobody.status) == (1, 2, 2)
+    for done in (export, local):
+        assert "rocksDBConfigToJson -b" in done.complaint
+
+
+def test_kinds_of_configuration_are_read_in_any_case() -> None:
+    assert rocksdb_configs("TOPICS; consumerOffsets;") == (
+        RocksDBConfig.TOPICS,
+        RocksDBConfig.CONSUMER_OFFSETS,
+    )
+    with pytest.raises(argparse.ArgumentTypeError, match="users"):
+        rocksdb_configs("topics;users")
+
+
+def test_a_broker_of_a_container_is_named_by_cluster_name_and_id() -> None:
+    assert identity("cluster:broker-a:0") == ("cluster", "broker-a", 0)
+    for text in ("broker-a:0", "c:b:-1", "c:b:", "::0"):
+        with pytest.raises(argparse.ArgumentTypeError, match="CLUSTER:BROKER:ID"):
+            identity(text)

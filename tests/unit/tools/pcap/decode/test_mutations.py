@@ -1,0 +1,166 @@
+"""Recorded captures with losses, and with other protocols between the same ports: what is left of
+them is as it was.
+
+``test_cutting`` cuts, repeats and reorders their segments.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from rocketwire_tools.pcap.decode.decoder import Decoder, Options
+from tests.support import manifest
+from tests.support.captures.builder import save
+from tests.support.captures.network import ACK, FIN, SYN, Packet
+from tests.support.captures.recut import Sent, cut, exchanges, recorded, resend
+from tests.support.foreign.dialogue import FOREIGN, MS, SECOND, Dialogue
+from tests.unit.tools.pcap.decode.test_cutting import FIELDS, PAIRED, Content, content
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RECORDED: Final = ("java-4.9.4", "java-5.5.0", "java-5.5.0-binary")
+START: Final = 1_700_000_000_000_000_000
+PROTOCOLS: Final = tuple(speak.__name__ for _, speak in FOREIGN)
+
+
+@pytest.fixture(scope="module", params=RECORDED)
+def packets(request: pytest.FixtureRequest) -> list[Packet]:
+    """One connection with a request of each code and its response, each frame in a segment."""
+    capture = manifest.FIXTURES / "captures" / f"{request.param}.pcap.gz"
+    seen: set[int] = set()
+    said = [frame for one in recorded(capture) for each in exchanges(one, seen) for frame in each]
+    return resend([[Sent(*frame, cut(frame.data)) for frame in said]])
+
+
+def decoded(
+    packets: list[Packet], path: Path, fields: tuple[str, ...] = PAIRED, *, careful: bool = False
+) -> Content:
+    file = save(path / "mutated.pcap", packets)
+    return content(Decoder(str(file), Options(fields=fields, careful=careful)), fields)
+
+
+@pytest.fixture(params=[False, True], ids=["usual way", "careful way"])
+def careful(request: pytest.FixtureRequest) -> bool:
+    return bool(request.param)
+
+
+@pytest.mark.slow
+def test_a_frame_that_is_lost_takes_no_other_with_it(
+    packets: list[Packet], tmp_path: Path, *, careful: bool
+) -> None:
+    whole = decoded(packets, tmp_path, FIELDS)
+    paired = decoded(packets, tmp_path)
+    for lost, packet in enumerate(packets):
+        if not packet.data:
+            continue
+        rest = packets[:lost] + packets[lost + 1 :]
+        missing = whole - decoded(rest, tmp_path, FIELDS, careful=careful)
+        assert [len(packet.data)] == [key[FIELDS.index("frame_length")] for key in missing]
+        changed = paired - decoded(rest, tmp_path, careful=careful)
+        assert changed.total() <= 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("share", [0.05, 0.3])
+def test_half_a_frame_that_is_lost_takes_no_other_with_it(
+    share: float, packets: list[Packet], tmp_path: Path, *, careful: bool
+) -> None:
+    chance = random.Random(1)
+    whole = decoded(packets, tmp_path, FIELDS)
+    for _ in range(20):
+        rest: list[Packet] = []
+        touched = 0
+        for packet in packets:
+            if chance.random() < share and len(packet.data) > 1:
+                touched += 1
+                place = chance.randrange(1, len(packet.data))
+                halves = [
+                    packet._replace(data=packet.data[:place]),
+                    packet._replace(
+                        data=packet.data[place:], sequence=(packet.sequence + place) % (1 << 32)
+                    ),
+                ]
+                rest.append(halves[chance.randrange(2)])
+            else:
+                rest.append(packet)
+        found = decoded(rest, tmp_path, FIELDS, careful=careful)
+        assert (whole - found).total() == touched
+        wrong = found - whole
+        assert all(key[FIELDS.index("gap")] or not key[FIELDS.index("body_ok")] for key in wrong)
+
+
+def other_protocol(
+    name: str, start: int, client: tuple[str, int], server: tuple[str, int]
+) -> list[Packet]:
+    """A connection of another protocol, which begins and ends."""
+    speak = next(speak for _, speak in FOREIGN if speak.__name__ == name)
+    dialogue = Dialogue(client, server)
+    speak(random.Random(start), dialogue, 0, SECOND)
+    following = {True: 3_000_000_000, False: 3_500_000_000}
+    made = [
+        Packet(start - 2 * MS, client, server, following[True] - 1, 0, SYN, b""),
+        Packet(start - MS, server, client, following[False] - 1, following[True], SYN | ACK, b""),
+    ]
+    for sent in dialogue.sent:
+        ends = (client, server) if sent.client else (server, client)
+        numbers = following[sent.client], following[not sent.client]
+        made.append(Packet(start + sent.time_ns, *ends, *numbers, ACK, sent.data))
+        following[sent.client] += len(sent.data)
+    made.append(
+        Packet(
+            made[-1].time_ns + MS, client, server, following[True], following[False], FIN | ACK, b""
+        )
+    )
+    return made
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_another_protocol_to_the_same_port_of_the_server_brings_no_rows_and_takes_none(
+    protocol: str, packets: list[Packet], tmp_path: Path, *, careful: bool
+) -> None:
+    server = packets[0].target
+    others = [
+        each
+        for number in range(4)
+        for each in other_protocol(
+            protocol, START - number * MS, (f"10.9.9.{number}", 50_000), server
+        )
+    ]
+    together = sorted([*packets, *others], key=lambda one: one.time_ns)
+    assert decoded(packets, tmp_path) == decoded(together, tmp_path, careful=careful)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_another_protocol_between_the_same_ports_before_or_behind_does_no_harm(
+    protocol: str, packets: list[Packet], tmp_path: Path, *, careful: bool
+) -> None:
+    client, server = packets[0].source, packets[0].target
+    whole = decoded(packets, tmp_path)
+    before = other_protocol(protocol, START - 100 * SECOND, client, server)
+    behind = other_protocol(protocol, START + 100 * SECOND, client, server)
+    for mixture in ([*before, *packets], [*packets, *behind], [*before, *packets, *behind]):
+        assert whole == decoded(mixture, tmp_path, careful=careful)
+
+
+def test_real_connections_beside_each_other_keep_their_frames_and_pairs(
+    packets: list[Packet], tmp_path: Path, *, careful: bool
+) -> None:
+    clients = [[_of_client(packet, number) for packet in packets] for number in range(5)]
+    together = sorted((one for each in clients for one in each), key=lambda one: one.time_ns)
+    whole = decoded(packets, tmp_path)
+    expected = Counter({key: 5 * count for key, count in whole.items()})
+    assert expected == decoded(together, tmp_path, careful=careful)
+
+
+def _of_client(packet: Packet, number: int) -> Packet:
+    client = min(packet.source, packet.target, key=lambda end: end[1] == 10_911)
+    own = (client[0], client[1] + number)
+    return packet._replace(
+        source=own if packet.source == client else packet.source,
+        target=own if packet.target == client else packet.target,
+    )

@@ -1,0 +1,196 @@
+"""Parts of captures: cuts at any byte, and the frames that begin between two of them."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire_tools.pcap.decode.decoder import Options
+from rocketwire_tools.pcap.decode.split_decoder import Reach, SplitDecoder
+from rocketwire_tools.pcap.errors import CaptureError
+from rocketwire_tools.pcap.files.splits import Split, find_record, plan, read_head
+from rocketwire_tools.pcap.rows.rows import COLUMNS
+from tests.support.captures.builder import make, save
+from tests.support.captures.decoded_rows import rows
+from tests.support.captures.files import FileKind
+from tests.support.captures.network import LOSSY, Trouble
+from tests.support.captures.traffic import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from tests.support.captures.fixtures import Made
+
+KINDS = [
+    FileKind(),
+    FileKind(nanoseconds=False),
+    FileKind(order=">"),
+    FileKind(pcapng=True),
+    FileKind(pcapng=True, order=">"),
+]
+ALONE = Options(fields=[name for name in COLUMNS if name not in ("request_code", "latency_ns")])
+"""What a part can say without the others."""
+
+
+def content(found: Iterable[dict[str, Any]]) -> Counter[tuple[Any, ...]]:
+    return Counter(tuple(row.values()) for row in found)
+
+
+def of_splits(splits: Iterable[Split], reach: Reach | None = None) -> Counter[tuple[Any, ...]]:
+    return content(
+        row
+        for split in splits
+        for batch in SplitDecoder(split, ALONE, reach)
+        for row in batch.to_pylist()
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+def test_from_any_byte_the_next_record_is_found(
+    kind: FileKind, usual: Made, tmp_path: Path
+) -> None:
+    path = str(save(tmp_path / "kind", usual.packets[:120], kind))
+    head = read_head(path)
+    assert head is not None
+    size = (tmp_path / "kind").stat().st_size
+    found: list[int] = [head.end]
+    while found[-1] < size:
+        found.append(find_record(path, head, found[-1] + 1))
+    assert 121 == len(found)
+    for before, after in zip(found[::20], found[1::20], strict=False):
+        offsets = range(before + 1, after + 1, 97)
+        assert {after} == {find_record(path, head, offset) for offset in (*offsets, after)}
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=repr)
+def test_parts_hold_every_frame_once_wherever_the_cuts_are(
+    kind: FileKind, usual: Made, tmp_path: Path
+) -> None:
+    path = save(tmp_path / "kind", usual.packets, kind)
+    splits = plan(str(path), 400_001)
+    assert len(splits) > 8
+    assert content(rows(path, ALONE)) == of_splits(splits)
+
+
+def test_parts_of_a_lossy_capture_hold_every_frame_once(lossy: Made) -> None:
+    splits = plan(str(lossy.path), 250_001)
+    assert content(rows(lossy.path, ALONE)) == of_splits(splits)
+
+
+def test_frames_that_are_larger_than_a_part_are_found_once(tmp_path: Path) -> None:
+    profile = Profile(connections=4, exchanges=8, body=(20_000, 32_000), pulled=60, foreign=0)
+    packets, _ = make(profile, seed=5, trouble=LOSSY)
+    path = save(tmp_path / "large.pcap", packets)
+    splits = plan(str(path), 300_000)
+    assert len(splits) > 4
+    assert any(row["frame_length"] > 600_000 for row in rows(path, ALONE))
+    assert content(rows(path, ALONE)) == of_splits(splits)
+
+
+def test_a_part_that_looks_at_nothing_in_front_of_it_still_finds_where_frames_begin(
+    usual: Made,
+) -> None:
+    whole = content(rows(usual.path, ALONE))
+    parts = of_splits(plan(str(usual.path), 500_000), Reach(behind=0))
+    assert sum((whole - parts).values()) <= 2
+    assert sum((parts - whole).values()) <= 8  # segments sent again right behind a cut
+
+
+@pytest.mark.slow
+def test_frames_that_begin_in_front_of_the_last_part_end_in_the_next_file(tmp_path: Path) -> None:
+    profile = Profile(connections=4, exchanges=8, body=(20_000, 32_000), pulled=60, foreign=0)
+    packets, _ = make(profile, seed=6, trouble=Trouble())
+    whole = save(tmp_path / "whole.pcap", packets)
+    middle = len(packets) // 2
+    first, second = (
+        str(save(tmp_path / f"{number}.pcap", part))
+        for number, part in enumerate((packets[:middle], packets[middle:]))
+    )
+    splits = [replace(split, after=second) for split in plan(first, 100_001)]
+    splits += [replace(split, before=first) for split in plan(second, 100_001)]
+    assert len(splits) > 8
+    nameless = Options(fields=[name for name in ALONE.fields if name != "file"])
+    ours = content(
+        row
+        for split in splits
+        for batch in SplitDecoder(split, nameless)
+        for row in batch.to_pylist()
+    )
+    assert content(rows(whole, nameless)) == ours
+
+
+def test_rotated_captures_are_parts_of_one(usual: Made, tmp_path: Path) -> None:
+    count = len(usual.packets) // 3
+    thirds = [usual.packets[:count], usual.packets[count : 2 * count], usual.packets[2 * count :]]
+    kinds = (FileKind(), FileKind(order=">"), FileKind(pcapng=True, link=1))
+    paths = [
+        str(save(tmp_path / f"{number}.pcap", packets, kind))
+        for number, (packets, kind) in enumerate(zip(thirds, kinds, strict=True))
+    ]
+    splits = [
+        Split(path, before=before, after=after)
+        for before, path, after in zip([None, *paths], paths, [*paths[1:], None], strict=False)
+    ]
+    whole = rows(usual.path, ALONE)
+    ours = [
+        row for split in splits for batch in SplitDecoder(split, ALONE) for row in batch.to_pylist()
+    ]
+    assert len(whole) == len(ours)
+    first_two = [row | {"file": ""} for row in ours if not row["file"].endswith("2.pcap")]
+    expected = content(row | {"file": ""} for row in whole)
+    assert len(first_two) - 5 <= sum((content(first_two) & expected).values())
+
+
+def test_a_compressed_capture_and_an_empty_one_are_one_part(usual: Made, tmp_path: Path) -> None:
+    packed = tmp_path / "usual.pcap.gz"
+    packed.write_bytes(gzip.compress(usual.path.read_bytes(), 1))
+    assert [Split(str(packed))] == plan(str(packed), 10_000)
+    empty = tmp_path / "empty.pcap"
+    empty.touch()
+    assert [Split(str(empty))] == plan(str(empty), 10_000)
+    assert [Split(str(usual.path))] == plan(str(usual.path), 0)
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes(usual.path.read_bytes()[:20])
+    assert [Split(str(cut))] == plan(str(cut), 10)
+
+
+def test_what_is_no_capture_cannot_be_cut(tmp_path: Path) -> None:
+    path = tmp_path / "notes.txt"
+    path.write_text("nothing of the kind, and longer than a header")
+    with pytest.raises(CaptureError, match=r"notes\.txt at byte 0: this is neither"):
+        plan(str(path), 10)
+    with pytest.raises(CaptureError, match="No such file"):
+        plan(str(tmp_path / "missing.pcap"), 10)
+
+
+def test_bytes_that_are_no_records_cannot_be_cut(usual: Made, tmp_path: Path) -> None:
+    data = usual.path.read_bytes()
+    path = tmp_path / "bad.pcap"
+    path.write_bytes(data[:200_000] + bytes(8 << 20))
+    with pytest.raises(CaptureError, match="no records in the 4194304 bytes from there on"):
+        plan(str(path), 1 << 20)
+
+
+def test_a_truncated_last_record_belongs_to_the_last_part(usual: Made, tmp_path: Path) -> None:
+    path = tmp_path / "cut.pcap"
+    path.write_bytes(usual.path.read_bytes()[:-7])
+    decoders = [SplitDecoder(split, ALONE) for split in plan(str(path), 1_000_000)]
+    found = content(row for one in decoders for batch in one for row in batch.to_pylist())
+    assert content(rows(path, ALONE)) == found
+    assert [False] * (len(decoders) - 1) + [True] == [one.totals.truncated for one in decoders]
+
+
+def test_a_pcapng_whose_interfaces_are_described_midway_cannot_be_split(
+    usual: Made, tmp_path: Path
+) -> None:
+    path = tmp_path / "two.pcapng"
+    save(path, usual.packets[:3000], FileKind(pcapng=True))
+    path.write_bytes(path.read_bytes() * 2)
+    with pytest.raises(CaptureError, match="a section or an interface that begins midway"):
+        of_splits(plan(str(path), 100_000))
+    assert rows(path, ALONE)

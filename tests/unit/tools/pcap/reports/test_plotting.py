@@ -1,0 +1,85 @@
+"""``--plot``: what the picture is drawn from, and that it is one."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from rocketwire_tools.pcap import arrow
+from rocketwire_tools.pcap.__main__ import main
+from rocketwire_tools.pcap.reports.plotting import PlotError, Plotted, percentile
+from rocketwire_tools.pcap.reports.reports import By
+from rocketwire_tools.pcap.rows.rows import EVERY, schema
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.captures.fixtures import Made
+
+drawn = pytest.mark.skipif(
+    importlib.util.find_spec("matplotlib") is None, reason="matplotlib is not installed"
+)
+FIELDS = ("topic", "kind", "code", "frame_length", "time_ns", "latency_ns")
+
+
+def batch(*rows: dict[str, Any]) -> Any:
+    columns = [arrow.column([row.get(name) for row in rows], EVERY[name]) for name in FIELDS]
+    return arrow.batch(columns, schema(FIELDS))
+
+
+def frame(second: float, latency_ms: float | None = None) -> dict[str, Any]:
+    latency = None if latency_ms is None else int(latency_ms * 1e6)
+    kind = "request" if latency is None else "response"
+    return {
+        "time_ns": int(second * 1e9),
+        "kind": kind,
+        "code": 0,
+        "frame_length": 9,
+        "latency_ns": latency,
+    }
+
+
+@drawn
+def test_frames_are_counted_in_slots_that_get_wider_with_the_capture(tmp_path: Path) -> None:
+    plotted = Plotted(By("topic", 3), str(tmp_path / "a.png"))
+    plotted.take(batch(frame(100), frame(100.005), frame(101)))
+    assert plotted.counts("request")[0] == 2
+    plotted.take(batch(frame(100 + 7200, 5)))
+    plotted.take(batch(frame(50)))
+    assert plotted.counts("request").sum() == 4
+    assert plotted.counts("response").sum() == 1
+    assert plotted.counts("request")[0] == 1
+    assert len(plotted.counts("request")) <= 256
+
+
+def test_percentiles_of_classes_are_within_a_class_of_the_truth() -> None:
+    counts = np.zeros(160, np.int64)
+    assert np.isnan(percentile(counts, 50))
+    counts[[40, 60]] = 90, 10
+    assert percentile(counts, 50) == pytest.approx(1.06, rel=0.01)
+    assert percentile(counts, 99) == pytest.approx(10.6, rel=0.01)
+
+
+@pytest.mark.slow
+@drawn
+@pytest.mark.parametrize(("suffix", "magic"), [(".png", b"\x89PNG"), (".svg", b"<?xml")])
+def test_a_picture_is_drawn(suffix: str, magic: bytes, usual: Made, tmp_path: Path) -> None:
+    goal = tmp_path / f"picture{suffix}"
+    assert main(["slow", str(usual.path), "--plot", str(goal), "--json"]) == 0
+    assert goal.read_bytes().startswith(magic)
+
+
+def test_what_is_no_picture_is_refused(usual: Made, capfd: pytest.CaptureFixture[str]) -> None:
+    assert main(["summary", str(usual.path), "--plot", "picture.gif"]) == 2
+    assert "ends in .png or .svg" in capfd.readouterr().err
+
+
+def test_without_matplotlib_the_message_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(importlib.util, "find_spec", dict[str, object]().get)
+    with pytest.raises(PlotError, match=r"pip install rocketwire\[plot\]"):
+        Plotted(By("topic", 3), "a.png")

@@ -1,0 +1,140 @@
+"""What connections begin with: TLS and PROXY headers are recognised and reported, of Java's own connections too."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire_tools.pcap.__main__ import main
+from tests.integration.tools.pcap.test_recorded import counted_in
+from tests.support import manifest
+from tests.support.captures.builder import save
+from tests.support.captures.network import ACK, SYN, Packet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+SECRET = manifest.FIXTURES / "captures" / "java-5.5.0-tls.pcap.gz"
+CLIENT, SERVER = ("10.0.0.1", 40_000), ("10.0.0.2", 10911)
+FRAME = encode(RemotingCommand(code=105, opaque=7, ext_fields={"topic": "x"}))
+Tables = dict[str, list[dict[str, Any]]]
+
+
+@pytest.fixture
+def summary(capfd: pytest.CaptureFixture[str]) -> Callable[..., Tables]:
+    """Runs ``summary``; gives its tables."""
+
+    def run(capture: Path, *options: str) -> Tables:
+        assert main(["summary", str(capture), "--json", *options]) == 0
+        found: Tables = json.loads(capfd.readouterr().out)
+        return found
+
+    return run
+
+
+def test_tls_and_proxied_connections_of_java_are_reported(summary: Callable[..., Tables]) -> None:
+    counted = counted_in(SECRET)
+    secret = {frozenset((one["src"], one["dst"])) for one in counted if one["speaks"] == "tls"}
+    proxied = {frozenset((one["src"], one["dst"])) for one in counted if one["proxy"]}
+    tables = summary(SECRET)
+    found = {
+        kind: {
+            frozenset(one["connection"].split("-"))
+            for one in tables["unusual"]
+            if one["protocol"] == kind
+        }
+        for kind in ("TLS", "RocketMQ")
+    }
+    assert {"TLS": secret, "RocketMQ": proxied} == found
+    assert {"192.0.2.1"} == {one["proxied_for"] for one in tables["unusual"]} - {None}
+    kinds = {one["protocol"]: one["connections"] for one in tables["protocols"]}
+    assert len(secret) == kinds["TLS"]
+
+
+def sent(data: bytes, second: int = 0, port: int = 40_000) -> list[Packet]:
+    """A connection is opened, and this is sent."""
+    client = CLIENT[0], port
+    now = (1_700_000_000 + second) * 10**9
+    return [
+        Packet(now, client, SERVER, 999, 0, SYN, b""),
+        Packet(now + 1000, client, SERVER, 1000, 1, ACK, data),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("data", "expected"),
+    [
+        (FRAME, ("RocketMQ", None)),
+        (b"GET / HTTP/1.1\r\n\r\n", ("unknown", None)),
+        (b"\x16\x03\x01\x02\x00\x01", ("TLS", None)),
+        (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes(9), ("HTTP/2", None)),
+        (b"\0\0\6\4\0\0\0\0" + bytes(8), ("unknown", None)),
+        (FRAME[:8] + b"no header" * 11, ("unknown", None)),
+        (FRAME[:20], ("RocketMQ", None)),
+        (b"PROXY TCP4 192.0.2.9 10.0.0.2 1 2\r\n" + FRAME, ("RocketMQ", "192.0.2.9")),
+        (
+            b"\r\n\r\n\0\r\nQUIT\n\x21\x11\x00\x0c\xc0\x00\x02\x09\0\0\0\0\0\0\0\0" + FRAME,
+            ("RocketMQ", "192.0.2.9"),
+        ),
+        (
+            b"\r\n\r\n\0\r\nQUIT\n\x21\x21\x00\x24" + bytes(15) + b"\1" + bytes(20) + FRAME,
+            ("RocketMQ", "::1"),
+        ),
+        (b"PROXY UNKNOWN\r\n\x16\x03\x01\0", ("TLS", "unknown")),
+    ],
+)
+def test_the_first_bytes_decide(
+    data: bytes, expected: tuple[str, str | None], tmp_path: Path, summary: Callable[..., Tables]
+) -> None:
+    tables = summary(save(tmp_path / "a.pcap", sent(data)))
+    protocol, proxied = expected
+    assert [(protocol, 1, len(data))] == [
+        (one["protocol"], one["connections"], one["payload_bytes"]) for one in tables["protocols"]
+    ]
+    assert [proxied] == [one["proxied_for"] for one in tables["unusual"]] or expected == (
+        "RocketMQ",
+        None,
+    )
+
+
+@pytest.mark.parametrize("client", [b"PRI * HTTP/2.0\r\n\r\n", b"\x16\x03\x01\x02\x00"])
+@pytest.mark.parametrize("first", [False, True], ids=["server first", "client first"])
+def test_what_one_side_says_holds_for_the_other(
+    client: bytes, first: bool, tmp_path: Path, summary: Callable[..., Tables]
+) -> None:
+    syn, said = sent(client)
+    answer = Packet(said.time_ns, SERVER, said.source, 5000, 1, ACK, FRAME[:20])
+    packets = [syn, said, answer] if first else [syn, answer, said]
+    (protocol,) = summary(save(tmp_path / "a.pcap", packets))["protocols"]
+    assert ("HTTP/2" if client.startswith(b"PRI") else "TLS", 1) == (
+        protocol["protocol"], protocol["connections"],
+    )  # fmt: skip
+
+
+def test_who_opens_many_connections_in_one_second_is_seen(
+    tmp_path: Path, summary: Callable[..., Tables]
+) -> None:
+    packets = [one for number in range(30) for one in sent(FRAME, number // 20, 40_000 + number)]
+    opened = summary(save(tmp_path / "a.pcap", packets))["opened"]
+    assert [{"client": "10.0.0.1", "connections": 30, "most_in_a_second": 20}] == opened
+
+
+def test_requests_without_an_answer_are_counted(
+    tmp_path: Path, summary: Callable[..., Tables]
+) -> None:
+    odd = summary(save(tmp_path / "a.pcap", sent(FRAME)))["oddities"]
+    assert {"what": "requests without an answer", "count": 1} in odd
+
+
+def test_masks_hide_addresses_here_too(summary: Callable[..., Tables]) -> None:
+    text = json.dumps(summary(SECRET, "--redact", "secret"))
+    assert "127.0.0.1" not in text
+    assert "192.0.2.1" not in text
+    protocols = {one["protocol"]: one["connections"] for one in json.loads(text)["protocols"]}
+    assert protocols == {
+        one["protocol"]: one["connections"] for one in summary(SECRET)["protocols"]
+    }

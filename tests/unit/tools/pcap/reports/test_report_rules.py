@@ -1,0 +1,241 @@
+"""What reports count as an error, and with which topic: on recorded and on made captures, against the rows."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from rocketwire import __version__
+from rocketwire.codes import RequestCode, ResponseCode
+from rocketwire_tools.pcap import arrow
+from rocketwire_tools.pcap.__main__ import main
+from rocketwire_tools.pcap.reports import hints
+from rocketwire_tools.pcap.reports.plotting import Plotted
+from rocketwire_tools.pcap.reports.reports import REPORTS, By, Seconds, Slow, Summary, as_text
+from rocketwire_tools.pcap.rows.rows import EVERY, schema
+from tests.support import manifest
+from tests.support.captures.decoded_rows import rows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.support.captures.fixtures import Made
+
+RECORDED = manifest.FIXTURES / "captures"
+POLLS = {
+    "PULL_NOT_FOUND": 19,
+    "PULL_RETRY_IMMEDIATELY": 20,
+    "POLLING_FULL": 209,
+    "POLLING_TIMEOUT": 210,
+}
+
+
+def report(capsys: pytest.CaptureFixture[str], name: str, path: Path, *words: str) -> Any:
+    assert main([name, str(path), "--json", "--top", "1000", *words]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def responses(fields: Sequence[str], *answers: tuple[int, int, int, str]) -> Any:
+    """Responses of code, request code, latency in nanoseconds, and topic of the request."""
+    columns: dict[str, list[Any]] = {name: [1] * len(answers) for name in fields}
+    columns |= {name: ["x"] * len(answers) for name in fields if EVERY[name] == arrow.pa.string()}
+    columns |= {name: [True] * len(answers) for name in fields if EVERY[name] == arrow.pa.bool_()}
+    columns |= {
+        "kind": ["response"] * len(answers),
+        "code": [code for code, *_ in answers],
+        "code_name": [ResponseCode(code).name for code, *_ in answers],
+        "request_code": [asked for _, asked, *_ in answers],
+        "latency_ns": [latency for *_, latency, _ in answers],
+        "request_topic": [topic for *_, topic in answers],
+        "topic": [None] * len(answers),
+    }
+    made = [arrow.column(columns[name], EVERY[name]) for name in fields]
+    return arrow.batch(made, schema(fields))
+
+
+@pytest.mark.parametrize("name", ["java-4.9.4", "java-5.5.0", "java-5.5.0-binary"])
+def test_responses_and_errors_belong_to_the_topic_of_their_request(
+    name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = RECORDED / f"{name}.pcap.gz"
+    requests = {
+        (row["connection"], row["opaque"], row["time_ns"]): row["topic"]
+        for row in rows(path)
+        if row["kind"] == "request"
+    }
+    expected: Counter[tuple[str | None, str]] = Counter()
+    for row in rows(path):
+        if row["kind"] == "response" and row["latency_ns"] is not None:
+            asked = row["connection"], row["opaque"], row["time_ns"] - row["latency_ns"]
+            expected[requests[asked], "responses"] += 1
+            expected[requests[asked], "errors"] += row["code"] not in (0, *POLLS.values())
+
+    table = report(capsys, "topics", path)["topics"]
+
+    by_topic = {row["topic"]: row for row in table}
+    assert by_topic["orders"]["responses"] > 0
+    assert by_topic["NoSuchTopic"]["errors"] == 1
+    for (topic, column), count in expected.items():
+        assert by_topic[topic][column] == count, (topic, column)
+
+
+def test_topics_of_made_captures_have_as_many_responses_as_answered_requests(
+    usual: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = report(capsys, "topics", usual.path)["topics"]
+    slow = report(capsys, "slow", usual.path)
+    polls = slow["poll_ends"]
+
+    answered = sum(row["answers"] for row in slow["latencies"] if row["topic"])
+    ended = sum(row["frames"] for row in polls if row["request"] == "PULL_MESSAGE")
+    assert ended > 0
+    assert answered + ended <= sum(row["responses"] for row in table if row["topic"])
+
+
+@pytest.mark.parametrize("code", POLLS.values(), ids=POLLS)
+def test_the_end_of_a_poll_is_no_error_and_no_latency_in_any_report(
+    code: int, tmp_path: Path
+) -> None:
+    pull = (code, RequestCode.PULL_MESSAGE, 15_000_000_000, "T")
+    lost = (ResponseCode.PULL_OFFSET_MOVED, RequestCode.PULL_MESSAGE, 2_000_000, "T")
+    for name, make in REPORTS.items():
+        made = make(10)
+        made.take(responses(made.fields, pull, lost))
+        tables = {table.name: table for table in made.tables([])}
+        if name == "summary":
+            assert tables["errors"].rows == [("PULL_MESSAGE", "PULL_OFFSET_MOVED", 1)]
+            assert ("answers that are errors", 1) in tables["overall"].rows
+            assert tables["talkers"].rows[0][-1] == 1
+        elif name == "slow":
+            assert [row[2:] for row in tables["latencies"].rows] == [(1, 2.0, 2.0, 2.0, 2.0)]
+            assert len(tables["slowest"].rows) == 1
+        else:
+            assert [row[-1] for row in tables[name].rows] == [1]
+        if name in ("summary", "slow"):
+            ((request, answer, count, reason),) = tables["poll_ends"].rows
+            assert (request, answer, count) == ("PULL_MESSAGE", ResponseCode(code).name, 1)
+            assert reason
+    plotted = Plotted(By("topic", 1), str(tmp_path / "a.svg"))
+    plotted.take(responses(plotted.fields, pull, lost))
+    assert plotted._latencies.sum() == 1  # pyright: ignore[reportPrivateUsage] - what is drawn
+
+
+def test_idle_pulls_of_a_capture_are_counted_apart_from_errors(
+    usual: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    idle = sum(
+        row["kind"] == "response" and row["code_name"] == "PULL_NOT_FOUND"
+        for row in rows(usual.path)
+    )
+    assert idle > 0
+
+    tables = report(capsys, "summary", usual.path)
+
+    assert "PULL_NOT_FOUND" not in {row["answer"] for row in tables["errors"]}
+    assert idle == sum(row["frames"] for row in tables["poll_ends"])
+
+
+def test_times_have_a_unit_or_are_iso_times_and_versions_and_codes_have_names(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    slow, summary = Slow(5), Summary(5)
+    answer = (0, RequestCode.SEND_MESSAGE_V2, 1_234_567_891, "T")
+    slow.take(responses(slow.fields, answer))
+
+    text = as_text(slow.tables([]))
+
+    assert text.splitlines()[1].split() == ["request", "topic", "answers", "p50", "p90", "p99", "max"]  # fmt: skip
+    assert "SEND_MESSAGE_V2  T            1  1234.568ms" in text
+    assert "1970-01-01T00:00:00.000000001Z" in text
+    assert "," not in text
+    summary.take(responses(summary.fields, answer, (4711, 4711, 1, "T")))
+    assert ("?", "4711", 1) not in (tables := summary.tables([]))[2].rows
+    assert tables[2].rows == [("4711", "4711", 1)]
+    assert f"{Seconds(123456.7891):.3f}" == "123456.789"
+    main(["summary", str(RECORDED / "java-5.5.0.pcap.gz")])
+    shown = capsys.readouterr().out
+    assert "JAVA      V5_5_0 " in shown
+    assert "12.029s" in shown
+    clients = report(capsys, "summary", RECORDED / "java-4.9.4.pcap.gz")["clients"]
+    assert {"V4_9_4"} == {row["version"] for row in clients}
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("ports", [[41240], [41240, 41256]])
+def test_a_capture_of_encrypted_connections_says_so(
+    ports: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, whole = tmp_path / "tls.pcap", RECORDED / "java-5.5.0-tls.pcap.gz"
+    chosen = [word for port in ports for word in ("--connection", f"127.0.0.1:{port}")]
+    assert main(["export", str(whole), *chosen, "-o", str(path)]) == 0
+    capsys.readouterr()
+
+    for jobs in ("1", "2"):
+        assert main(["decode", str(path), "--jobs", jobs]) == 0
+        told = "1 connection speaks TLS" if len(ports) == 1 else "2 connections speak TLS"
+        assert told in capsys.readouterr().err
+
+
+def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_not_read_twice(
+    usual: Made, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert hints.tls_hint("-") is None
+    assert hints.tls_hint(str(usual.path)) is None
+    cut = tmp_path / "cut.pcap"
+    cut.write_bytes(usual.path.read_bytes()[:60])
+    assert hints.tls_hint(str(cut)) is None
+    monkeypatch.setattr(hints, "MOST_PACKETS", 1)
+    told = hints.tls_hint(str(RECORDED / "java-5.5.0-tls.pcap.gz"))
+    assert told is not None
+    assert told.startswith("at least 2 connections speak TLS")
+    assert not capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("text", "advice"),
+    [
+        ("code=310", "use =="),
+        ('code == 310 and topic = "a=b"', "use =="),
+        ("code := 310", "use =="),
+        ("code <> 310", "use !="),
+        ("code == 1 && gap", "use 'and'"),
+        ("code == 1 || gap", "use 'or'"),
+        ("code == 1 AND gap", "small letters"),
+        ("!gap", "use 'not'"),
+    ],
+)
+def test_a_filter_in_another_language_is_refused_with_what_to_write(
+    text: str, advice: str, usual: Made, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["decode", str(usual.path), "--filter", text]) == 2
+    said = capsys.readouterr().err
+    assert advice in said
+    assert said.count("\n") == 1
+
+
+def test_the_command_says_its_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"{__version__}\n"
+
+
+def test_a_frame_that_cannot_be_read_has_no_code_language_or_version() -> None:
+    summary = Summary(10)
+    fields = summary.fields
+    columns: dict[str, list[Any]] = {name: [1] for name in fields}
+    columns |= {name: ["x"] for name in fields if EVERY[name] == arrow.pa.string()}
+    columns |= {name: [True] for name in fields if EVERY[name] == arrow.pa.bool_()}
+    missing = ("kind", "code", "code_name", "request_code", "latency_ns", "language", "version")
+    columns |= {name: [None] for name in missing}
+    summary.take(
+        arrow.batch([arrow.column(columns[name], EVERY[name]) for name in fields], schema(fields))
+    )
+    tables = {table.name: table for table in summary.tables([])}
+
+    assert tables["requests"].objects() == [{"kind": None, "code": None, "frames": 1}]
+    assert tables["clients"].objects() == [{"language": None, "version": None, "requests": 1}]
+    assert as_text([tables["requests"]]).endswith("   -     -       1")

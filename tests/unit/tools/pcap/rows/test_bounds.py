@@ -1,0 +1,157 @@
+"""What waits in a capture is bounded whatever it is: rows, pieces of streams, answers; and what is complete is found all the same."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from rocketwire.wire.command import RemotingCommand, encode
+from rocketwire_tools.pcap.decode.decoder import Decoder, Options
+from rocketwire_tools.pcap.rows.pairing import Paired, Pairing
+from rocketwire_tools.pcap.rows.pending import Pending, Requests
+from tests.support.captures.builder import save
+from tests.support.captures.decoded_rows import rows
+from tests.support.captures.network import ACK, SYN, Packet
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SERVER = ("10.0.0.2", 10911)
+START = 1_700_000_000_000_000_000
+FEW = 50
+FRAME = encode(RemotingCommand(code=105, opaque=1, ext_fields={"topic": "orders"}))
+LONG = encode(RemotingCommand(code=310, opaque=2, body=bytes(100_000)))
+
+
+def client(number: int) -> tuple[str, int]:
+    return f"10.1.{number >> 8}.{number & 255}", 40_000
+
+
+@pytest.fixture
+def few_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", FEW)
+    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.CELL", 1)
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("few_records")
+def test_rows_wait_for_no_body_where_no_time_passes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MOST_WAITING", FEW)
+    syns = [Packet(START, client(i), SERVER, 0, 0, SYN, b"") for i in range(1, 9 * FEW)]
+    others = [one._replace(sequence=1, flags=ACK, data=FRAME) for one in syns]
+    begun = [
+        Packet(START, client(0), SERVER, 0, 0, SYN, b""),
+        Packet(START, client(0), SERVER, 1, 0, ACK, LONG[:1000]),
+    ]
+    ended = Packet(START, client(0), SERVER, 1001, 0, ACK, LONG[1000:2000])
+    decoder = Decoder(str(save(tmp_path / "still.pcap", [*begun, *syns, *others, ended])))
+    packets = [(decoder.totals.packets, batch.num_rows) for batch in decoder]
+    assert sum(count for _, count in packets) == len(others) + 1
+    assert packets[0][0] <= len(syns) + 5 * FEW
+    assert max(count for _, count in packets) <= 4 * FEW
+
+
+@pytest.mark.usefixtures("few_records")
+@pytest.mark.parametrize("many", [FEW, 5 * FEW])
+def test_rows_wait_for_what_a_hole_holds_up_but_not_any_number_of_them(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, many: int
+) -> None:
+    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MOST_WAITING", FEW)
+    late = Packet(START, client(0), SERVER, 1, 0, ACK, FRAME)
+    behind = late._replace(sequence=1 + len(FRAME))
+    others = [late._replace(source=client(number)) for number in range(1, many + 1)]
+    syns = [one._replace(sequence=0, flags=SYN, data=b"") for one in [late, *others]]
+    found = rows(save(tmp_path / "hole.pcap", [*syns, behind, *others, late]))
+    sources = [row["src"] for row in found]
+    assert len(sources) == many + 2
+    assert client(0)[0] == sources[-1]
+    assert (sources.index(client(0)[0]) == 0) == (many < 2 * FEW)
+
+
+@pytest.mark.usefixtures("few_records")
+@pytest.mark.parametrize("bodies", [False, True])
+def test_streams_that_keep_too_much_are_forgotten_and_counted(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, *, bodies: bool
+) -> None:
+    monkeypatch.setattr("rocketwire_tools.pcap.streams.flows.MOST_KEPT", 8 * len(LONG) // 10)
+    fields = ("code", "body_ok", "raw_body") if bodies else ("code", "body_ok")
+    part = LONG if bodies else FRAME + LONG[:60]
+    packets: list[Packet] = []
+    for number in range(4 * FEW):
+        packets.append(Packet(START, client(number), SERVER, 0, 0, SYN, b""))
+        if bodies:
+            packets.append(Packet(START, client(number), SERVER, 1, 0, ACK, part[:40_000]))
+        else:  # behind a hole
+            packets.append(Packet(START, client(number), SERVER, 1, 0, ACK, part))
+            packets.append(Packet(START, client(number), SERVER, 9_000, 0, ACK, bytes(20_000)))
+    decoder = Decoder(
+        str(save(tmp_path / "kept.pcap", packets)), Options(bodies=bodies, fields=fields)
+    )
+    found = [row for batch in decoder for row in batch.to_pylist()]
+    assert decoder.totals.forgotten > FEW
+    whole = [row for row in found if row["code"] == (310 if bodies else 105)]
+    assert len(whole) == 4 * FEW
+    assert {row["body_ok"] for row in whole} == {not bodies}
+
+
+@pytest.mark.parametrize("size", [100, 3000])
+def test_short_frames_are_looked_for_in_parts_with_the_same_rows(
+    size: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    shortest = b"\0\0\0\6\0\0\0\2{}"
+    data = shortest * 8_000
+    packets = [
+        Packet(START + at, client(0), SERVER, at, 0, ACK, data[at : at + 5_000])
+        for at in range(0, len(data), 5_000)
+    ]
+    path = save(tmp_path / "short.pcap", packets)
+    expected = rows(path)
+    assert len(expected) == 8_000
+    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MOST_FRAMES", 1000)
+    monkeypatch.setattr("rocketwire_tools.pcap.decode.decoder.MOST_ROWS", size)
+    decoder = Decoder(str(path))
+    batches = list(decoder)
+    assert [row for batch in batches for row in batch.to_pylist()] == expected
+    assert max(batch.num_rows for batch in batches) <= size
+
+
+def test_answers_that_came_too_early_are_remembered_no_longer_than_their_rows(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("rocketwire_tools.pcap.rows.pairing.MOST_HELD", 2)
+    pairing = Pairing()
+
+    def pair(number: int, opaque: int, flag: int) -> bool:
+        parts = (np.array([each]) for each in (number, opaque, flag, 34, START))
+        made.append(pairing.pair(*parts))
+        return bool(made[-1].found[0])
+
+    made: list[Paired] = []
+    for opaque in range(3):
+        pair(3, opaque, 1)
+    for opaque in range(3):
+        pair(2, opaque, 0)
+    assert [False, True, True] == [bool(one.found[0]) for one in made[:3]]
+    assert (1, 0) == (pairing.waiting, pairing.unanswered)
+
+
+def requests(*keys: int) -> Requests:
+    key = np.array(keys, np.int64)
+    return Requests(key, key * 10, key * 100, np.array([f"t{each}" for each in keys], np.object_))
+
+
+def test_the_oldest_requests_make_room() -> None:
+    pending = Pending(4)
+    assert pending.add(requests(9, 1, 5)) == 0
+    assert pending.add(requests()) == 0
+    assert pending.add(requests(2, 7, 3)) == 2
+    found, popped = pending.pop(np.array([1, 2, 3, 4, 9, 5]))
+    assert [1, 2, 5] == found.tolist()
+    assert ([20, 30, 50], ["t2", "t3", "t5"]) == (popped.code.tolist(), popped.topic.tolist())
+    assert len(pending) == 1
+    assert [0] == pending.pop(np.array([7]))[0].tolist()
+    assert not len(pending.pop(np.array([7]))[0])

@@ -1,0 +1,62 @@
+"""Streams without an object: what the arrays keep of them is enough."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from rocketwire_tools.pcap.decode.decoder import Decoder, Options
+from rocketwire_tools.pcap.streams.stream_table import Slots
+from tests.support.captures.builder import save
+from tests.support.captures.decoded_rows import expected, frames, rows
+from tests.support.captures.network import ACK, FIN, SYN
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.support.captures.fixtures import Made
+
+FEW_RECORDS = 500
+
+
+@pytest.fixture
+def asleep(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Lets streams do without an object whenever they can; how many did after each chunk."""
+    counts: list[int] = []
+
+    class Sleepers(Slots):
+        def let_sleep(self) -> None:
+            self._enough = 0
+            super().let_sleep()
+            counts.append(len(self) - len(list(self.awake)))
+
+    monkeypatch.setattr("rocketwire_tools.pcap.streams.flows.Slots", Sleepers)
+    monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", FEW_RECORDS)
+    return counts
+
+
+def test_streams_of_which_nothing_is_open_need_no_object(usual: Made, asleep: list[int]) -> None:
+    assert expected(usual.truth) == frames(rows(usual.path))
+    assert max(asleep) > 0
+
+
+@pytest.mark.parametrize("careful", [False, True])
+def test_nor_do_they_where_packets_were_lost(
+    lossy: Made, asleep: list[int], *, careful: bool
+) -> None:
+    found = rows(lossy.path, Options(careful=careful))
+    assert expected(lossy.truth) == frames(found)
+    assert max(asleep) > 0
+
+
+def test_streams_that_had_ended_are_not_missed(usual: Made, tmp_path: Path) -> None:
+    firsts = {one.source: one._replace(data=b"", flags=SYN) for one in usual.packets}
+    ended = [
+        one._replace(flags=flags, sequence=number)
+        for number, flags in enumerate([SYN, FIN | ACK])
+        for one in firsts.values()
+    ]
+    decoder = Decoder(str(save(tmp_path / "ended.pcap", ended)), Options(max_streams=4))
+    assert not list(decoder)
+    assert decoder.totals.forgotten == 0

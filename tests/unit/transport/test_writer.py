@@ -1,0 +1,87 @@
+"""``Outbox`` over real sockets: what is written at once, what waits, and what a broken one says."""
+
+from __future__ import annotations
+
+import pytest
+import trio
+import trio.testing
+
+from rocketwire.transport.writer import Outbox
+from tests.support.tcp_pair import pair
+
+
+async def test_what_the_system_does_not_take_at_once_waits_for_the_writer() -> None:
+    data = bytes(range(256)) * 2_000  # more than both sockets hold
+    with pair() as (stream, there):
+        async with stream:
+            outbox = Outbox(stream)
+            assert outbox.put(b"first", at_once=True)
+            assert not outbox.put(data, at_once=True)
+            assert not outbox.put(b"last", at_once=True)
+            assert 0 < outbox.unsent <= len(data) + 4
+
+            received = bytearray()
+            async with trio.open_nursery() as nursery:
+                nursery.start_soon(outbox.run)
+                while len(received) < len(data) + 9:
+                    received += await trio.to_thread.run_sync(there.recv, 1 << 20)
+                nursery.cancel_scope.cancel()
+
+    assert bytes(received) == b"first" + data + b"last"
+
+
+async def test_a_socket_that_takes_nothing_now_leaves_all_to_the_writer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def full(descriptor: int, data: bytes) -> int:
+        raise BlockingIOError(descriptor, len(data))
+
+    with pair() as (stream, _):
+        async with stream:
+            monkeypatch.setattr("rocketwire.transport.writer.os.write", full)
+            outbox = Outbox(stream)
+            assert not outbox.put(b"late", at_once=True)
+
+            assert outbox.unsent == 4
+
+
+async def test_the_writer_says_that_a_connection_is_broken_and_writes_nothing_after_its_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = list[bytes]()
+
+    def broken(descriptor: int, data: bytes) -> int:
+        written.append(bytes(data))
+        raise ConnectionResetError(descriptor)
+
+    with pair() as (stream, _):
+        async with stream:
+            monkeypatch.setattr("rocketwire.transport.writer.os.write", broken)
+            outbox = Outbox(stream)
+            outbox.put(b"lost", at_once=False)
+            with pytest.raises(trio.BrokenResourceError):
+                await outbox.run()
+
+            ended = Outbox(stream)
+            ended.put(b"late", at_once=False)
+            ended.over()
+            with trio.move_on_after(0.01):
+                await ended.run()
+
+    assert written == [b"lost"]
+
+
+async def test_a_writer_that_waits_when_the_connection_ends_says_so() -> None:
+    with pair() as (stream, _):
+        async with stream, trio.open_nursery() as nursery:
+            outbox = Outbox(stream)
+            outbox.put(bytes(10_000_000), at_once=False)
+
+            async def end() -> None:
+                await trio.testing.wait_all_tasks_blocked()
+                outbox.over()
+                trio.lowlevel.notify_closing(stream.socket)
+
+            nursery.start_soon(end)
+            with pytest.raises(trio.ClosedResourceError):
+                await outbox.run()
