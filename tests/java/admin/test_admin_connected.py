@@ -6,7 +6,6 @@ from contextlib import asynccontextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import pytest
 import trio
 
 from rocketwire.client import Message, open_client, open_producer
@@ -20,6 +19,8 @@ from tests.support.admin_process import run
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
+
+    import pytest
 
     from rocketwire.wire.message.stored import StoredMessage
     from tests.support.java.cluster import JavaCluster
