@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from enum import Enum, auto
 from heapq import heapify, heappop, heappush
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.errors import DecodeError, EncodeError, LocalProtocolError
 from rocketwire.events import (
@@ -41,7 +41,6 @@ from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode_as
 from rocketwire.wire.frame import MAX_FRAME_LENGTH
 from rocketwire.wire.request_template import PreparedRequest
 from rocketwire.wire.values.drafts import drafting
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

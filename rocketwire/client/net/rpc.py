@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.messages import (
@@ -23,7 +23,6 @@ from rocketwire.messages import (
 from rocketwire.messages.route import TopicRouteData
 from rocketwire.wire.command import new_command
 from rocketwire.wire.json.limits import ANSWER_LIMITS
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig

@@ -11,7 +11,7 @@ and one store per member.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Final, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar, overload
 
 from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.messages._codec.containers import listing
@@ -19,7 +19,6 @@ from rocketwire.messages._codec.java_numbers import InexactError, Mismatch, kind
 from rocketwire.messages._codec.types import Form, Primitive
 from rocketwire.wire.json.fastjson import DEFAULT_LIMITS, BareKey, Dialect, Real, dumps, loads
 from rocketwire.wire.values.frozen import declared_fields
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

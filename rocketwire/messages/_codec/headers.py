@@ -9,7 +9,7 @@ Java insists (``check``, the fast headers' numbers).  Writing leaves out None.
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias, TypeVar, overload
 
 from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError, EncodeError
@@ -17,7 +17,6 @@ from rocketwire.messages._codec.bodies import java_name, lower_camel
 from rocketwire.messages._codec.java_numbers import Mismatch
 from rocketwire.messages._codec.types import Form, Primitive
 from rocketwire.wire.values.frozen import declared_fields
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

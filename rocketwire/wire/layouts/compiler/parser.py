@@ -9,7 +9,7 @@ each with the field's path and the position; nothing else, whatever the bytes.
 from __future__ import annotations
 
 import struct
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeAlias
 
 from rocketwire.wire.java_utf8 import decode_damaged, decode_slice
 from rocketwire.wire.layouts.compiler.nodes import (
@@ -40,7 +40,6 @@ from rocketwire.wire.layouts.runtime.parse_errors import (
     short,
     too_many,
 )
-from rocketwire.wire.values.named import NamedTuple
 from rocketwire.wire.values.source import Source, compiled
 
 if TYPE_CHECKING:
