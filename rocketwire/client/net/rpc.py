@@ -132,5 +132,5 @@ def _read_body(form: Body, body: bytes | None) -> Any:
     if body is None or form is None or isinstance(form, Raw):
         return body
     if isinstance(form, ArrayOf):
-        return decode_bodies(form.of, body, limits=ANSWER_LIMITS)
+        return decode_bodies(form.element, body, limits=ANSWER_LIMITS)
     return decode_body(form, body, limits=ANSWER_LIMITS)
