@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire.errors import IllegalMessageError
 from rocketwire.messages import message_const as const
 from rocketwire.policy.validation import check_user_property
-from rocketwire.wire.values.drafts import draft_of
+from rocketwire.wire.values.drafts import create_draft_class
 from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -203,7 +203,7 @@ class Message:
 
 
 _set = object.__setattr__
-_OPEN: Final = draft_of(Message)
+_OPEN: Final = create_draft_class(Message)
 _NO_KEYS: Final = ()
 
 

@@ -5,7 +5,7 @@ Java: ``DefaultMQAdminExtImpl``, ``CloneGroupOffsetCommand``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.client.admin.fanout import of_each, told_by_each
 from rocketwire.client.admin.offset_resets import Resets
@@ -21,7 +21,6 @@ from rocketwire.messages.offsets import (
 )
 from rocketwire.messages.queries import ConsumeStats, GetConsumeStatsRequestHeader
 from rocketwire.policy.resource_names import retry_topic
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

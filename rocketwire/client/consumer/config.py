@@ -29,7 +29,7 @@ from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
 from rocketwire.policy.allocation import AllocateMessageQueueAveragely
 from rocketwire.policy.process_queue import Thresholds
 from rocketwire.wire.message.stored import StoredMessage
-from rocketwire.wire.values.drafts import drafting
+from rocketwire.wire.values.drafts import build_constructor
 
 if TYPE_CHECKING:
     from rocketwire.client.arguments import Rule
@@ -91,7 +91,7 @@ class ConsumeOrderlyContext:
     suspend_current_queue_time_millis: int | None = None
 
 
-concurrently_context: Final[Callable[..., ConsumeConcurrentlyContext]] = drafting(
+concurrently_context: Final[Callable[..., ConsumeConcurrentlyContext]] = build_constructor(
     ConsumeConcurrentlyContext
 )
 """A context of all its values, in the order of its attributes: batches have one of their own unless it is as new."""

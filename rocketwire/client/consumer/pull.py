@@ -25,7 +25,7 @@ from rocketwire.policy.subscription import TAG
 from rocketwire.wire.message.lazy_reader import Known
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredMessage
 from rocketwire.wire.request_template import PreparedRequest, form_of
-from rocketwire.wire.values.drafts import drafting
+from rocketwire.wire.values.drafts import build_constructor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -120,11 +120,11 @@ class PullResult:
     stopped_by: LimitExceededError | None = None
 
 
-_pull_result: Final = drafting(PullResult)
+_pull_result: Final = build_constructor(PullResult)
 Onward: TypeAlias = tuple[int, int | None]
 """What the next pull of a queue differs in from the one before: ``offset`` and ``commit_offset``."""
 
-pull_request: Final = drafting(PullRequest)
+pull_request: Final = build_constructor(PullRequest)
 """A request of all its values, in the order of its attributes, for who pulls over and over."""
 
 _CHANGING: Final = ("queueOffset", "sysFlag", "commitOffset")

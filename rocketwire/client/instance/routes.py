@@ -8,10 +8,9 @@ Java: ``MQClientInstance`` (``topicRouteTable``, ``brokerAddrTable``, ``cleanOff
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.policy.routing import MASTER_ID
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

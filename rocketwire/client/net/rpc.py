@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.messages import (
@@ -23,7 +23,6 @@ from rocketwire.messages import (
 from rocketwire.messages.route import TopicRouteData
 from rocketwire.wire.command import new_command
 from rocketwire.wire.json.limits import ANSWER_LIMITS
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
@@ -133,5 +132,5 @@ def _read_body(form: Body, body: bytes | None) -> Any:
     if body is None or form is None or isinstance(form, Raw):
         return body
     if isinstance(form, ArrayOf):
-        return decode_bodies(form.of, body, limits=ANSWER_LIMITS)
+        return decode_bodies(form.element, body, limits=ANSWER_LIMITS)
     return decode_body(form, body, limits=ANSWER_LIMITS)

@@ -8,7 +8,7 @@ Java: ``DefaultMQProducerImpl.sendKernelImpl``, ``MQClientAPIImpl.processSendRes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.client.message import BARE, Message
 from rocketwire.client.producer.send_result import SendResult
@@ -24,7 +24,6 @@ from rocketwire.wire.command import new_command
 from rocketwire.wire.message.body_compression import compress_body
 from rocketwire.wire.message.properties import MAX_PROPERTIES_BYTES, encode_properties
 from rocketwire.wire.request_template import form_of
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -5,7 +5,7 @@ Java: ``DefaultMQProducerImpl`` (``topicPublishInfoTable``, ``tryToFindTopicPubl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
@@ -30,7 +30,6 @@ from rocketwire.policy.retry import (
     tries_again_when_stored,
 )
 from rocketwire.policy.routing import DEFAULT_TOPIC, default_route, publish_info
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     import random

@@ -10,7 +10,7 @@ Java: ``TraceDataEncoder``, ``AsyncTraceDispatcher``, ``SendMessageTraceHookImpl
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
@@ -18,7 +18,6 @@ from rocketwire.client.message import Message
 from rocketwire.client.outages import Outages, advice_on
 from rocketwire.errors import RocketWireError
 from rocketwire.messages import message_const as const
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from enum import Enum
 from inspect import isawaitable
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from rocketwire.client.arguments import shown
 from rocketwire.client.message import Message
@@ -22,7 +22,6 @@ from rocketwire.messages import message_const as const
 from rocketwire.messages.transactions import EndTransactionRequestHeader
 from rocketwire.wire.message.ids import decode_offset_message_id
 from rocketwire.wire.message.stored import StoredMessage
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance

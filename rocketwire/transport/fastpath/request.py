@@ -10,9 +10,7 @@ whole, is left to ``Channel.go_on``, which waits for the answer to what was ``Be
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, Final
-
-from rocketwire.wire.values.named import NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Callable

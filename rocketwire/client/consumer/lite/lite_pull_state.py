@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
@@ -27,7 +27,6 @@ from rocketwire.policy.allocation import (
     AllocateMessageQueueStrategy,
 )
 from rocketwire.policy.process_queue import ProcessQueue, Thresholds
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
