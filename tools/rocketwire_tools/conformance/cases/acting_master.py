@@ -193,10 +193,7 @@ CASES: Final = (
         evidence=REGISTER,
         profiles=SINCE_5_3,
         items=(101,),
-        steps=(
-            register(member(1), _with_perm(7)),
-            ask(105, ROUTE, routed({"1": "{address1}"}, 5)),
-        ),
+        steps=(register(member(1), _with_perm(7)), ask(105, ROUTE, routed({"1": "{address1}"}, 5))),
     ),
     Case(
         id="ns/acting/12",

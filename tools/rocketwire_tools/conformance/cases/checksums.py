@@ -8,12 +8,7 @@ from typing import Final
 from rocketwire_tools.conformance.cases.body_cases import ACCEPTED, body_case
 from rocketwire_tools.conformance.model.case import Case, Severity
 from rocketwire_tools.conformance.model.outcomes import Answer
-from rocketwire_tools.conformance.model.requests import (
-    ask,
-    broker_ext,
-    register,
-    registration,
-)
+from rocketwire_tools.conformance.model.requests import ask, broker_ext, register, registration
 
 CHECKSUM: Final = "DefaultRequestProcessor.checksum @ 5.5.0"
 MISMATCH: Final = Answer(code=1, ext={}, remark="crc32 not match")

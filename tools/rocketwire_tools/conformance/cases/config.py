@@ -47,12 +47,7 @@ CASES: Final = (
         items=(114,),
         steps=(
             ask(
-                319,
-                None,
-                found(
-                    Check("sorted-lines", ("enableTopicList", "listenPort")),
-                    ext=None,
-                ),
+                319, None, found(Check("sorted-lines", ("enableTopicList", "listenPort")), ext=None)
             ),
         ),
     ),
@@ -95,24 +90,12 @@ CASES: Final = (
             ),
         ),
     ),
-    _read(
-        10,
-        "A truth in the file with a blank behind it MUST be false.",
-        "enableTopicList=false",
-    ),
-    _read(
-        11,
-        "TRUE in the file MUST be true.",
-        "supportActingMaster=true",
-    ),
+    _read(10, "A truth in the file with a blank behind it MUST be false.", "enableTopicList=false"),
+    _read(11, "TRUE in the file MUST be true.", "supportActingMaster=true"),
     _read(
         12,
         "A number in the file that is none MUST leave the default.",
         "scanNotActiveBrokerInterval=5000",
     ),
-    _read(
-        13,
-        "Escapes in the file MUST be read.",
-        "productEnvName=aéb",
-    ),
+    _read(13, "Escapes in the file MUST be read.", "productEnvName=aéb"),
 )

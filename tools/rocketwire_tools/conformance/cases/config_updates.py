@@ -136,10 +136,7 @@ CASES: Final = (
         options=MINE,
         items=(117,),
         tags=DESTRUCTIVE,
-        steps=(
-            ask(318, None, DONE, body="unknown.key=1"),
-            ask(319, None, lacks("unknown.key")),
-        ),
+        steps=(ask(318, None, DONE, body="unknown.key=1"), ask(319, None, lacks("unknown.key"))),
     ),
     _updated(
         5,

@@ -95,11 +95,7 @@ CASES: Final = (
         requirement="A one-way request with an unknown code MUST not be answered.",
         evidence=DISPATCH,
         items=(23,),
-        steps=(
-            Send((Request(code=9999, flag=2),)),
-            Expect((Silence(),)),
-            ask(106, None, found()),
-        ),
+        steps=(Send((Request(code=9999, flag=2),)), Expect((Silence(),)), ask(106, None, found())),
     ),
     Case(
         id="header/108",

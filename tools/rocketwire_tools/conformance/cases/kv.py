@@ -110,11 +110,7 @@ CASES: Final = (
         evidence=PUT,
         severity=Severity.SHOULD,
         items=(42,),
-        steps=(
-            ask(100, ENTRY, Answer(ext=None)),
-            ask(101, ENTRY, NOTHING),
-            ask(219, SPACE, EMPTY),
-        ),
+        steps=(ask(100, ENTRY, Answer(ext=None)), ask(101, ENTRY, NOTHING), ask(219, SPACE, EMPTY)),
     ),
     Case(
         id="ns/100/9",
@@ -129,11 +125,7 @@ CASES: Final = (
         evidence="RocketMQSerializable.readStr, mapDeserialize @ 5.5.0",
         severity=Severity.SHOULD,
         items=(43,),
-        steps=(
-            ask(100, put(""), binary=True),
-            ask(101, ENTRY, NOTHING),
-            ask(219, SPACE, EMPTY),
-        ),
+        steps=(ask(100, put(""), binary=True), ask(101, ENTRY, NOTHING), ask(219, SPACE, EMPTY)),
     ),
     _kept(20, "a quotation mark and a backslash", '"\\', '\\"\\\\'),
     _kept(21, "a slash, <, >, &, ' and =", "/<>&'=", "/<>&'="),
@@ -155,10 +147,7 @@ CASES: Final = (
         requirement="101 for another key of a namespace that is there MUST answer code 22.",
         evidence=GET,
         items=(38,),
-        steps=(
-            ask(100, put("v", "{keyB}")),
-            ask(101, ENTRY, NOTHING),
-        ),
+        steps=(ask(100, put("v", "{keyB}")), ask(101, ENTRY, NOTHING)),
     ),
     Case(
         id="ns/101/3",

@@ -37,10 +37,7 @@ CASES: Final = (
         id="ns/100/30",
         requirement="A value of 30,000 characters MUST be kept.",
         evidence=PUT,
-        steps=(
-            ask(100, put("x" * 30_000)),
-            ask(101, ENTRY, Answer(ext={"value": "x" * 30_000})),
-        ),
+        steps=(ask(100, put("x" * 30_000)), ask(101, ENTRY, Answer(ext={"value": "x" * 30_000}))),
     ),
     Case(
         id="ns/100/31",

@@ -112,13 +112,7 @@ CASES: Final = (
                 on="b",
             ),
             ask(106, None, group({"0": "{address}"}), on="b"),
-            ask(
-                322,
-                slave(),
-                Answer(ext={"changed": "true"}),
-                body=data_version(),
-                on="b",
-            ),
+            ask(322, slave(), Answer(ext={"changed": "true"}), body=data_version(), on="b"),
         ),
     ),
     Case(

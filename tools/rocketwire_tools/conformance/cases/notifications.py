@@ -139,36 +139,21 @@ CASES: Final = (
         "Groups that do not want an acting master MUST not be told who leaves.",
         LEFT,
         members=(1, 0),
-        steps=(
-            *join(0, 1, acting="false"),
-            *listen(1),
-            *leave(0, acting="false"),
-            untold(1),
-        ),
+        steps=(*join(0, 1, acting="false"), *listen(1), *leave(0, acting="false"), untold(1)),
     ),
     _case(
         5,
         "When an id joins that is not the smallest, nobody MUST be told.",
         JOINED,
         members=(1, 0),
-        steps=(
-            *listen(0, 1),
-            *join(0, 1),
-            untold(0),
-            untold(1),
-        ),
+        steps=(*listen(0, 1), *join(0, 1), untold(0), untold(1)),
     ),
     _case(
         6,
         "When an id leaves that is not the smallest, nobody MUST be told.",
         LEFT,
         members=(1, 0),
-        steps=(
-            *listen(0, 1),
-            *join(0, 1),
-            *leave(1),
-            untold(0),
-        ),
+        steps=(*listen(0, 1), *join(0, 1), *leave(1), untold(0)),
     ),
     _case(
         7,
@@ -176,11 +161,7 @@ CASES: Final = (
         NOTIFY,
         options=OTHER_SETTING,
         members=(2, 1),
-        steps=(
-            *listen(2),
-            *join(2, 1),
-            untold(2),
-        ),
+        steps=(*listen(2), *join(2, 1), untold(2)),
     ),
     _case(
         8,

@@ -44,10 +44,7 @@ OLD_BODY: Final[dict[str, Any]] = {
     "filterServerList": [],
     "topicConfigSerializeWrapper": {
         "dataVersion": OLD_VERSION,
-        "topicConfigTable": {
-            "{topic}": old_topic("{topic}"),
-            "{topicB}": old_topic("{topicB}"),
-        },
+        "topicConfigTable": {"{topic}": old_topic("{topic}"), "{topicB}": old_topic("{topicB}")},
     },
 }
 

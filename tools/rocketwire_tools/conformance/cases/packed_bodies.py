@@ -8,9 +8,7 @@ from rocketwire_tools.conformance.cases.body_cases import ACCEPTED, THROWN, body
 from rocketwire_tools.conformance.model.case import SINCE_5_3, Severity
 from rocketwire_tools.conformance.model.outcomes import ANY, Answer
 from rocketwire_tools.conformance.model.packed_body import Packed
-from rocketwire_tools.conformance.model.requests import (
-    registration,
-)
+from rocketwire_tools.conformance.model.requests import registration
 
 CASES: Final = (
     body_case(

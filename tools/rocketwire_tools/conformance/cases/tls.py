@@ -46,11 +46,7 @@ def _client(number: int, requirement: str, auth: str, *steps: Step) -> Case:
 
 def _refused_late(version: str, shows: str = "") -> tuple[Step, ...]:
     """In TLS 1.3 a client has done its part of the handshake before its certificate is looked at."""
-    return (
-        Open(tls=version, shows=shows),
-        Send((Request(code=106),)),
-        Expect((Closed(),)),
-    )
+    return (Open(tls=version, shows=shows), Send((Request(code=106),)), Expect((Closed(),)))
 
 
 CASES: Final = (
@@ -115,10 +111,7 @@ CASES: Final = (
         jvm=PERMISSIVE,
         items=(33,),
         tags=TLS,
-        steps=(
-            Send((b"\x16" + b"rubbish, and more of it" * 3,)),
-            Expect((Closed(),)),
-        ),
+        steps=(Send((b"\x16" + b"rubbish, and more of it" * 3,)), Expect((Closed(),))),
     ),
     Case(
         id="tls/8",

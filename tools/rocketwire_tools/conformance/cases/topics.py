@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from rocketwire_tools.conformance.model.case import ONLY_5_5, SINCE_5_3, Case
-from rocketwire_tools.conformance.model.outcomes import (
-    AllOf,
-    Answer,
-    Contains,
-    Has,
-    Json,
-    Lacks,
-)
+from rocketwire_tools.conformance.model.outcomes import AllOf, Answer, Contains, Has, Json, Lacks
 from rocketwire_tools.conformance.model.requests import (
     FAILED,
     NO_ROUTE,

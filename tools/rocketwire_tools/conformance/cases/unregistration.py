@@ -87,11 +87,7 @@ CASES: Final = (
         evidence=UNREGISTER,
         profiles=SINCE_5_3,
         items=(89,),
-        steps=(
-            register(),
-            unregister(broker_ext(broker_id=5), DONE),
-            until(106, None, GONE),
-        ),
+        steps=(register(), unregister(broker_ext(broker_id=5), DONE), until(106, None, GONE)),
     ),
     Case(
         id="ns/104/4",

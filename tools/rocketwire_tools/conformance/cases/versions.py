@@ -5,14 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.model.case import SINCE_5_3, Case
-from rocketwire_tools.conformance.model.outcomes import (
-    ANY,
-    Answer,
-    Has,
-    Json,
-    Lacks,
-    Text,
-)
+from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Has, Json, Lacks, Text
 from rocketwire_tools.conformance.model.requests import (
     FAILED,
     ask,

@@ -238,10 +238,7 @@ CASES: Final = (
         steps=(
             register(broker_ext(__ZONE_NAME="Rack-{zone}"), None, on="1"),
             ask(
-                105,
-                ZONED | {"__ZONE_NAME": "rACK-{zone}"},
-                found(brokers("{broker}")),
-                on="reader",
+                105, ZONED | {"__ZONE_NAME": "rACK-{zone}"}, found(brokers("{broker}")), on="reader"
             ),
         ),
     ),

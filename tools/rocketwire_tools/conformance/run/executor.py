@@ -345,13 +345,7 @@ class Play:
         link = await self.link(step.on)
         opaque, data = self._bytes_of(step.request, link)
         await self._send(link, data, f"request {request_name(step.request.code)}")
-        await self._settle(
-            link,
-            step.outcomes or (OK,),
-            opaque,
-            step.within,
-            exact=step.exact,
-        )
+        await self._settle(link, step.outcomes or (OK,), opaque, step.within, exact=step.exact)
 
     async def _until(self, step: Until) -> None:
         """Ask until the outcome is there, the time is over, or the connection ends."""
