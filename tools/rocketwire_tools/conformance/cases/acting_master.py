@@ -27,10 +27,10 @@ ACTING: Final = {"supportActingMaster": "true"}
 SYNC: Final = "rmq_sys_SYNC_BROKER_MEMBER_{broker}"
 
 
-def member(number: int, acting: str | None = "true", **more: str) -> dict[str, str]:
+def member(number: int, acting: str | None = "true", **fields: str) -> dict[str, str]:
     """The ext fields of the group's member with that id, at ``{addressN}``; None as brokers before 5.0.0 send it."""
     ext = broker_ext(address=f"{{address{number}}}", broker_id=number, ha=f"{{ha{number}}}")
-    return ext | ({} if acting is None else {"enableActingMaster": acting}) | more
+    return ext | ({} if acting is None else {"enableActingMaster": acting}) | fields
 
 
 def routed(addresses: dict[str, str], perm: object = ANY) -> Answer:
@@ -47,9 +47,9 @@ def routed(addresses: dict[str, str], perm: object = ANY) -> Answer:
     )
 
 
-def group(addresses: dict[str, str], **more: object) -> Answer:
+def group(addresses: dict[str, str], **settings: object) -> Answer:
     """106 in which the group has exactly these addresses."""
-    members: dict[str, object] = {"brokerAddrs": addresses} | more
+    members: dict[str, object] = {"brokerAddrs": addresses} | settings
     return found(Json(Has({"brokerAddrTable": Has({"{broker}": Has(members)})})))
 
 
@@ -60,7 +60,7 @@ def _with_perm(perm: int) -> dict[str, object]:
 CASES: Final = (
     Case(
         id="ns/acting/1",
-        requirement="A slave of an old broker, which says nothing of acting masters, MUST be listed without topics.",
+        requirement="A slave without enableActingMaster (an old broker) MUST be listed without topics.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
         items=(66,),
@@ -72,7 +72,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/acting/2",
-        requirement="A slave that says enableActingMaster=false and is alone MUST have its topics, with their permissions.",
+        requirement="A slave with enableActingMaster=false and no master MUST be listed with topics and their permissions.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
         items=(66,),
@@ -80,7 +80,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/acting/3",
-        requirement="Topics of a slave that is not the smallest of its group MUST not count.",
+        requirement="Topics of a slave whose id is not the smallest of its group MUST be ignored.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
         items=(67,),
@@ -93,7 +93,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/acting/4",
-        requirement="Topics of a slave whose master is there MUST not count.",
+        requirement="Topics of a slave whose master is registered MUST be ignored.",
         evidence=REGISTER,
         items=(67,),
         steps=(
@@ -104,7 +104,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/acting/5",
-        requirement="A group's enableActingMaster MUST be that of the member that registered last.",
+        requirement="A group MUST have the enableActingMaster of the last registration.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
         items=(68,),
@@ -129,7 +129,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/acting/6",
-        requirement="With supportActingMaster the smallest slave of a group without master MUST be shown as its master.",
+        requirement="With supportActingMaster, the slave with the smallest id of a group without master MUST be listed as master.",
         evidence=PICKUP,
         profiles=SINCE_5_3,
         options=ACTING,
@@ -143,7 +143,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/acting/7",
-        requirement="Without supportActingMaster a group without master MUST be shown as it is.",
+        requirement="Without supportActingMaster, a group without master MUST be listed unchanged.",
         evidence=PICKUP,
         profiles=SINCE_5_3,
         options=OTHER_SETTING,
@@ -152,7 +152,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/acting/8",
-        requirement="The route of rmq_sys_SYNC_BROKER_MEMBER_ topics MUST show the ids as they are.",
+        requirement="The route of a topic rmq_sys_SYNC_BROKER_MEMBER_... MUST contain the real ids.",
         evidence=PICKUP,
         profiles=SINCE_5_3,
         options=ACTING,
@@ -165,7 +165,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/acting/9",
-        requirement="A group that does not want an acting master MUST be shown as it is.",
+        requirement="A group with enableActingMaster=false MUST be listed unchanged.",
         evidence=PICKUP,
         profiles=SINCE_5_3,
         options=ACTING,
@@ -174,7 +174,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/acting/10",
-        requirement="An acting master MUST be without write permission; a master brings it back, and takes it along.",
+        requirement="Topics of an acting master MUST lose write permission; a master restores it until it leaves.",
         evidence=f"{REGISTER}, unRegisterBroker",
         profiles=SINCE_5_3,
         items=(101,),
@@ -189,7 +189,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/acting/11",
-        requirement="Of an acting master's permission only the write bit MUST go.",
+        requirement="Topics of an acting master MUST lose only the write bit.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
         items=(101,),
@@ -197,7 +197,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/acting/12",
-        requirement="A group that stays writable MUST not be given an acting master.",
+        requirement="A writable group MUST NOT get an acting master.",
         evidence=PICKUP,
         profiles=SINCE_5_3,
         options=ACTING,
@@ -210,7 +210,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/acting/13",
-        requirement="A master whose connection is lost MUST leave its group's topics without write permission.",
+        requirement="If the connection of a master is lost, its group's topics MUST lose write permission.",
         evidence="RouteInfoManager.unRegisterBroker, wipeWritePermOfBrokerByLock @ 5.5.0",
         profiles=SINCE_5_3,
         options=ACTING,
@@ -224,7 +224,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/acting/14",
-        requirement="A group that does not want an acting master MUST keep its write permission without one.",
+        requirement="A group with enableActingMaster=false MUST keep write permission without a master.",
         evidence="RouteInfoManager.unRegisterBroker @ 5.5.0",
         profiles=SINCE_5_3,
         items=(101,),

@@ -51,7 +51,7 @@ def _binary_case(
 CASES: Final = (
     Case(
         id="header/80",
-        requirement="A request with a binary header MUST be answered with a JSON header, if the server is set to JSON.",
+        requirement="A server configured for JSON MUST answer a request with a binary header with a JSON header.",
         evidence="RemotingCommand.createResponseCommand, getSerializeTypeConfigInThisServer @ 5.5.0",
         profiles=SINCE_5_3,
         items=(17,),
@@ -59,7 +59,7 @@ CASES: Final = (
     ),
     Case(
         id="header/81",
-        requirement="A server set to ROCKETMQ MUST answer with a binary header, also a request with a JSON header.",
+        requirement="A server configured for ROCKETMQ MUST answer with binary headers, even to a request with a JSON header.",
         evidence="RemotingCommand.makeCustomHeaderToNet, RocketMQSerializable.rocketMQProtocolEncode @ 5.5.0",
         profiles=SINCE_5_3,
         jvm=("-Drocketmq.serialize.type=ROCKETMQ",),
@@ -78,7 +78,7 @@ CASES: Final = (
     ),
     _binary_case(
         82,
-        "Of a code in a binary header only 16 bits with a sign MUST count: 40000 is -25536.",
+        "The code in a binary header MUST be read as a signed 16-bit number: 40000 is -25536.",
         _binary(40000),
         unsupported(-25536, opaque=7),
         19,
@@ -100,7 +100,7 @@ CASES: Final = (
     ),
     _binary_case(
         85,
-        "A negative length of ext fields in a binary header MUST count as none.",
+        "A negative length of ext fields in a binary header MUST be read as no ext fields.",
         _binary(ext_length=-5),
         NOTHING,
         20,
@@ -114,7 +114,7 @@ CASES: Final = (
     ),
     _binary_case(
         87,
-        "An entry that runs over the end of the ext fields MUST close the connection.",
+        "An entry beyond the end of the ext fields MUST close the connection.",
         _binary(ext=struct.pack(">H", 9) + b"namespace" + struct.pack(">i", 50) + b"n"),
         Closed(),
         20,
@@ -128,7 +128,7 @@ CASES: Final = (
     ),
     _binary_case(
         89,
-        "A language that is not listed MUST not matter in a binary header.",
+        "An unknown language in a binary header MUST be ignored.",
         _binary(language=200),
         NOTHING,
         20,

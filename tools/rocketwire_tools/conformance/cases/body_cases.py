@@ -36,7 +36,7 @@ def body_case(
     **ext: str,
 ) -> Case:
     """One registration, and what 105 says of ``{topic}`` afterwards."""
-    wanted = then or (ROUTED if outcome is ACCEPTED else NO_ROUTE)
+    expected = then or (ROUTED if outcome is ACCEPTED else NO_ROUTE)
     return Case(
         id=f"ns/103/{number}",
         requirement=what,
@@ -46,6 +46,6 @@ def body_case(
         items=(item,),
         steps=(
             ask(103, broker_ext(**ext), outcome, body=body, version=version),
-            ask(105, ROUTE, wanted, on="reader"),
+            ask(105, ROUTE, expected, on="reader"),
         ),
     )

@@ -17,7 +17,7 @@ MISMATCH: Final = Answer(code=1, ext={}, remark="crc32 not match")
 CASES: Final = (
     body_case(
         100,
-        "A registration whose bodyCrc32 is not that of its body MUST be refused, and nothing be stored.",
+        "A registration with a wrong bodyCrc32 MUST be rejected without side effects.",
         registration(),
         MISMATCH,
         52,
@@ -26,7 +26,7 @@ CASES: Final = (
     ),
     body_case(
         101,
-        "bodyCrc32 = 0 MUST mean no check.",
+        "With bodyCrc32=0 the checksum MUST NOT be verified.",
         registration(),
         ACCEPTED,
         52,
@@ -35,7 +35,7 @@ CASES: Final = (
     ),
     body_case(
         102,
-        "A bodyCrc32 that is no number SHOULD mean no check.",
+        "With an invalid bodyCrc32 the checksum SHOULD NOT be verified.",
         registration(),
         ACCEPTED,
         52,
@@ -45,7 +45,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/103",
-        requirement="The right bodyCrc32 MUST be accepted.",
+        requirement="A correct bodyCrc32 MUST be accepted.",
         evidence=f"{CHECKSUM}, UtilAll.crc32",
         items=(52,),
         steps=(
@@ -54,7 +54,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/104",
-        requirement="The sum MUST count without its highest bit.",
+        requirement="The highest bit of the checksum MUST be ignored.",
         evidence=f"{CHECKSUM}, UtilAll.crc32",
         items=(52,),
         steps=(
@@ -66,7 +66,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/105",
-        requirement="A sum for a body that is not there MUST be refused.",
+        requirement="A checksum without a body MUST be rejected.",
         evidence=CHECKSUM,
         items=(52,),
         steps=(ask(103, broker_ext(bodyCrc32="5"), MISMATCH),),

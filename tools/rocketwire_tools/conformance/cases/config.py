@@ -41,7 +41,7 @@ def _read(number: int, what: str, shown: str) -> Case:
 CASES: Final = (
     Case(
         id="ns/319/1",
-        requirement="319 MUST show every property with its value, one to a line, in the order of their names.",
+        requirement="319 MUST list all properties with their values, one per line, sorted by name.",
         evidence=READ,
         profiles=SINCE_5_3,
         items=(114,),
@@ -53,7 +53,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/319/2",
-        requirement="319 MUST show properties of the file that nobody knows, as they are.",
+        requirement="319 MUST list unknown properties of the file unchanged.",
         evidence=READ,
         options=ODD,
         items=(114,),
@@ -61,7 +61,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/319/3",
-        requirement="319 SHOULD show the defaults of Java.",
+        requirement="319 SHOULD list Java's default values.",
         evidence="NamesrvConfig, NettyServerConfig @ 5.5.0",
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
@@ -90,12 +90,12 @@ CASES: Final = (
             ),
         ),
     ),
-    _read(10, "A truth in the file with a blank behind it MUST be false.", "enableTopicList=false"),
-    _read(11, "TRUE in the file MUST be true.", "supportActingMaster=true"),
+    _read(10, "A boolean followed by a space in the file MUST be read as false.", "enableTopicList=false"),
+    _read(11, "TRUE in the file MUST be read as true.", "supportActingMaster=true"),
     _read(
         12,
-        "A number in the file that is none MUST leave the default.",
+        "An invalid number in the file MUST NOT change the default.",
         "scanNotActiveBrokerInterval=5000",
     ),
-    _read(13, "Escapes in the file MUST be read.", "productEnvName=aéb"),
+    _read(13, "Escapes in the file MUST be decoded.", "productEnvName=aéb"),
 )

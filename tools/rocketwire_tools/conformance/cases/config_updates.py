@@ -54,7 +54,7 @@ def _updated(
 def _denied(number: int, key: str, body: str) -> Case:
     return Case(
         id=f"ns/318/{number}",
-        requirement=f"An update of {key} MUST be refused, and nothing of the request be applied.",
+        requirement=f"An update of {key} MUST be rejected, and no property of the request applied.",
         evidence=DENIED,
         profiles=SINCE_5_3,
         options=MINE,
@@ -84,7 +84,7 @@ async def _file_is_kept(play: Play) -> None:
 CASES: Final = (
     Case(
         id="ns/318/1",
-        requirement="318 SHOULD change a property at once and keep it in the file, with the old text beside it.",
+        requirement="318 SHOULD apply a property at once and save it to the file, with a backup of the old text.",
         evidence=f"{UPDATE}, Configuration.persist",
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
@@ -103,7 +103,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/318/2",
-        requirement="318 without a body MUST be a success.",
+        requirement="318 without a body MUST succeed.",
         evidence=UPDATE,
         profiles=SINCE_5_3,
         options=MINE,
@@ -113,7 +113,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/318/3",
-        requirement="318 with an escape that is none MUST be refused with code 1.",
+        requirement="318 with an invalid escape MUST be rejected with code 1.",
         evidence="MixAll.string2Properties @ 5.5.0",
         profiles=SINCE_5_3,
         options=MINE,
@@ -130,7 +130,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/318/4",
-        requirement="A property that the server does not know MUST not be added by 318.",
+        requirement="318 MUST NOT add an unknown property.",
         evidence=UPDATE,
         profiles=SINCE_5_3,
         options=MINE,
@@ -140,14 +140,14 @@ CASES: Final = (
     ),
     _updated(
         5,
-        "A number that is none MUST leave the old one.",
+        "An invalid number MUST NOT change the current one.",
         "waitSecondsForService=abc",
         "waitSecondsForService=45",
         item=117,
     ),
     _updated(
         6,
-        "Letters beyond ASCII MAY be read as Java reads properties, byte by byte.",
+        "Non-ASCII letters MAY be read byte by byte, as Java reads properties.",
         "productEnvName=é",
         "productEnvName=Ã©",
         Severity.NOTE,
@@ -162,7 +162,7 @@ CASES: Final = (
     ),
     _updated(
         8,
-        "A changed port SHOULD be shown, and the server stay where it is.",
+        "A changed port SHOULD be listed without effect on the listening port.",
         "listenPort=1",
         "listenPort=1",
         Severity.SHOULD,
@@ -170,7 +170,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/318/9",
-        requirement="318 of a property of the file that the server does not know MUST be a success; whether it counts is open.",
+        requirement="318 for an unknown property of the file MUST succeed with or without effect.",
         evidence=UPDATE,
         profiles=SINCE_5_3,
         options=MINE,

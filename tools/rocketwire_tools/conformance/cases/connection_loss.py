@@ -48,7 +48,7 @@ def live(ext: dict[str, str], *, on: str = "reader") -> Step:
 CASES: Final = (
     Case(
         id="ns/close/1",
-        requirement="A broker whose connection is closed MUST be gone at once.",
+        requirement="A broker MUST be removed at once if its connection is closed.",
         evidence=CLOSED,
         items=(84,),
         steps=(
@@ -60,7 +60,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/close/2",
-        requirement="A broker whose connection is reset MUST be gone at once.",
+        requirement="A broker MUST be removed at once if its connection is reset.",
         evidence="BrokerHousekeepingService.onChannelException @ 5.5.0",
         items=(84,),
         steps=(
@@ -71,7 +71,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/close/3",
-        requirement="A broker that has registered over a second connection MUST outlive the first, and not the second.",
+        requirement="A broker registered over a second connection MUST remain if the first closes, not if the second does.",
         evidence="RouteInfoManager.onChannelDestroy @ 5.5.0 (the live entry's channel)",
         items=(85,),
         steps=(
@@ -94,7 +94,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/close/4",
-        requirement="Of three brokers of one connection at least one MUST be gone when it closes; Java takes exactly one.",
+        requirement="If a connection of three brokers closes, at least one MUST be removed (Java: exactly one).",
         evidence="RouteInfoManager.onChannelDestroy @ 5.5.0",
         items=(86,),
         steps=(
@@ -107,7 +107,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/close/5",
-        requirement="A slave's lost connection MUST leave its master alone.",
+        requirement="The loss of a slave's connection MUST NOT affect its master.",
         evidence=CLOSED,
         items=(84,),
         steps=(
@@ -120,7 +120,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/close/6",
-        requirement="A closed connection over which nobody registered MUST change nothing.",
+        requirement="Closing a connection without registrations MUST change nothing.",
         evidence=CLOSED,
         items=(85,),
         steps=(

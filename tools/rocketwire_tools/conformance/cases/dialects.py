@@ -48,30 +48,30 @@ STANDARD: Final = "acceptStandardJsonOnly"
 
 
 CASES: Final = (
-    _dialect(5, "A client of version 401 or later MUST be answered in standard JSON.", QUOTED, 401),
+    _dialect(5, "A client of version 401 or later MUST get standard JSON.", QUOTED, 401),
     _dialect(
-        6, "A client of version 400 or earlier MUST be answered with bare integer keys.", BARE, 400
+        6, "A client of version 400 or earlier MUST get unquoted integer keys.", BARE, 400
     ),
     _dialect(
         7,
-        "acceptStandardJsonOnly=true MUST give standard JSON to any version.",
+        "With acceptStandardJsonOnly=true, any version MUST get standard JSON.",
         QUOTED,
         0,
         **{STANDARD: "true"},
     ),
-    _dialect(8, "acceptStandardJsonOnly=TRUE MUST mean true.", QUOTED, 0, **{STANDARD: "TRUE"}),
-    _dialect(9, "acceptStandardJsonOnly=1 MUST mean false.", BARE, 0, **{STANDARD: "1"}),
+    _dialect(8, "acceptStandardJsonOnly=TRUE MUST be read as true.", QUOTED, 0, **{STANDARD: "TRUE"}),
+    _dialect(9, "acceptStandardJsonOnly=1 MUST be read as false.", BARE, 0, **{STANDARD: "1"}),
     _dialect(
         10,
-        "acceptStandardJsonOnly=false MUST not take standard JSON from a new version.",
+        "With acceptStandardJsonOnly=false, a new version MUST still get standard JSON.",
         QUOTED,
         513,
         **{STANDARD: "false"},
     ),
-    _dialect(11, "A negative version MUST count as an early one.", BARE, -1),
+    _dialect(11, "A negative version MUST be treated as an old version.", BARE, -1),
     Case(
         id="ns/105/13",
-        requirement="Standard JSON MUST have the brokers' ids in the order of numbers, quoted.",
+        requirement="Standard JSON MUST contain broker ids in numeric order, quoted.",
         evidence="RemotingSerializable, SerializerFeature.MapSortField in ClientRequestProcessor @ 5.5.0",
         profiles=SINCE_5_3,
         items=(94,),
@@ -96,7 +96,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/105/14",
-        requirement="Java's own JSON SHOULD have the brokers' ids in the order of Java's hash map, bare.",
+        requirement="Java's JSON dialect SHOULD contain broker ids in the order of Java's HashMap, unquoted.",
         evidence="TopicRouteData, RemotingSerializable.encode @ 5.5.0; java.util.HashMap",
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,

@@ -30,13 +30,13 @@ CASES: Final = (
     _flagged(
         100,
         1,
-        "A message with the response flag MUST not be answered, and the connection MUST stay.",
+        "A message with the response flag MUST NOT be answered, and the connection MUST stay open.",
     ),
-    _flagged(101, 2, "A one-way request MUST not be answered, and the connection MUST stay."),
-    _flagged(102, 3, "The response flag MUST count before the one-way flag."),
+    _flagged(101, 2, "A one-way request MUST NOT be answered, and the connection MUST stay open."),
+    _flagged(102, 3, "The response flag MUST take precedence over the one-way flag."),
     Case(
         id="header/103",
-        requirement="Flags beyond the first two MUST be ignored, and not come back.",
+        requirement="Other flags MUST be ignored and MUST NOT be returned.",
         evidence=DISPATCH,
         items=(22,),
         steps=(
@@ -46,7 +46,7 @@ CASES: Final = (
     ),
     Case(
         id="header/104",
-        requirement="A one-way request MUST be carried out.",
+        requirement="A one-way request MUST be executed.",
         evidence=DISPATCH,
         items=(22,),
         steps=(
@@ -65,7 +65,7 @@ CASES: Final = (
     ),
     Case(
         id="header/105",
-        requirement="A request that carries the response flag MUST not be carried out.",
+        requirement="A request with the response flag MUST NOT be executed.",
         evidence=DISPATCH,
         items=(22,),
         steps=(
@@ -84,7 +84,7 @@ CASES: Final = (
     ),
     Case(
         id="header/106",
-        requirement="An unknown code MUST be answered with code 3 and a remark that begins with a blank.",
+        requirement="An unknown code MUST be answered with code 3 and a remark that begins with a space.",
         evidence=DISPATCH,
         profiles=SINCE_5_3,
         items=(23,),
@@ -92,21 +92,21 @@ CASES: Final = (
     ),
     Case(
         id="header/107",
-        requirement="A one-way request with an unknown code MUST not be answered.",
+        requirement="A one-way request with an unknown code MUST NOT be answered.",
         evidence=DISPATCH,
         items=(23,),
         steps=(Send((Request(code=9999, flag=2),)), Expect((Silence(),)), ask(106, None, found())),
     ),
     Case(
         id="header/108",
-        requirement="An answer MUST say the protocol version and the language of the server.",
+        requirement="A response MUST contain the protocol version and the language of the server.",
         evidence="RemotingCommand.createResponseCommand, setCmdVersion @ 5.5.0",
         items=(1,),
         steps=(ask(106, None, found(language="JAVA")),),
     ),
     Case(
         id="header/109",
-        requirement="Codes of brokers and clients MUST be unknown to a name server.",
+        requirement="Request codes of brokers and clients MUST be answered as unknown.",
         evidence="NamesrvController.registerProcessor, DefaultRequestProcessor.processRequest @ 5.5.0",
         profiles=SINCE_5_3,
         items=(23,),

@@ -119,7 +119,7 @@ def _text_of(number: int, written: str, kept: str, severity: Severity = Severity
     put = f'{{"code":100,"opaque":7,{NAMES},"value":{written}}}}}'
     return Case(
         id=f"header/{number}",
-        requirement=f"An ext field with the value {written} {WORDS[severity]} count as the text {kept}.",
+        requirement=f"An ext field with the value {written} {WORDS[severity]} be read as the string {kept!r}.",
         evidence="RemotingSerializable.decode @ 5.5.0 (a map of texts)",
         severity=severity,
         items=(13,),

@@ -35,13 +35,13 @@ CASES: Final = (
     ),
     Case(
         id="ns/100/30",
-        requirement="A value of 30,000 characters MUST be kept.",
+        requirement="A value of 30,000 characters MUST be stored.",
         evidence=PUT,
         steps=(ask(100, put("x" * 30_000)), ask(101, ENTRY, Answer(ext={"value": "x" * 30_000}))),
     ),
     Case(
         id="ns/100/31",
-        requirement="Empty texts MAY be namespace and key.",
+        requirement="Namespace and key MAY be empty strings.",
         evidence=PUT,
         severity=Severity.NOTE,
         tags=frozenset({"destructive"}),
@@ -53,7 +53,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/100/32",
-        requirement="Ext fields that nobody asked for MUST be ignored.",
+        requirement="Unknown ext fields MUST be ignored.",
         evidence="RemotingCommand.decodeCommandCustomHeader @ 5.5.0",
         steps=(
             ask(100, put() | {"AccessKey": "a", "Signature": "s", "other": "x"}),

@@ -48,7 +48,7 @@ FLAGGED: Final = registration(
 
 
 def _flags(number: int, code: int, flags: tuple[int, ...], what: str) -> Case:
-    others = set(range(4)) - set(flags)
+    rest_of_flags = set(range(4)) - set(flags)
     return Case(
         id=f"ns/{code}/{number}",
         requirement=what,
@@ -61,7 +61,7 @@ def _flags(number: int, code: int, flags: tuple[int, ...], what: str) -> Case:
                 None,
                 topics(
                     *(f"{{topic{n}}}" for n in flags),
-                    without=tuple(f"{{topic{n}}}" for n in others),
+                    without=tuple(f"{{topic{n}}}" for n in rest_of_flags),
                 ),
             ),
         ),
@@ -71,7 +71,7 @@ def _flags(number: int, code: int, flags: tuple[int, ...], what: str) -> Case:
 CASES: Final = (
     Case(
         id="ns/106/1",
-        requirement="A server without brokers MUST show empty tables and lists.",
+        requirement="A server without brokers MUST return empty tables and lists.",
         evidence="RouteInfoManager.getAllClusterInfo, getAllTopicList, getSystemTopicList @ 5.5.0",
         fresh=True,
         items=(1, 106, 113),
@@ -83,7 +83,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/106/2",
-        requirement="A server MUST list its brokers and topics once each; 106 has bare integer keys for everybody.",
+        requirement="A server MUST list each broker and topic once; 106 has unquoted integer keys for every client.",
         evidence="RouteInfoManager.getAllClusterInfo, getAllTopicList, getSystemTopicList @ 5.5.0",
         profiles=SINCE_5_3,
         fresh=True,
@@ -128,7 +128,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/206/3",
-        requirement="With enableAllTopicList=false 206 MUST be refused.",
+        requirement="With enableAllTopicList=false, 206 MUST be rejected.",
         evidence=GATE,
         profiles=SINCE_5_3,
         options=ONE_SETTING,
@@ -137,7 +137,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/224/1",
-        requirement="224 MUST list the topics of the cluster's brokers, and no others.",
+        requirement="224 MUST list only the topics of the cluster's brokers.",
         evidence="RouteInfoManager.getTopicsByCluster @ 5.5.0",
         items=(107,),
         steps=(
@@ -149,7 +149,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/224/2",
-        requirement="224 for a cluster that is not there, or for none, MUST be an empty list.",
+        requirement="224 for an unknown cluster, or without one, MUST return an empty list.",
         evidence="RouteInfoManager.getTopicsByCluster @ 5.5.0",
         items=(107,),
         steps=(
@@ -160,7 +160,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/224/3",
-        requirement="With enableTopicList=false 224, 311, 312 and 313 MUST be refused, and 206 and 304 not.",
+        requirement="With enableTopicList=false, 224, 311, 312 and 313 MUST be rejected, but 206 and 304 are not.",
         evidence=GATE,
         profiles=SINCE_5_3,
         options=OTHER_SETTING,
@@ -175,8 +175,8 @@ CASES: Final = (
         ),
     ),
     _flags(1, 311, (1, 3), "311 MUST list the topics with the unit flag."),
-    _flags(1, 312, (2, 3), "312 MUST list the topics with the flag of a unit subscription."),
+    _flags(1, 312, (2, 3), "312 MUST list the topics with the unit subscription flag."),
     _flags(
-        1, 313, (2,), "313 MUST list the topics with a unit subscription that are not unit topics."
+        1, 313, (2,), "313 MUST list the topics with the unit subscription flag but without the unit flag."
     ),
 )

@@ -54,7 +54,7 @@ def _expiry(number: int, requirement: str, evidence: str, *steps: Step) -> Case:
 def _stays(number: int, what: str, evidence: str, beat: Step) -> Case:
     return _expiry(
         number,
-        f"A broker that {what} MUST stay.",
+        f"A broker that {what} MUST remain registered.",
         evidence,
         Wait(5.0),
         register(BRIEF, None, on="a"),
@@ -78,7 +78,7 @@ def _idle(number: int, requirement: str, evidence: str, item: int, *steps: Step)
 CASES: Final = (
     _expiry(
         1,
-        "A broker that gives no sign of life within its time MUST be gone, and its connection closed.",
+        "A broker without heartbeats MUST be removed after its timeout, and its connection MUST be closed.",
         f"{SCAN}, RemotingHelper.closeChannel",
         register(BRIEF, None, on="a"),
         until(106, None, GONE, on="reader", within=12.0, not_before=1.0),
@@ -88,14 +88,14 @@ CASES: Final = (
     _stays(2, "sends heartbeats", HEARTBEAT, ask(904, broker_ext(), on="a")),
     _stays(
         3,
-        "asks 322, whatever the answer,",
+        "sends 322 with any result",
         QUERY,
         ask(322, broker_ext(), found(ANY, ext={"changed": "true"}), body=data_version(9), on="a"),
     ),
-    _stays(4, "registers again and again", SCAN, register(BRIEF, None, on="a")),
+    _stays(4, "registers repeatedly", SCAN, register(BRIEF, None, on="a")),
     _expiry(
         5,
-        "Other requests of a broker's connection MUST not keep it alive.",
+        "Other requests on a broker's connection MUST NOT keep the broker registered.",
         SCAN,
         register(BRIEF, None, on="a"),
         Send(tuple(Request(code=206) for _ in range(32)), on="a", pieces=104, pause=0.25),
@@ -112,7 +112,7 @@ CASES: Final = (
     ),
     _idle(
         2,
-        "Parts of a frame MUST not keep a connection open.",
+        "Parts of a frame MUST NOT keep a connection open.",
         "NettyRemotingServer.configChannel @ 5.5.0 (IdleStateHandler behind the decoder)",
         34,
         Send((Request(code=106),), pieces=1, pause=0.1),
@@ -120,7 +120,7 @@ CASES: Final = (
     ),
     _idle(
         3,
-        "Whole requests MUST keep a connection open.",
+        "Complete requests MUST keep a connection open.",
         "NettyRemotingServer.configChannel @ 5.5.0",
         34,
         *(4 * (ask(106, None, found()), Wait(1.0))),
@@ -128,7 +128,7 @@ CASES: Final = (
     ),
     _idle(
         4,
-        "A broker whose connection is closed for being idle MUST be gone.",
+        "A broker MUST be removed if its connection is closed as idle.",
         "BrokerHousekeepingService.onChannelIdle @ 5.5.0",
         87,
         register(on="a"),
@@ -137,7 +137,7 @@ CASES: Final = (
     ),
     Case(
         id="idle/5",
-        requirement="A first frame of 10 bytes MAY stay unanswered: Java waits for the twelfth byte.",
+        requirement="A first frame of 10 bytes MAY remain unanswered: Java waits for the twelfth byte.",
         evidence="NettyRemotingServer.HandshakeHandler @ 5.5.0 (netty's HAProxyMessageDecoder.detectProtocol)",
         severity=Severity.NOTE,
         items=(25,),

@@ -44,8 +44,8 @@ def mapped(members: object) -> Answer:
     return found(Json(Has({"topicQueueMappingByBroker": members})))
 
 
-def _registered(version: int = 1, **more: Any) -> dict[str, Any]:
-    return registration(version=data_version(version), mappings={"{topic}": mapping(**more)})
+def _registered(version: int = 1, **settings: Any) -> dict[str, Any]:
+    return registration(version=data_version(version), mappings={"{topic}": mapping(**settings)})
 
 
 def _epoch(number: int, version: int, text: str, what: str) -> Case:
@@ -65,7 +65,7 @@ def _epoch(number: int, version: int, text: str, what: str) -> Case:
 CASES: Final = (
     Case(
         id="ns/filter/1",
-        requirement="A broker's filter servers MUST be in its topics' routes.",
+        requirement="The routes of a broker's topics MUST contain its filter servers.",
         evidence=FILTERS,
         items=(70,),
         steps=(
@@ -80,7 +80,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/filter/2",
-        requirement="Addresses without filter servers MUST not be in the table.",
+        requirement="The table of filter servers MUST NOT contain addresses without filter servers.",
         evidence=FILTERS,
         profiles=SINCE_5_3,
         items=(70,),
@@ -92,7 +92,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/filter/3",
-        requirement="A registration whose list of filter servers is null MUST keep those that are there.",
+        requirement="A registration with a null list of filter servers MUST keep the current ones.",
         evidence=FILTERS,
         items=(70,),
         steps=(
@@ -103,7 +103,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/filter/4",
-        requirement="A registration with an empty list of filter servers MUST take them away.",
+        requirement="A registration with an empty list of filter servers MUST remove the current ones.",
         evidence=FILTERS,
         profiles=SINCE_5_3,
         items=(70,),
@@ -115,7 +115,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/filter/5",
-        requirement="A registration without a list of filter servers MUST take them away.",
+        requirement="A registration without a list of filter servers MUST remove the current ones.",
         evidence=FILTERS,
         profiles=SINCE_5_3,
         items=(70,),
@@ -129,7 +129,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/filter/6",
-        requirement="A registration of a version below 37 MUST keep the filter servers that are there.",
+        requirement="A registration of a version below 37 MUST keep the current filter servers.",
         evidence="DefaultRequestProcessor.registerBroker @ 5.5.0",
         items=(57, 70),
         steps=(
@@ -140,7 +140,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/filter/7",
-        requirement="A registration without a body MUST take the filter servers away.",
+        requirement="A registration without a body MUST remove the filter servers.",
         evidence="DefaultRequestProcessor.registerBroker @ 5.5.0",
         profiles=SINCE_5_3,
         items=(57,),
@@ -152,7 +152,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/mapping/1",
-        requirement="The mapping of a static topic MUST be in its route.",
+        requirement="The route of a static topic MUST contain its mapping.",
         evidence=MAPPINGS,
         profiles=SINCE_5_3,
         items=(71,),
@@ -164,7 +164,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/mapping/2",
-        requirement="With the same data version a changed mapping MUST not count; with a new one it MUST.",
+        requirement="A changed mapping MUST be ignored with the same data version and applied with a new one.",
         evidence=MAPPINGS,
         profiles=SINCE_5_3,
         items=(71,),
@@ -178,7 +178,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/mapping/3",
-        requirement="A mapping of another broker's name SHOULD stand beside the first.",
+        requirement="A mapping with another broker name SHOULD be added to the first.",
         evidence=MAPPINGS,
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
@@ -191,7 +191,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/mapping/4",
-        requirement="A mapping SHOULD outlive the deletion of its topic.",
+        requirement="A mapping SHOULD remain after the deletion of its topic.",
         evidence=f"{MAPPINGS}, deleteTopic",
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
@@ -207,7 +207,7 @@ CASES: Final = (
     _epoch(11, 400, "9007199254740993", "Java's own JSON MUST write large integers as numbers."),
     Case(
         id="ns/mapping/12",
-        requirement="A mapping MUST be written with its members in the order of their names.",
+        requirement="The members of a mapping MUST be sorted by name.",
         evidence="TopicQueueMappingInfo @ 5.5.0",
         profiles=SINCE_5_3,
         items=(71,),

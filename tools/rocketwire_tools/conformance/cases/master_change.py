@@ -19,21 +19,21 @@ REGISTER: Final = "RouteInfoManager.registerBroker @ 5.5.0"
 ACCEPTED: Final = Answer(ext={})
 
 
-def slave(number: int = 1, **more: str) -> dict[str, str]:
+def slave(number: int = 1, **fields: str) -> dict[str, str]:
     """The ext fields of a slave ``{addressS}``."""
-    return broker_ext(address="{addressS}", broker_id=number, ha="{haS}", **more)
+    return broker_ext(address="{addressS}", broker_id=number, ha="{haS}", **fields)
 
 
-def group(addresses: dict[str, str], **more: object) -> Answer:
+def group(addresses: dict[str, str], **settings: object) -> Answer:
     """106 in which the group ``{broker}`` has exactly these addresses."""
-    members: dict[str, object] = {"brokerAddrs": addresses} | more
+    members: dict[str, object] = {"brokerAddrs": addresses} | settings
     return found(Json(Has({"brokerAddrTable": Has({"{broker}": Has(members)})})))
 
 
 CASES: Final = (
     Case(
         id="ns/103/11",
-        requirement="A slave that becomes master at the same address MUST not stay as slave.",
+        requirement="A slave that becomes master at the same address MUST NOT remain listed as slave.",
         evidence=REGISTER,
         items=(63,),
         steps=(
@@ -46,7 +46,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/12",
-        requirement="A newcomer under an id MUST be ignored if its stateVersion is lower than that of the one there.",
+        requirement="A new address for an id MUST be ignored if its stateVersion is lower than the current one.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
         items=(64,),
@@ -63,7 +63,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/13",
-        requirement="A newcomer under an id MUST replace the one there if its stateVersion is the same or higher.",
+        requirement="A new address for an id MUST replace the current one if its stateVersion is equal or higher.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
         items=(64,),
@@ -81,7 +81,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/14",
-        requirement="A newcomer under the id of a master of another cluster SHOULD replace it, whatever its stateVersion.",
+        requirement="A new address for the id of a master of another cluster SHOULD replace it with any stateVersion.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
         severity=Severity.SHOULD,
@@ -98,7 +98,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/15",
-        requirement="A slave that claims to be master with a lower stateVersion MUST leave the group.",
+        requirement="A slave that registers as master with a lower stateVersion MUST be removed from the group.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
         items=(65,),
@@ -117,7 +117,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/16",
-        requirement="The same broker name in a second cluster MUST be listed in both, and keep its first cluster.",
+        requirement="A broker name registered in two clusters MUST be listed in both, and MUST keep its first cluster.",
         evidence=REGISTER,
         items=(75,),
         steps=(
@@ -143,7 +143,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/17",
-        requirement="The same address under two broker names MUST be listed under both.",
+        requirement="An address registered under two broker names MUST be listed under both.",
         evidence=REGISTER,
         items=(74,),
         steps=(

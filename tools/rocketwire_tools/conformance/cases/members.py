@@ -19,7 +19,7 @@ SLAVE: Final = broker_ext(address="{addressS}", broker_id=1, ha="{haS}")
 CASES: Final = (
     Case(
         id="ns/901/1",
-        requirement="901 MUST list the addresses of the group by their ids.",
+        requirement="901 MUST list the addresses of the group by id.",
         evidence=HANDLER,
         profiles=SINCE_5_3,
         items=(112,),
@@ -47,7 +47,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/901/2",
-        requirement="A success of 901 SHOULD carry the remark that Java forgets there, and bare integer keys.",
+        requirement="A success of 901 SHOULD have the remark that Java fails to clear, and unquoted integer keys.",
         evidence=f"{HANDLER}; RemotingCommand.createResponseCommand",
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
@@ -71,7 +71,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/901/3",
-        requirement="901 for another cluster SHOULD show its name and the group's addresses all the same.",
+        requirement="901 with another cluster SHOULD return that cluster's name with the addresses of the group.",
         evidence=HANDLER,
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
@@ -98,7 +98,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/901/4",
-        requirement="901 for a group that is not there MUST be a success without addresses.",
+        requirement="901 for an unknown group MUST succeed without addresses.",
         evidence=HANDLER,
         profiles=SINCE_5_3,
         items=(112,),
@@ -123,7 +123,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/901/5",
-        requirement="901 for no group MUST be a success without addresses and names.",
+        requirement="901 without a group MUST succeed without addresses and names.",
         evidence=HANDLER,
         profiles=SINCE_5_3,
         items=(112,),

@@ -44,8 +44,8 @@ def _filling(size: int) -> Frame:
     return Frame(header=HEADER, body=b"{}".ljust(size - 8 - len(HEADER)))
 
 
-def _cut(at: int) -> tuple[Step, ...]:
-    return Send((WHOLE[:at],)), Wait(0.002), Send((WHOLE[at:],)), Expect((NOTHING,))
+def _cut(length: int) -> tuple[Step, ...]:
+    return Send((WHOLE[:length],)), Wait(0.002), Send((WHOLE[length:],)), Expect((NOTHING,))
 
 
 MANY: Final = tuple(f"{{topic{number}}}" for number in range(2000))
@@ -53,7 +53,7 @@ MANY: Final = tuple(f"{{topic{number}}}" for number in range(2000))
 CASES: Final = (
     Case(
         id="transport/36",
-        requirement="A frame cut in two after any of its bytes MUST be answered as if it came whole.",
+        requirement="A frame split after any byte MUST be answered like a complete one.",
         evidence=DECODER,
         items=(2,),
         tags=frozenset({"split"}),
@@ -75,7 +75,7 @@ CASES: Final = (
     ),
     Case(
         id="transport/39",
-        requirement="Two requests with the same number MUST both be answered.",
+        requirement="Two requests with the same opaque MUST both be answered.",
         evidence="NettyRemotingAbstract.processRequestCommand @ 5.5.0",
         items=(3,),
         steps=(
@@ -86,7 +86,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/105/30",
-        requirement="Names beyond ASCII and with characters that JSON escapes MUST come back as they were.",
+        requirement="Names with non-ASCII characters and characters that JSON escapes MUST be returned unchanged.",
         evidence="RouteInfoManager.pickupTopicRouteData @ 5.5.0",
         items=(45, 48),
         steps=(
@@ -161,7 +161,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/210",
-        requirement="A broker with 2,000 topics MUST be registered whole, and leave whole.",
+        requirement="A broker with 2,000 topics MUST be registered and unregistered completely.",
         evidence="RouteInfoManager.registerBroker @ 5.5.0",
         items=(48,),
         steps=(
@@ -178,7 +178,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/100/40",
-        requirement="A namespace or a key that is empty in a binary header MUST be refused: it is none.",
+        requirement="An empty namespace or key in a binary header MUST be rejected as missing.",
         evidence="RocketMQSerializable.readStr @ 5.5.0",
         profiles=SINCE_5_3,
         items=(41, 43),

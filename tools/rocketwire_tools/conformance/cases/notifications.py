@@ -92,7 +92,7 @@ def _case(
 CASES: Final = (
     _case(
         1,
-        "When a smaller id joins, the others of the group MUST be told its address, one-way.",
+        "If a smaller id joins, the other members MUST be notified of its address, one-way.",
         JOINED,
         members=(2, 1),
         steps=(
@@ -104,7 +104,7 @@ CASES: Final = (
     ),
     _case(
         2,
-        "When the smallest id leaves, all that remain MUST be told who it was and who is the smallest now.",
+        "If the smallest id leaves, the remaining members MUST be notified of it and of the new smallest id.",
         LEFT,
         members=(2, 1, 0),
         steps=(
@@ -124,7 +124,7 @@ CASES: Final = (
     ),
     _case(
         3,
-        "When the connection of the smallest id is lost, all that remain MUST be told.",
+        "If the connection of the smallest id is lost, the remaining members MUST be notified.",
         LEFT,
         members=(1, 0),
         steps=(
@@ -136,28 +136,28 @@ CASES: Final = (
     ),
     _case(
         4,
-        "Groups that do not want an acting master MUST not be told who leaves.",
+        "A group with enableActingMaster=false MUST NOT be notified if a member leaves.",
         LEFT,
         members=(1, 0),
         steps=(*join(0, 1, acting="false"), *listen(1), *leave(0, acting="false"), untold(1)),
     ),
     _case(
         5,
-        "When an id joins that is not the smallest, nobody MUST be told.",
+        "If an id joins that is not the smallest, members MUST NOT be notified.",
         JOINED,
         members=(1, 0),
         steps=(*listen(0, 1), *join(0, 1), untold(0), untold(1)),
     ),
     _case(
         6,
-        "When an id leaves that is not the smallest, nobody MUST be told.",
+        "If an id leaves that is not the smallest, members MUST NOT be notified.",
         LEFT,
         members=(1, 0),
         steps=(*listen(0, 1), *join(0, 1), *leave(1), untold(0)),
     ),
     _case(
         7,
-        "Without notifyMinBrokerIdChanged nobody MUST be told anything.",
+        "Without notifyMinBrokerIdChanged, members MUST NOT be notified.",
         NOTIFY,
         options=OTHER_SETTING,
         members=(2, 1),
@@ -165,7 +165,7 @@ CASES: Final = (
     ),
     _case(
         8,
-        "A member that cannot be reached MUST not keep the server from answering.",
+        "An unreachable member MUST NOT delay responses.",
         NOTIFY,
         members=(2, 1),
         steps=(
@@ -199,7 +199,7 @@ CASES: Final = (
     ),
     _case(
         9,
-        "The only slave that becomes master at its address SHOULD be told of itself.",
+        "A single slave that becomes master at its address SHOULD be notified of its own change.",
         JOINED,
         severity=Severity.SHOULD,
         members=(1,),

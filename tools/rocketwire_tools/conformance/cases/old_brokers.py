@@ -52,7 +52,7 @@ OLD_BODY: Final[dict[str, Any]] = {
 def _release(number: int, release: str, version: int, **ext: str) -> Case:
     return Case(
         id=f"ns/103/{number}",
-        requirement=f"A broker of {release} MUST be able to register, to ask for its data version and to leave.",
+        requirement=f"A broker of {release} MUST be able to register, query its data version and unregister.",
         evidence=HANDLER,
         items=(48,),
         steps=(
@@ -74,7 +74,7 @@ def _release(number: int, release: str, version: int, **ext: str) -> Case:
 def _null(number: int, what: str, body: Any, outcome: Outcome, then: Outcome) -> Case:
     return Case(
         id=f"ns/103/{number}",
-        requirement=f"A registration with {what} SHOULD be taken as Java takes it.",
+        requirement=f"A registration with {what} SHOULD be handled as in Java.",
         evidence=BODY,
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
@@ -96,7 +96,7 @@ CASES: Final = (
     _release(182, "4.9.4", 401, compressed="false", bodyCrc32="0"),
     Case(
         id="ns/103/183",
-        requirement="A broker whose headers are binary MUST be able to register, to be found and to leave.",
+        requirement="A broker with binary headers MUST be able to register, be listed and unregister.",
         evidence="RocketMQSerializable.rocketMQProtocolDecode @ 5.5.0",
         items=(17, 48),
         steps=(
@@ -151,7 +151,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/193",
-        requirement="What comes of a registration with topicConfigSerializeWrapper null, or a topic without a name, MAY differ; it is answered.",
+        requirement="The result of a registration with topicConfigSerializeWrapper null, or a topic without a name, MAY vary; the request is answered.",
         evidence=BODY,
         severity=Severity.NOTE,
         profiles=SINCE_5_3,
@@ -171,7 +171,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/200",
-        requirement="A negative brokerId SHOULD be an id like others.",
+        requirement="A negative brokerId SHOULD be accepted.",
         evidence="RouteInfoManager.registerBroker @ 5.5.0",
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
@@ -190,7 +190,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/201",
-        requirement="Fields of a registration that cannot be read, and are not mandatory, MUST count as absent.",
+        requirement="Invalid optional fields of a registration MUST be treated as absent.",
         evidence="RemotingCommand.decodeCommandCustomHeader @ 5.5.0",
         profiles=SINCE_5_3,
         items=(55,),
@@ -205,7 +205,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/202",
-        requirement="enableActingMaster=TRUE MUST mean true, and anything else but true false.",
+        requirement="enableActingMaster=TRUE MUST be read as true, and any value other than true as false.",
         evidence="RemotingCommand.decodeCommandCustomHeader @ 5.5.0 (Boolean.parseBoolean)",
         profiles=SINCE_5_3,
         items=(68,),
@@ -220,7 +220,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/203",
-        requirement="Addresses MUST be kept as they are, host names and IPv6 included.",
+        requirement="Addresses MUST be stored unchanged, including host names and IPv6.",
         evidence="RouteInfoManager.registerBroker @ 5.5.0",
         items=(48,),
         steps=(

@@ -35,7 +35,7 @@ QUOTED: Final = one_broker('"0":"{address}"')
 CASES: Final = (
     Case(
         id="ns/105/15",
-        requirement="With orderMessageEnable a route MUST carry the topic's order configuration.",
+        requirement="With orderMessageEnable, a route MUST contain the topic's order configuration.",
         evidence=ANSWER,
         options=ONE_SETTING,
         items=(95,),
@@ -60,7 +60,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/105/16",
-        requirement="Without orderMessageEnable a route MUST carry no order configuration.",
+        requirement="Without orderMessageEnable, a route MUST NOT contain an order configuration.",
         evidence=ANSWER,
         profiles=SINCE_5_3,
         options=OTHER_SETTING,
@@ -74,7 +74,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/105/17",
-        requirement="With needWaitForService routes MUST be refused in the first seconds, and other codes answered.",
+        requirement="With needWaitForService, route requests MUST be rejected in the first seconds; other codes are answered.",
         evidence=ANSWER,
         options={"needWaitForService": "true", "waitSecondsForService": "600"},
         profiles=SINCE_5_3,
@@ -88,7 +88,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/105/18",
-        requirement="After the time of waitSecondsForService routes MUST be answered.",
+        requirement="Route requests MUST be answered after waitSecondsForService.",
         evidence=ANSWER,
         options={"needWaitForService": "true", "waitSecondsForService": "1"},
         profiles=SINCE_5_3,

@@ -36,7 +36,7 @@ async def _terminate(play: Play) -> None:
 CASES: Final = (
     Case(
         id="overload/1",
-        requirement="A request for which there is no room MUST be answered code 2 at once; routes have room of their own.",
+        requirement="A request beyond the queue's capacity MUST get code 2 at once; route requests have their own queue.",
         evidence=SUBMIT,
         profiles=SINCE_5_3,
         options={"defaultThreadPoolNums": "1", "defaultThreadPoolQueueCapacity": "2"},
@@ -50,7 +50,7 @@ CASES: Final = (
     ),
     Case(
         id="goaway/1",
-        requirement="A server that ends gracefully MUST send newer clients away, and serve older ones as before.",
+        requirement="During a graceful shutdown a server MUST redirect newer clients and serve older ones as before.",
         evidence="NettyRemotingAbstract.processRequestCommand (isShuttingDown), NettyRemotingServer.shutdown @ 5.5.0",
         profiles=SINCE_5_3,
         options={"enableShutdownGracefully": "true", "shutdownWaitTimeSeconds": "8"},
@@ -73,7 +73,7 @@ CASES: Final = (
     ),
     Case(
         id="goaway/2",
-        requirement='Once an orderly shutdown has begun, routes MUST be answered "not ready"; newer clients MAY be sent away instead.',
+        requirement='After the start of a shutdown, route requests MUST be answered "not ready" or by a redirect.',
         evidence="ClientRequestProcessor.getRouteInfoByTopic (isShutdown) @ 5.5.1, apache/rocketmq pull request 11073",
         profiles=SINCE_5_5_1,
         options={"enableShutdownGracefully": "true", "shutdownWaitTimeSeconds": "8"},

@@ -13,7 +13,7 @@ from rocketwire_tools.conformance.model.requests import registration
 CASES: Final = (
     body_case(
         150,
-        "A packed registration MUST be understood.",
+        "A packed registration MUST be accepted.",
         Packed(),
         ACCEPTED,
         58,
@@ -22,7 +22,7 @@ CASES: Final = (
     ),
     body_case(
         149,
-        "A packed registration of a broker before 5.0.0, whose topics have no attributes, MUST be understood.",
+        "A packed registration of a broker before 5.0.0, whose topics have no attributes, MUST be accepted.",
         Packed(
             topics=("{topic} 8 8 6 SINGLE_TAG", "{topicB} 8 8 6 SINGLE_TAG"),
             version='{"counter":1,"timestamp":1000}',
@@ -35,7 +35,7 @@ CASES: Final = (
     ),
     body_case(
         151,
-        "compressed=TRUE MUST mean true.",
+        "compressed=TRUE MUST be read as true.",
         Packed(),
         ACCEPTED,
         60,
@@ -44,7 +44,7 @@ CASES: Final = (
     ),
     body_case(
         152,
-        "A packed registration of a version before 5.0.0 has no mappings and MUST be understood.",
+        "A packed registration of a version before 5.0.0, which has no mappings, MUST be accepted.",
         Packed(mappings=None),
         ACCEPTED,
         58,
@@ -54,7 +54,7 @@ CASES: Final = (
     ),
     body_case(
         153,
-        "A packed registration of 5.0.0 or later without the mappings' part MUST be answered code 1.",
+        "A packed registration of 5.0.0 or later without the part of mappings MUST be answered with code 1.",
         Packed(mappings=None),
         THROWN,
         58,
@@ -64,7 +64,7 @@ CASES: Final = (
     ),
     body_case(
         154,
-        "The mappings' part of a packed registration of a version before 5.0.0 SHOULD be ignored.",
+        "In a packed registration of a version before 5.0.0, the part of mappings SHOULD be ignored.",
         Packed(),
         ACCEPTED,
         58,
@@ -75,7 +75,7 @@ CASES: Final = (
     ),
     body_case(
         155,
-        "A packed topic MUST have the numbers of its line, and no flags.",
+        "A packed topic MUST get the numbers of its line and no flags.",
         Packed(topics=("{topic} 3 5 4 MULTI_TAG {}", "{topicB} 8 8 6 SINGLE_TAG {}")),
         ACCEPTED,
         58,
@@ -85,7 +85,7 @@ CASES: Final = (
     ),
     body_case(
         156,
-        "A packed topic without its last part MUST be answered code 1.",
+        "A packed topic without its last part MUST be answered with code 1.",
         Packed(topics=("{topic} 8 8 6", "{topicB} 8 8 6 SINGLE_TAG {}")),
         THROWN,
         59,
@@ -93,7 +93,7 @@ CASES: Final = (
     ),
     body_case(
         157,
-        "An unknown filter type of a packed topic MUST be answered code 1.",
+        "An unknown filter type of a packed topic MUST be answered with code 1.",
         Packed(topics=("{topic} 8 8 6 NO_TAG {}", "{topicB} 8 8 6 SINGLE_TAG {}")),
         THROWN,
         59,
@@ -101,7 +101,7 @@ CASES: Final = (
     ),
     body_case(
         158,
-        "A number of a packed topic that is none MUST be answered code 1.",
+        "An invalid number in a packed topic MUST be answered with code 1.",
         Packed(topics=("{topic} 8 x 6 SINGLE_TAG {}", "{topicB} 8 8 6 SINGLE_TAG {}")),
         THROWN,
         59,
@@ -109,7 +109,7 @@ CASES: Final = (
     ),
     body_case(
         159,
-        "Attributes of a packed topic that are no JSON SHOULD be lost and nothing else.",
+        "Attributes of a packed topic that are not JSON SHOULD be ignored.",
         Packed(topics=("{topic} 8 8 6 SINGLE_TAG {{{", "{topicB} 8 8 6 SINGLE_TAG {}")),
         ACCEPTED,
         59,
@@ -119,7 +119,7 @@ CASES: Final = (
     ),
     body_case(
         160,
-        "Filter servers of a packed registration that are no JSON SHOULD be lost and nothing else.",
+        "Filter servers of a packed registration that are not JSON SHOULD be ignored.",
         Packed(filters="[[["),
         ACCEPTED,
         59,
@@ -129,7 +129,7 @@ CASES: Final = (
     ),
     body_case(
         161,
-        "A packed registration as gzip MUST be answered code 1.",
+        "A packed registration as gzip MUST be answered with code 1.",
         Packed(form="gzip"),
         THROWN,
         60,
@@ -137,16 +137,16 @@ CASES: Final = (
     ),
     body_case(
         162,
-        "compressed=true with a JSON body MUST be answered code 1.",
+        "compressed=true with a JSON body MUST be answered with code 1.",
         registration(),
         THROWN,
         60,
         compressed="true",
     ),
-    body_case(163, "compressed=1 MUST mean false.", registration(), ACCEPTED, 60, compressed="1"),
+    body_case(163, "compressed=1 MUST be read as false.", registration(), ACCEPTED, 60, compressed="1"),
     body_case(
         164,
-        "A packed registration that is cut off MUST be answered code 1.",
+        "A truncated packed registration MUST be answered with code 1.",
         Packed(cut=20),
         THROWN,
         59,
@@ -154,7 +154,7 @@ CASES: Final = (
     ),
     body_case(
         165,
-        "Bytes behind the last part of a packed registration SHOULD be ignored.",
+        "Bytes after the last part of a packed registration SHOULD be ignored.",
         Packed(tail=b"more"),
         ACCEPTED,
         59,
@@ -164,7 +164,7 @@ CASES: Final = (
     ),
     body_case(
         166,
-        "A packed registration whose parts are not compressed MUST be answered code 1.",
+        "A packed registration that is not compressed MUST be answered with code 1.",
         Packed(form="plain"),
         THROWN,
         60,
@@ -172,7 +172,7 @@ CASES: Final = (
     ),
     body_case(
         167,
-        "Of a topic that a packed registration names twice the last line SHOULD count.",
+        "If a packed registration contains a topic twice, the last line SHOULD be used.",
         Packed(
             topics=(
                 "{topic} 3 3 6 SINGLE_TAG {}",
@@ -189,7 +189,7 @@ CASES: Final = (
     ),
     body_case(
         168,
-        "A packed body that is labelled as JSON MUST be answered: Java refuses it, a server MAY see what it is.",
+        "A packed body marked as JSON is answered: Java rejects it, another server MAY accept it.",
         Packed(),
         Answer(code=ANY, remark=ANY, body=ANY),
         58,

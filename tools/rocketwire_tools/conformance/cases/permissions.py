@@ -44,7 +44,7 @@ def _topics(*perms: int) -> dict[str, object]:
 CASES: Final = (
     Case(
         id="ns/205/1",
-        requirement="205 MUST take the write bit from every topic of the broker, and say how many topics it has.",
+        requirement="205 MUST clear the write bit of every topic of the broker and return the number of topics.",
         evidence=CHANGE,
         items=(103,),
         steps=(
@@ -58,21 +58,21 @@ CASES: Final = (
     ),
     Case(
         id="ns/205/2",
-        requirement="205 MUST count the topics of the broker whether or not anything changes.",
+        requirement="205 MUST count all topics of the broker even if nothing changes.",
         evidence=CHANGE,
         items=(103,),
         steps=(register(), ask(205, BROKER, wiped(2)), ask(205, BROKER, wiped(2))),
     ),
     Case(
         id="ns/205/3",
-        requirement="205 for a broker that is not there, or for none, MUST count 0.",
+        requirement="205 for an unknown broker, or without one, MUST return 0.",
         evidence=CHANGE,
         items=(103,),
         steps=(ask(205, BROKER, wiped(0)), ask(205, None, wiped(0)), ask(205, {}, wiped(0))),
     ),
     Case(
         id="ns/205/4",
-        requirement="205 MUST leave other brokers of the same topics alone.",
+        requirement="205 MUST NOT change other brokers of the same topics.",
         evidence=CHANGE,
         items=(103,),
         steps=(
@@ -99,7 +99,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/205/5",
-        requirement="A permission that was taken away MUST come back with the broker's next data version, and not before.",
+        requirement="A cleared permission MUST be restored by the broker's next data version, but not before.",
         evidence=REGISTER,
         items=(105,),
         steps=(
@@ -113,7 +113,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/205/6",
-        requirement="The name of a broker MUST be compared exactly.",
+        requirement="Broker names MUST be compared exactly.",
         evidence=CHANGE,
         items=(103,),
         steps=(
@@ -125,7 +125,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/327/1",
-        requirement="327 MUST give read and write permission to every topic of the broker, whatever it had.",
+        requirement="327 MUST set read and write permission for every topic of the broker.",
         evidence=CHANGE,
         items=(104,),
         steps=(
@@ -138,14 +138,14 @@ CASES: Final = (
     ),
     Case(
         id="ns/327/2",
-        requirement="327 for a broker that is not there, or for none, MUST count 0.",
+        requirement="327 for an unknown broker, or without one, MUST return 0.",
         evidence=CHANGE,
         items=(104,),
         steps=(ask(327, BROKER, added(0)), ask(327, None, added(0))),
     ),
     Case(
         id="ns/327/3",
-        requirement="327 MUST bring back what 205 has taken.",
+        requirement="327 MUST restore the permissions that 205 cleared.",
         evidence=CHANGE,
         items=(103, 104),
         steps=(

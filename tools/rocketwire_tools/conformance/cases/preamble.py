@@ -30,7 +30,7 @@ def v2(command: int, family: int, content: bytes, length: int | None = None) -> 
 def _taken(number: int, what: str, header: bytes, item: int, evidence: str = V2) -> Case:
     return Case(
         id=f"proxy/{number}",
-        requirement=f"{what} MUST be taken, and the requests behind it be answered.",
+        requirement=f"{what} MUST be accepted, and the following requests answered.",
         evidence=evidence,
         profiles=SINCE_5_3,
         items=(item,),
@@ -54,17 +54,17 @@ CASES: Final = (
     _taken(
         2, "A PROXY line for IPv6", b"PROXY TCP6 2001:db8::1 2001:db8::2 40000 9876\r\n", 26, V1
     ),
-    _taken(3, "A PROXY line that says UNKNOWN", b"PROXY UNKNOWN\r\n", 27, V1),
+    _taken(3, "A PROXY line with UNKNOWN", b"PROXY UNKNOWN\r\n", 27, V1),
     _taken(
         4,
-        "A PROXY line that says UNKNOWN and more",
+        "A PROXY line with UNKNOWN and further text",
         b"PROXY UNKNOWN whatever stands here\r\n",
         27,
         V1,
     ),
     Case(
         id="proxy/5",
-        requirement="A PROXY line and a request in one segment MUST be taken.",
+        requirement="A PROXY line and a request in one segment MUST be accepted.",
         evidence=V1,
         profiles=SINCE_5_3,
         items=(26,),
@@ -72,7 +72,7 @@ CASES: Final = (
     ),
     Case(
         id="proxy/6",
-        requirement="A PROXY line that comes byte by byte MUST be taken.",
+        requirement="A PROXY line that arrives byte by byte MUST be accepted.",
         evidence=V1,
         profiles=SINCE_5_3,
         items=(26,),
@@ -80,7 +80,7 @@ CASES: Final = (
     ),
     Case(
         id="proxy/7",
-        requirement="A PROXY line in two segments MUST be taken.",
+        requirement="A PROXY line in two segments MUST be accepted.",
         evidence=V1,
         profiles=SINCE_5_3,
         items=(26,),
@@ -98,10 +98,10 @@ CASES: Final = (
     _taken(14, "A LOCAL header of version 2 without addresses", v2(0x20, 0x00, b""), 27),
     _taken(15, "A LOCAL header of version 2 with addresses", v2(0x20, 0x11, IPV4), 27),
     _taken(16, "A header of version 2 with a TLV", v2(0x21, 0x11, IPV4 + b"\x02\x00\x03abc"), 27),
-    _taken(17, "A header of version 2 of no family", v2(0x21, 0x00, b""), 27),
+    _taken(17, "A header of version 2 without a family", v2(0x21, 0x00, b""), 27),
     Case(
         id="proxy/18",
-        requirement="A header of version 2 that comes byte by byte MUST be taken.",
+        requirement="A header of version 2 that arrives byte by byte MUST be accepted.",
         evidence=V2,
         profiles=SINCE_5_3,
         items=(27,),
@@ -134,7 +134,7 @@ CASES: Final = (
     ),
     _refused(
         35,
-        "A PROXY line with an address that is none",
+        "A PROXY line with an invalid address",
         b"PROXY TCP4 192.0.2.256 192.0.2.2 40000 9876\r\n",
         28,
         V1,
@@ -159,7 +159,7 @@ CASES: Final = (
     _refused(44, "A second header, of version 2,", v2(0x21, 0x11, IPV4) + v2(0x21, 0x11, IPV4), 29),
     Case(
         id="proxy/50",
-        requirement="A PROXY line MUST not be looked for after the first frame.",
+        requirement="After the first frame a PROXY line MUST NOT be accepted.",
         evidence=DETECT,
         profiles=SINCE_5_3,
         items=(29,),
@@ -167,7 +167,7 @@ CASES: Final = (
     ),
     Case(
         id="proxy/51",
-        requirement="TLS behind a PROXY line SHOULD be spoken.",
+        requirement="TLS after a PROXY line SHOULD be supported.",
         evidence=f"{DETECT}, TlsModeHandler",
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
@@ -177,7 +177,7 @@ CASES: Final = (
     ),
     Case(
         id="proxy/52",
-        requirement="TLS behind a header of version 2 SHOULD be spoken.",
+        requirement="TLS after a header of version 2 SHOULD be supported.",
         evidence=f"{DETECT}, TlsModeHandler",
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,

@@ -145,14 +145,14 @@ def _case(
 CASES: Final = (
     _case(
         1,
-        "A server that is ready MUST say so, with the form of its headers and its address.",
+        "A ready server MUST print its header type and its address.",
         Call(_says_where_it_listens),
         STARTUP,
         122,
     ),
     _case(
         2,
-        "A server that is told to end (SIGTERM) MUST end with status 143.",
+        "A server MUST end with status 143 after SIGTERM.",
         Call(_ends_with_143),
         "Runtime.addShutdownHook in NamesrvStartup.start @ 5.5.0",
         123,
@@ -167,14 +167,14 @@ CASES: Final = (
     ),
     _case(
         4,
-        "An unknown option, or one without its argument, MUST be named, the usage be printed, and the status be 1.",
+        "An unknown option, or a missing argument, MUST be reported with the usage and status 1.",
         Call(_unknown_flag),
         "ServerUtil.parseCmdLine @ 5.5.0",
         121,
     ),
     _case(
         5,
-        "A configuration file that is not there MUST end the server with status 255.",
+        "A missing configuration file MUST end the server with status 255.",
         Call(_missing_file),
         STARTUP,
         121,
@@ -188,7 +188,7 @@ CASES: Final = (
     ),
     _case(
         7,
-        "Without ROCKETMQ_HOME a server SHOULD end with status 254 and say so; or not need it.",
+        "Without ROCKETMQ_HOME a server SHOULD end with status 254 and a message, or not need it.",
         Call(_no_home),
         CONTROLLER,
         121,
@@ -204,14 +204,14 @@ CASES: Final = (
     ),
     _case(
         9,
-        "A KV file that cannot be read MUST end the server with status 255.",
+        "An unreadable KV file MUST end the server with status 255.",
         Call(_unusable_kv),
         LOAD,
         46,
     ),
     _case(
         10,
-        "The KV file MUST be written with every change, and the text before be kept beside it.",
+        "The KV file MUST be written after every change, with a backup of the old text.",
         Call(_kv_file),
         PERSIST,
         37,
@@ -219,14 +219,14 @@ CASES: Final = (
     ),
     _case(
         11,
-        "Port 0 MUST mean any port, which the server says.",
+        "With port 0 a server MUST use any free port and print it.",
         Call(_ephemeral_port),
         "NettyRemotingServer.start @ 5.5.0",
         122,
     ),
     Case(
         id="process/12",
-        requirement="Where the KV file cannot be written, changes MUST be answered and be seen; as success, or with code 1.",
+        requirement="If the KV file is not writable, changes MUST be applied and answered with success or code 1.",
         evidence=PERSIST,
         options={
             "deleteTopicWithBrokerRegistration": "true",

@@ -49,7 +49,7 @@ def queues(perm: int = 6, number: int = 8) -> Answer:
 CASES: Final = (
     Case(
         id="ns/103/1",
-        requirement="A registered broker MUST be answered success with empty ext fields, and its topics be routed to it.",
+        requirement="A registration MUST succeed with empty ext fields, and the topics MUST be routed to the broker.",
         evidence=f"{HANDLER}, {REGISTER}",
         items=(48,),
         steps=(
@@ -61,7 +61,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/2",
-        requirement="A slave MUST be told its master's addresses when it registers.",
+        requirement="The response to a slave's registration MUST contain the addresses of its master.",
         evidence=HANDLER,
         profiles=SINCE_5_3,
         items=(49,),
@@ -73,7 +73,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/3",
-        requirement="A slave without a live master MUST be told nothing.",
+        requirement="The response to a slave without a live master MUST contain no addresses.",
         evidence=HANDLER,
         profiles=SINCE_5_3,
         items=(49,),
@@ -87,7 +87,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/4",
-        requirement="A registration of one topic by a broker that is not there MUST be refused.",
+        requirement="A registration of a single topic by an unknown broker MUST be rejected.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
         items=(50,),
@@ -100,7 +100,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/5",
-        requirement="After a registration without topics a broker MUST be able to register a single one.",
+        requirement="After a registration without topics, a broker MUST be able to register a single topic.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
         items=(51,),
@@ -113,7 +113,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/6",
-        requirement="With the same data version changed queue numbers MUST not count; with a new one they MUST.",
+        requirement="Changed queue numbers MUST be ignored with the same data version and applied with a new one.",
         evidence=f"{REGISTER}, isTopicConfigChanged",
         items=(61,),
         steps=(
@@ -132,7 +132,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/7",
-        requirement="With the same data version a topic that was not there MUST be added.",
+        requirement="A new topic MUST be added even with the same data version.",
         evidence=f"{REGISTER}, isTopicConfigChanged",
         profiles=SINCE_5_3,
         items=(62,),
@@ -144,7 +144,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/8",
-        requirement="A deleted topic MUST be back after the broker's next registration, also with the same data version.",
+        requirement="The broker's next registration MUST restore a deleted topic, even with the same data version.",
         evidence=f"{REGISTER}, isTopicConfigChanged",
         profiles=SINCE_5_3,
         items=(62,),
@@ -158,7 +158,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/9",
-        requirement="A topic that a broker no longer names MUST stay, unless registrations delete.",
+        requirement="A topic that a registration no longer contains MUST remain by default.",
         evidence=REGISTER,
         items=(73,),
         steps=(
@@ -169,7 +169,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/10",
-        requirement="With deleteTopicWithBrokerRegistration a topic that a broker no longer names MUST be gone.",
+        requirement="With deleteTopicWithBrokerRegistration, a topic that a registration no longer contains MUST be removed.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
         options={
@@ -196,7 +196,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/18",
-        requirement="A one-way registration MUST be carried out.",
+        requirement="A one-way registration MUST be executed.",
         evidence="NettyRemotingAbstract.processRequestCommand @ 5.5.0",
         items=(77,),
         steps=(
@@ -206,7 +206,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/19",
-        requirement="A broker's answer MUST carry the ORDER_TOPIC_CONFIG namespace if there is one.",
+        requirement="The response to a registration MUST contain the namespace ORDER_TOPIC_CONFIG if it exists.",
         evidence=HANDLER,
         fresh=True,
         items=(78,),
@@ -219,7 +219,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/20",
-        requirement="With returnOrderTopicConfigToBroker=false a broker's answer MUST have no body.",
+        requirement="With returnOrderTopicConfigToBroker=false, the response to a registration MUST have no body.",
         evidence=HANDLER,
         profiles=SINCE_5_3,
         options=ONE_SETTING,

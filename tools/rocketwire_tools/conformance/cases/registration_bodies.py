@@ -30,7 +30,7 @@ EXTRACT: Final = "DefaultRequestProcessor.extractRegisterBrokerBodyFromRequest @
 CASES: Final = (
     Case(
         id="ns/103/106",
-        requirement="A registration without a body MUST count as one without topics, of the data version 0.",
+        requirement="A registration without a body MUST be read as one without topics and with data version 0.",
         evidence=EXTRACT,
         items=(53,),
         profiles=SINCE_5_3,
@@ -46,7 +46,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/103/107",
-        requirement="A registration with the body {} MUST count as one without topics.",
+        requirement="A registration with the body {} MUST be read as one without topics.",
         evidence=BODY,
         items=(54,),
         steps=(
@@ -70,7 +70,7 @@ CASES: Final = (
     ),
     body_case(
         108,
-        "A registration with the body null MUST be answered code 1.",
+        "A registration with the body null MUST be answered with code 1.",
         b"null",
         THROWN,
         54,
@@ -78,7 +78,7 @@ CASES: Final = (
     ),
     body_case(
         109,
-        "A registration whose body cannot be read MUST be answered code 1, and say so.",
+        "A registration with an invalid body MUST be answered with code 1 and a remark.",
         b"xx",
         Answer(code=1, ext=None, remark=Like(".*Failed to decode RegisterBrokerBody.*")),
         54,
@@ -87,7 +87,7 @@ CASES: Final = (
     ),
     body_case(
         110,
-        "A registration whose body is cut off MUST be answered code 1.",
+        "A registration with a truncated body MUST be answered with code 1.",
         b'{"filterServerList":[],"topicConfig',
         THROWN,
         54,
@@ -95,7 +95,7 @@ CASES: Final = (
     ),
     body_case(
         111,
-        "A registration whose body is no object MUST be answered code 1.",
+        "A registration whose body is not an object MUST be answered with code 1.",
         b"[1,2]",
         THROWN,
         54,
@@ -103,7 +103,7 @@ CASES: Final = (
     ),
     body_case(
         112,
-        "A version below 0 MUST be answered code 1.",
+        "A negative version MUST be answered with code 1.",
         registration(),
         THROWN,
         56,
@@ -112,7 +112,7 @@ CASES: Final = (
     ),
     body_case(
         113,
-        "A version beyond those that are known MUST be taken for the newest.",
+        "A version above the known ones MUST be read as the newest.",
         registration(),
         ACCEPTED,
         56,
@@ -121,7 +121,7 @@ CASES: Final = (
     ),
     body_case(
         114,
-        "A broker of a version below 37 MUST be understood: its body is the topics alone.",
+        "A registration of a version below 37 MUST be accepted: its body contains only the topics.",
         registration()["topicConfigSerializeWrapper"],
         ACCEPTED,
         57,
@@ -130,7 +130,7 @@ CASES: Final = (
     ),
     body_case(
         115,
-        "From version 37 on topics alone MUST count as a body without topics.",
+        "From version 37, a body that contains only the topics MUST be read as a body without topics.",
         registration()["topicConfigSerializeWrapper"],
         ACCEPTED,
         57,
@@ -140,7 +140,7 @@ CASES: Final = (
     ),
     body_case(
         116,
-        "A topic without numbers MUST have 16 queues and permission 6.",
+        "A topic without numbers MUST get 16 queues and permission 6.",
         {
             "topicConfigSerializeWrapper": {
                 "topicConfigTable": {
@@ -156,7 +156,7 @@ CASES: Final = (
     ),
     body_case(
         117,
-        "A topic's name SHOULD be that of its configuration, not its key in the table.",
+        "A topic's name SHOULD be read from its configuration, not from its key in the table.",
         {
             "topicConfigSerializeWrapper": {
                 "topicConfigTable": {
@@ -173,7 +173,7 @@ CASES: Final = (
     ),
     body_case(
         118,
-        "Members of a body that nobody knows MUST be ignored.",
+        "Unknown members of a body MUST be ignored.",
         registration() | {"unknown": {"a": [1, None, {"b": True}]}},
         ACCEPTED,
         48,

@@ -64,7 +64,7 @@ TWO: Final = (
 CASES: Final = (
     Case(
         id="ns/105/1",
-        requirement="105 for a topic that is not there MUST answer code 17 and name it, without a body.",
+        requirement="105 for an unknown topic MUST return code 17 with its name in the remark, without a body.",
         evidence=ANSWER,
         profiles=SINCE_5_3,
         items=(92,),
@@ -72,7 +72,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/105/2",
-        requirement="105 for a topic that is not there MUST answer code 17, without a body.",
+        requirement="105 for an unknown topic MUST return code 17 without a body.",
         evidence=ANSWER,
         items=(92,),
         steps=(
@@ -81,7 +81,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/105/3",
-        requirement="105 without a topic MUST answer code 17.",
+        requirement="105 without a topic MUST return code 17.",
         evidence=ANSWER,
         profiles=SINCE_5_3,
         items=(92,),
@@ -94,7 +94,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/105/4",
-        requirement="A topic's name MUST be looked up as it is, letters and blanks included.",
+        requirement="A topic's name MUST be compared exactly, including case and spaces.",
         evidence=PICKUP,
         items=(92,),
         steps=(
@@ -107,7 +107,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/105/12",
-        requirement="A route MUST name each broker of the topic once, with its queues.",
+        requirement="A route MUST contain each broker of the topic once, with its queues.",
         evidence=PICKUP,
         items=(48,),
         steps=(
@@ -153,7 +153,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/105/19",
-        requirement="A topic may begin with what brokers and clients use for their own; all of them MUST be routed alike.",
+        requirement="Topics with prefixes that brokers and clients use MUST be routed like other topics.",
         evidence=PICKUP,
         steps=(
             register(None, registration(tuple(OWN))),
@@ -162,7 +162,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/105/20",
-        requirement="A route MUST show each topic's queue numbers, permission and flags as they were registered.",
+        requirement="A route MUST contain the registered queue numbers, permission and flags.",
         evidence=PICKUP,
         items=(48,),
         steps=(
@@ -202,7 +202,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/105/21",
-        requirement="Of 1,000 route requests in flight on one connection each MUST be answered once.",
+        requirement="1,000 concurrent route requests on one connection MUST each be answered once.",
         evidence="NettyRemotingAbstract.processRequestCommand @ 5.5.0",
         steps=(
             register(),

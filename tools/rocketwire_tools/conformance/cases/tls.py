@@ -52,7 +52,7 @@ def _refused_late(version: str, shows: str = "") -> tuple[Step, ...]:
 CASES: Final = (
     Case(
         id="tls/1",
-        requirement="A permissive server MUST speak TLS 1.2.",
+        requirement="A permissive server MUST support TLS 1.2.",
         evidence=HANDLER,
         jvm=PERMISSIVE,
         items=(31,),
@@ -61,7 +61,7 @@ CASES: Final = (
     ),
     Case(
         id="tls/2",
-        requirement="A permissive server MUST speak TLS 1.3.",
+        requirement="A permissive server MUST support TLS 1.3.",
         evidence=HANDLER,
         jvm=PERMISSIVE,
         items=(31,),
@@ -79,7 +79,7 @@ CASES: Final = (
     ),
     Case(
         id="tls/4",
-        requirement="An enforcing server MUST close connections without TLS, and answer nothing.",
+        requirement="An enforcing server MUST close connections without TLS without a response.",
         evidence=HANDLER,
         jvm=ENFORCING,
         items=(32,),
@@ -88,7 +88,7 @@ CASES: Final = (
     ),
     Case(
         id="tls/5",
-        requirement="An enforcing server MUST speak TLS.",
+        requirement="An enforcing server MUST support TLS.",
         evidence=HANDLER,
         jvm=ENFORCING,
         items=(32,),
@@ -97,7 +97,7 @@ CASES: Final = (
     ),
     Case(
         id="tls/6",
-        requirement="A server without TLS MUST close a connection that begins with a handshake.",
+        requirement="A server without TLS MUST close a connection that begins with a TLS handshake.",
         evidence=HANDLER,
         jvm=DISABLED,
         items=(32,),
@@ -106,7 +106,7 @@ CASES: Final = (
     ),
     Case(
         id="tls/7",
-        requirement="A connection that begins like TLS and goes on as rubbish MUST be closed.",
+        requirement="A connection that begins like TLS and continues with invalid data MUST be closed.",
         evidence=HANDLER,
         jvm=PERMISSIVE,
         items=(33,),
@@ -115,7 +115,7 @@ CASES: Final = (
     ),
     Case(
         id="tls/8",
-        requirement="A broker MUST be able to register over TLS, and be gone when that connection closes.",
+        requirement="A broker MUST be able to register over TLS, and is removed if that connection closes.",
         evidence=HANDLER,
         jvm=PERMISSIVE,
         items=(31,),
@@ -130,7 +130,7 @@ CASES: Final = (
     ),
     _client(
         9,
-        "A server MUST show the certificate that it was given.",
+        "A server MUST present its configured certificate.",
         "none",
         Open(tls="1.2", trusts="authority"),
         ask(106, None, found()),
@@ -140,7 +140,7 @@ CASES: Final = (
     ),
     _client(
         10,
-        "A client with a certificate of the trusted authority MUST be answered where one is required.",
+        "If client certificates are required, a client with a trusted one MUST be answered.",
         "require",
         Open(tls="1.2", shows="client", trusts="authority"),
         ask(106, None, found()),
@@ -149,31 +149,31 @@ CASES: Final = (
     ),
     _client(
         11,
-        "A client without a certificate MUST not get through TLS 1.2 where one is required.",
+        "If client certificates are required, a TLS 1.2 handshake without one MUST fail.",
         "require",
         Open(tls="1.2", refused=True),
     ),
     _client(
         12,
-        "A client without a certificate MUST be closed in TLS 1.3 where one is required, and get no answer.",
+        "If client certificates are required, TLS 1.3 without one MUST be closed without a response.",
         "require",
         *_refused_late("1.3"),
     ),
     _client(
         13,
-        "A client with a certificate that nobody trusts MUST not get through TLS 1.2.",
+        "A TLS 1.2 handshake with an untrusted client certificate MUST fail.",
         "require",
         Open(tls="1.2", shows="stranger", refused=True),
     ),
     _client(
         14,
-        "A client with a certificate that nobody trusts MUST be closed in TLS 1.3, and get no answer.",
+        "TLS 1.3 with an untrusted client certificate MUST be closed without a response.",
         "require",
         *_refused_late("1.3", "stranger"),
     ),
     _client(
         15,
-        "Where certificates are optional, clients with and without one MUST be answered.",
+        "If client certificates are optional, clients with and without one MUST be answered.",
         "optional",
         Open(tls="any"),
         ask(106, None, found()),
@@ -182,13 +182,13 @@ CASES: Final = (
     ),
     _client(
         16,
-        "Where certificates are optional, one that nobody trusts MUST be refused.",
+        "If client certificates are optional, an untrusted one MUST be rejected.",
         "optional",
         Open(tls="1.2", shows="stranger", refused=True),
     ),
     _client(
         17,
-        "Where no certificates are asked for, one that nobody trusts MUST do no harm.",
+        "If client certificates are not requested, an untrusted one MUST be ignored.",
         "none",
         Open(tls="any", shows="stranger"),
         ask(106, None, found()),

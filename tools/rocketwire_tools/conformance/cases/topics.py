@@ -65,7 +65,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/216/2",
-        requirement="216 with a cluster MUST delete the topic of its brokers only.",
+        requirement="216 with a cluster MUST delete the topic only at the cluster's brokers.",
         evidence=DELETE,
         items=(109,),
         steps=(
@@ -88,7 +88,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/216/4",
-        requirement="216 for a topic that is not there, or for none, MUST be a success.",
+        requirement="216 for an unknown topic, or without one, MUST succeed.",
         evidence=DELETE,
         items=(109,),
         steps=(
@@ -99,7 +99,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/217/1",
-        requirement="217 MUST make a route to a broker that is there.",
+        requirement="217 MUST create a route to a registered broker.",
         evidence=MAKE,
         profiles=SINCE_5_3,
         items=(110,),
@@ -111,7 +111,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/217/2",
-        requirement="217 for a broker that is not there MUST be a success and make no route.",
+        requirement="217 for an unknown broker MUST succeed and MUST NOT create a route.",
         evidence=MAKE,
         profiles=SINCE_5_3,
         items=(110,),
@@ -123,7 +123,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/217/3",
-        requirement="A new topic of which one broker is not there MUST not be made at all.",
+        requirement="217 MUST NOT create a new topic if one of its brokers is unknown.",
         evidence=MAKE,
         profiles=SINCE_5_3,
         items=(110,),
@@ -135,7 +135,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/217/4",
-        requirement="Of a topic that is there the brokers before the first that is not there MUST be changed.",
+        requirement="217 for an existing topic MUST change all brokers before the first unknown one.",
         evidence=MAKE,
         profiles=SINCE_5_3,
         items=(110,),
@@ -168,7 +168,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/217/5",
-        requirement="217 without queues MUST be a success and do nothing.",
+        requirement="217 without queues MUST succeed without changes.",
         evidence=MAKE,
         profiles=SINCE_5_3,
         items=(111,),
@@ -182,7 +182,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/217/6",
-        requirement="217 with a body that cannot be read MUST be answered code 1.",
+        requirement="217 with an invalid body MUST be answered with code 1.",
         evidence=MAKE,
         profiles=SINCE_5_3,
         items=(111,),
@@ -193,7 +193,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/217/7",
-        requirement="217 with a body that is no UTF-8 MUST be answered code 1.",
+        requirement="217 with a body that is not UTF-8 MUST be answered with code 1.",
         evidence=MAKE,
         profiles=ONLY_5_5,
         items=(111,),
@@ -203,7 +203,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/217/8",
-        requirement="A permission that 217 sets MUST be kept as it is.",
+        requirement="A permission set by 217 MUST be stored unchanged.",
         evidence=MAKE,
         profiles=SINCE_5_3,
         items=(110,),

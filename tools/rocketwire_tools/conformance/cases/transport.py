@@ -32,7 +32,7 @@ def _length(value: int, then: bytes = bytes(60)) -> bytes:
 def _closes(number: int, what: str, sent: bytes | Frame, evidence: str, item: int) -> Case:
     return Case(
         id=f"transport/{number}",
-        requirement=f"{what} MUST close the connection without an answer.",
+        requirement=f"{what} MUST close the connection without a response.",
         evidence=evidence,
         steps=(Send((sent,)), Expect((Closed(),))),
         items=(item,),
@@ -42,7 +42,7 @@ def _closes(number: int, what: str, sent: bytes | Frame, evidence: str, item: in
 def _split(number: int, at: int) -> Case:
     return Case(
         id=f"transport/{number}",
-        requirement=f"A frame that comes in two segments, the first of {at} bytes, MUST be answered as if it came in one.",
+        requirement=f"A frame in two segments, the first of {at} bytes, MUST be answered like one in one segment.",
         evidence=DECODER,
         steps=(
             Send((WHOLE[:at],)),
@@ -62,14 +62,14 @@ SPLITS = tuple(
 CASES = (
     Case(
         id="transport/5",
-        requirement="A request MUST be answered by a frame whose lengths fit, with the request's number and only the response flag.",
+        requirement="The response to a request MUST have valid lengths, the request's opaque and only the response flag.",
         evidence="RemotingCommand.encodeHeader, markResponseType @ 5.5.0",
         steps=(Send((WHOLE,)), Expect((NOTHING,))),
         items=(1,),
     ),
     Case(
         id="transport/6",
-        requirement="A frame that comes byte by byte MUST be answered as if it came in one segment.",
+        requirement="A frame that arrives byte by byte MUST be answered like one that arrives in one segment.",
         evidence=DECODER,
         steps=(Send((WHOLE,), pieces=1), Expect((NOTHING,))),
         items=(2,),
@@ -77,7 +77,7 @@ CASES = (
     ),
     Case(
         id="transport/7",
-        requirement="Two frames in one segment MUST both be answered, each with its own number.",
+        requirement="Two frames in one segment MUST both be answered, each with its own opaque.",
         evidence=DECODER,
         steps=(
             Send((Request(code=106, opaque=11), Request(code=206, opaque=12))),
@@ -100,7 +100,7 @@ CASES = (
     ),
     Case(
         id="transport/9",
-        requirement="A frame and a half, and then the other half, MUST give two answers.",
+        requirement="One and a half frames followed by the other half MUST get two responses.",
         evidence=DECODER,
         steps=(
             Send((WHOLE + WHOLE[:50],)),
@@ -116,10 +116,10 @@ CASES = (
     _closes(12, "A length of -1", _length(-1), DECODER, 4),
     _closes(13, "A length of 2147483647", _length(2**31 - 1), DECODER, 4),
     _closes(14, "A length of -2147483648", _length(-(2**31)), DECODER, 4),
-    _closes(15, "A length of 16777213, one more than fits,", _length(16_777_213), DECODER, 4),
+    _closes(15, "A length of 16777213, one more than the maximum,", _length(16_777_213), DECODER, 4),
     Case(
         id="transport/16",
-        requirement="A length of 16777212 (a frame of 16777216 bytes) MUST be waited for.",
+        requirement="After a length of 16777212 (a frame of 16777216 bytes) the server MUST wait for the frame.",
         evidence=DECODER,
         steps=(
             Send((_length(16_777_212, struct.pack(">I", 90) + bytes(100)),)),
@@ -129,7 +129,7 @@ CASES = (
     ),
     _closes(
         17,
-        "A header length that is one more than the frame has",
+        "A header length one byte larger than the frame",
         Frame(header=HEADER, header_length=len(HEADER) + 1),
         HEADER_LENGTH,
         6,
@@ -146,7 +146,7 @@ CASES = (
     _closes(21, "A type byte of 255", Frame(header=HEADER, type=255), PROTOCOL_TYPE, 7),
     _closes(
         22,
-        "A header that says binary and is JSON",
+        "A JSON header marked as binary",
         Frame(header=HEADER, type=1),
         "RocketMQSerializable.rocketMQProtocolDecode @ 5.5.0",
         7,
@@ -202,20 +202,20 @@ CASES = (
     ),
     Case(
         id="transport/33",
-        requirement="A connection that never sends anything MUST be accepted and left open.",
+        requirement="A connection without any data MUST be accepted and stay open.",
         evidence="NettyRemotingServer.initServerBootstrap @ 5.5.0",
         steps=(Open(), Expect((Silence(seconds=0.5),))),
     ),
     Case(
         id="transport/34",
-        requirement="A body of a megabyte on a request that has none MUST be ignored.",
+        requirement="A body of one megabyte MUST be ignored if the request has no body by definition.",
         evidence="DefaultRequestProcessor.getBrokerClusterInfo @ 5.5.0",
         steps=(ask(106, None, found(), body=bytes(1_000_000)),),
         items=(24,),
     ),
     Case(
         id="transport/35",
-        requirement="A body on a request that has none MUST be ignored.",
+        requirement="A body MUST be ignored if the request has no body by definition.",
         evidence="DefaultRequestProcessor.getBrokerClusterInfo @ 5.5.0",
         steps=(ask(106, None, found(), body=b"\x00\xff not looked at"),),
         items=(24,),

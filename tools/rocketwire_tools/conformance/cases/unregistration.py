@@ -54,7 +54,7 @@ def not_live(ext: dict[str, str], *, on: str = "reader") -> Step:
 CASES: Final = (
     Case(
         id="ns/104/1",
-        requirement="An unregistered broker MUST be gone with its group, its cluster and its topics.",
+        requirement="Unregistering a broker MUST remove its group, its cluster and its topics.",
         evidence=f"{HANDLER}, {UNREGISTER}",
         items=(88,),
         steps=(
@@ -68,7 +68,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/104/2",
-        requirement="Where one of a group unregisters the others MUST stay.",
+        requirement="If one member of a group unregisters, the others MUST remain.",
         evidence=UNREGISTER,
         items=(88,),
         steps=(
@@ -83,7 +83,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/104/3",
-        requirement="A wrong brokerId with the right address MUST unregister.",
+        requirement="104 with a wrong brokerId and the correct address MUST unregister the broker.",
         evidence=UNREGISTER,
         profiles=SINCE_5_3,
         items=(89,),
@@ -91,7 +91,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/104/4",
-        requirement="The right brokerId with a wrong address MUST not unregister.",
+        requirement="104 with the correct brokerId and a wrong address MUST NOT unregister the broker.",
         evidence=UNREGISTER,
         profiles=SINCE_5_3,
         items=(89,),
@@ -113,7 +113,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/104/5",
-        requirement="104 without ext fields or without brokerId MUST be a success, and touch no other broker.",
+        requirement="104 without ext fields or without brokerId MUST succeed and MUST NOT change other brokers.",
         evidence=f"{HANDLER}, {UNREGISTER}",
         profiles=SINCE_5_3,
         fresh=True,
@@ -137,14 +137,14 @@ CASES: Final = (
     ),
     Case(
         id="ns/104/7",
-        requirement="104 for a broker that is not there MUST be a success.",
+        requirement="104 for an unknown broker MUST succeed.",
         evidence=HANDLER,
         items=(88,),
         steps=(unregister(None, DONE), unregister(None, DONE)),
     ),
     Case(
         id="ns/104/8",
-        requirement="Topics that other brokers have as well MUST stay with those.",
+        requirement="Topics of an unregistered broker MUST remain at other brokers.",
         evidence=f"{UNREGISTER}, cleanTopicByUnRegisterRequests",
         items=(88,),
         steps=(
@@ -189,7 +189,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/104/10",
-        requirement="A one-way 104 MUST be carried out and not be answered.",
+        requirement="A one-way 104 MUST be executed and MUST NOT be answered.",
         evidence="NettyRemotingAbstract.processRequestCommand @ 5.5.0",
         items=(22, 88),
         steps=(
@@ -201,7 +201,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/104/11",
-        requirement="Unregistering under another cluster's name SHOULD leave the live entry of the right one.",
+        requirement="104 with another cluster name SHOULD keep the live entry of the correct cluster.",
         evidence=UNREGISTER,
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
@@ -214,7 +214,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/104/12",
-        requirement="A brokerId that is no number SHOULD be a success.",
+        requirement="104 with an invalid brokerId SHOULD succeed.",
         evidence=HANDLER,
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,

@@ -40,7 +40,7 @@ def query(version: dict[str, int] | None, answered: str, stored: dict[str, int] 
 CASES: Final = (
     Case(
         id="ns/322/1",
-        requirement="322 with the registered data version MUST answer changed=false and show it.",
+        requirement="322 with the registered data version MUST return changed=false and that version.",
         evidence=QUERY,
         items=(80,),
         profiles=SINCE_5_3,
@@ -59,7 +59,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/322/2",
-        requirement="322 with another counter, timestamp or stateVersion MUST answer changed=true and show the stored one.",
+        requirement="322 with another counter, timestamp or stateVersion MUST return changed=true and the stored version.",
         evidence=f"{QUERY}, DataVersion.equals",
         items=(80,),
         profiles=SINCE_5_3,
@@ -73,14 +73,14 @@ CASES: Final = (
     ),
     Case(
         id="ns/322/3",
-        requirement="322 for a broker that is not there MUST answer changed=true without a body.",
+        requirement="322 for an unknown broker MUST return changed=true without a body.",
         evidence=QUERY,
         items=(80,),
         steps=(ask(322, broker_ext(), CHANGED, body=data_version()),),
     ),
     Case(
         id="ns/322/4",
-        requirement="322 without a data version MUST answer changed=true and show the stored one.",
+        requirement="322 without a data version MUST return changed=true and the stored version.",
         evidence=QUERY,
         items=(80,),
         profiles=SINCE_5_3,
@@ -88,7 +88,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/322/5",
-        requirement="322 without clusterName or brokerAddr MUST be answered code 1.",
+        requirement="322 without clusterName or brokerAddr MUST be answered with code 1.",
         evidence=QUERY,
         items=(81,),
         profiles=SINCE_5_3,
@@ -109,7 +109,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/322/6",
-        requirement="322 without brokerId and brokerName MUST be answered as usual.",
+        requirement="322 without brokerId and brokerName MUST be answered normally.",
         evidence=QUERY,
         items=(81,),
         steps=(
@@ -124,14 +124,14 @@ CASES: Final = (
     ),
     Case(
         id="ns/322/7",
-        requirement="322 with a body that cannot be read MUST be answered code 1.",
+        requirement="322 with an invalid body MUST be answered with code 1.",
         evidence="DataVersion.decode @ 5.5.0",
         items=(80,),
         steps=(ask(322, broker_ext(), FAILED, body=b"{x"),),
     ),
     Case(
         id="ns/322/8",
-        requirement="A new registration's data version MUST be the one that 322 compares with.",
+        requirement="322 MUST compare with the data version of the latest registration.",
         evidence=QUERY,
         items=(80,),
         profiles=SINCE_5_3,
@@ -144,7 +144,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/904/1",
-        requirement="A heartbeat of a broker MUST be a success without ext fields.",
+        requirement="A heartbeat MUST succeed without ext fields.",
         evidence=HEARTBEAT,
         profiles=SINCE_5_3,
         items=(82,),
@@ -152,7 +152,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/904/2",
-        requirement="A heartbeat of a broker that is not there MUST be a success, and not make it known.",
+        requirement="A heartbeat of an unknown broker MUST succeed and MUST NOT register it.",
         evidence=HEARTBEAT,
         profiles=SINCE_5_3,
         items=(82,),
@@ -164,7 +164,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/904/3",
-        requirement="A heartbeat without clusterName or brokerAddr MUST be answered code 1.",
+        requirement="A heartbeat without clusterName or brokerAddr MUST be answered with code 1.",
         evidence=HEARTBEAT,
         profiles=SINCE_5_3,
         items=(82,),
@@ -176,7 +176,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/904/4",
-        requirement="Numbers of a heartbeat that are none MUST be ignored.",
+        requirement="Invalid numbers in a heartbeat MUST be ignored.",
         evidence=HEARTBEAT,
         profiles=SINCE_5_3,
         items=(82,),

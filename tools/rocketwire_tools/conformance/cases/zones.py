@@ -78,38 +78,38 @@ def _zone_name(pattern: object) -> Json:
 CASES: Final = (
     _zone(
         1,
-        "In zone mode only brokers of the zone and those without a master MUST be in the route.",
+        "In zone mode, a route MUST contain only brokers of the zone and groups without a master.",
         ZONED,
         brokers("{broker1}", "{broker4}"),
         97,
     ),
     _zone(
         3,
-        "__ZONE_MODE=TRUE MUST mean true.",
+        "__ZONE_MODE=TRUE MUST be read as true.",
         ZONED | {"__ZONE_MODE": "TRUE"},
         brokers("{broker1}", "{broker4}"),
         97,
     ),
-    _zone(4, "__ZONE_MODE=1 MUST mean false.", ZONED | {"__ZONE_MODE": "1"}, ALL, 98),
-    _zone(5, "Zone mode with a blank name MUST not filter.", ZONED | {"__ZONE_NAME": " "}, ALL, 98),
-    _zone(6, "Zone mode without a name MUST not filter.", ROUTE | {"__ZONE_MODE": "true"}, ALL, 98),
+    _zone(4, "__ZONE_MODE=1 MUST be read as false.", ZONED | {"__ZONE_MODE": "1"}, ALL, 98),
+    _zone(5, "Zone mode with a blank zone name MUST NOT filter.", ZONED | {"__ZONE_NAME": " "}, ALL, 98),
+    _zone(6, "Zone mode without a zone name MUST NOT filter.", ROUTE | {"__ZONE_MODE": "true"}, ALL, 98),
     _zone(
         7,
-        "A zone's name without the mode MUST not filter.",
+        "A zone name without zone mode MUST NOT filter.",
         ROUTE | {"__ZONE_NAME": "{zone}"},
         ALL,
         98,
     ),
     _zone(
         8,
-        "A zone in which nobody is MUST leave those without a master.",
+        "For an unknown zone, a route MUST contain only groups without a master.",
         ZONED | {"__ZONE_NAME": "{zone9}"},
         brokers("{broker4}"),
         97,
     ),
     Case(
         id="ns/zone/10",
-        requirement="Where the zone leaves no broker the answer MUST be a success with empty lists.",
+        requirement="If no broker is in the zone, the response MUST be a success with empty lists.",
         evidence=FILTER,
         profiles=SINCE_5_3,
         items=(99,),
@@ -125,7 +125,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/zone/11",
-        requirement="A filtered route SHOULD have bare integer keys, whatever the client's version.",
+        requirement="A filtered route SHOULD have unquoted integer keys for every client version.",
         evidence=FILTER,
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
@@ -150,7 +150,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/zone/12",
-        requirement="A route MUST name each broker's zone; the next registration without one takes it away.",
+        requirement="A route MUST contain each broker's zone until a registration without a zone.",
         evidence=REGISTER,
         profiles=SINCE_5_3,
         items=(69,),
@@ -170,7 +170,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/zone/13",
-        requirement="An empty name of a zone SHOULD be shown as such.",
+        requirement="An empty zone name SHOULD be listed.",
         evidence=REGISTER,
         severity=Severity.SHOULD,
         profiles=SINCE_5_3,
@@ -182,7 +182,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/zone/14",
-        requirement="A filtered route MUST not list filter servers of brokers that are left out.",
+        requirement="A filtered route MUST NOT contain filter servers of excluded brokers.",
         evidence=FILTER,
         profiles=SINCE_5_3,
         items=(97,),
@@ -199,7 +199,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/zone/15",
-        requirement="A zone MUST not matter to 106.",
+        requirement="106 MUST ignore zones.",
         evidence=FILTER,
         profiles=SINCE_5_3,
         steps=(
@@ -231,7 +231,7 @@ CASES: Final = (
     ),
     Case(
         id="ns/zone/16",
-        requirement="A zone's name in another case MUST be the same zone.",
+        requirement="Zone names MUST be compared without case.",
         evidence=FILTER,
         profiles=SINCE_5_3,
         items=(97,),
