@@ -262,7 +262,9 @@ def matrix(words: Sequence[str]) -> int:
     arguments_parser.add_argument("--markdown", type=output, metavar="FILE")
     args = arguments_parser.parse_args(words)
     try:
-        reports = [report for path in args.reports for report in json.loads(path.read_text("utf-8"))]
+        reports = [
+            report for path in args.reports for report in json.loads(path.read_text("utf-8"))
+        ]
     except (OSError, ValueError) as error:
         arguments_parser.error(str(error))
     if args.html:

@@ -150,7 +150,9 @@ def compare(first: Verdict, second: Verdict, names: Names) -> list[Difference]:
             return []
         return [Difference(case, "all", "course", first.reason or "ok", second.reason or "ok")]
     differences: list[Difference] = []
-    for first_observation, second_observation in zip(first.observations, second.observations, strict=False):
+    for first_observation, second_observation in zip(
+        first.observations, second.observations, strict=False
+    ):
         fields = fields_of(first_observation, second_observation, names)
         differences += [
             Difference(case, first_observation.step, name, *pair)

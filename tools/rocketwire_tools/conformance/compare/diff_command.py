@@ -102,7 +102,9 @@ def diff(words: Sequence[str]) -> int:
     if args.json:
         args.json.write_text(as_json(comparison), "utf-8")
     if interrupted:
-        print(f"interrupted: {comparison.played} of {len(cases)} cases were compared", file=sys.stderr)
+        print(
+            f"interrupted: {comparison.played} of {len(cases)} cases were compared", file=sys.stderr
+        )
     return FAILED if comparison.unexplained or not comparison.played or interrupted else PASSED
 
 
@@ -149,7 +151,9 @@ def tell(comparison: Comparison, played: str = "cases") -> None:
         print(f"DIFFERENT {difference.case} ({difference.step}) {difference.field}")
         print(f"    A {shown(difference.first)}\n    B {shown(difference.second)}")
     for difference, reason in comparison.explained:
-        print(f"known     {difference.case} ({difference.step}) {difference.field}: {reason.reason}")
+        print(
+            f"known     {difference.case} ({difference.step}) {difference.field}: {reason.reason}"
+        )
     for reason in comparison.unused:
         print(f"not seen  {reason.case} {', '.join(reason.fields)}: {reason.reason}")
     print(
@@ -163,7 +167,9 @@ def as_json(comparison: Comparison) -> str:
     return json.dumps(
         {
             "played": comparison.played,
-            "unexplained": [dataclasses.asdict(difference) for difference in comparison.unexplained],
+            "unexplained": [
+                dataclasses.asdict(difference) for difference in comparison.unexplained
+            ],
             "explained": [
                 dataclasses.asdict(difference) | {"reason": reason.reason}
                 for difference, reason in comparison.explained

@@ -144,7 +144,9 @@ class Replay:
         recorded = _arrival(event)
         arrival = None
         with trio.move_on_after(ANSWER_SECONDS * self._patience):
-            arrival = await talk.link.next(lambda candidate: candidate.kind == "end" or _fits(candidate, recorded))
+            arrival = await talk.link.next(
+                lambda candidate: candidate.kind == "end" or _fits(candidate, recorded)
+            )
         self.compared += 1
         talk.open_ended = False
         talk.lost = arrival is not None and arrival.kind == "end"

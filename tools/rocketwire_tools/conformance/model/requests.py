@@ -52,7 +52,9 @@ def until(
     code: int, ext: Mapping[str, str] | None, outcome: Answer, *, on: str = MAIN, **settings: Any
 ) -> Until:
     """``Until(Request(...), outcome)``; ``settings`` are members of ``Request`` or of ``Until``."""
-    about = {name: settings.pop(name) for name in ("within", "every", "not_before") if name in settings}
+    about = {
+        name: settings.pop(name) for name in ("within", "every", "not_before") if name in settings
+    }
     return Until(Request(code=code, ext=ext, **settings), outcome, on, **about)
 
 

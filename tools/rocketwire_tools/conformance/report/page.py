@@ -168,7 +168,10 @@ def _cell(case: dict[str, Any] | None) -> str:
     word = f'<span class="{verdict}">{verdict}</span>'
     if verdict == "pass":
         return f'<td class="v">{word}</td>'
-    lines = [f"{exchange['on']} {exchange['direction']} {exchange['text']}" for exchange in case["exchanges"]]
+    lines = [
+        f"{exchange['on']} {exchange['direction']} {exchange['text']}"
+        for exchange in case["exchanges"]
+    ]
     lines += [f"accepted: {exchange}" for exchange in case["acceptable"]]
     reason = escape(case["reason"])
     if not lines:

@@ -90,7 +90,12 @@ def _case_json(verdict: Verdict) -> dict[str, Any]:
         "seconds": round(verdict.seconds, 3),
         "acceptable": list(verdict.acceptable),
         "exchanges": [
-            {"on": exchange.link, "direction": exchange.direction, "text": exchange.text, "bytes": exchange.data.hex()}
+            {
+                "on": exchange.link,
+                "direction": exchange.direction,
+                "text": exchange.text,
+                "bytes": exchange.data.hex(),
+            }
             for exchange in verdict.exchanges
         ],
     }
@@ -181,4 +186,7 @@ def _junit_case(suite: ElementTree.Element, verdict: Verdict, *, strict: bool) -
 
 def _printable(text: str) -> str:
     """The text without what XML cannot hold."""
-    return "".join(character if character in "\n\t" or (character >= " " and character < "\ufffe") else "?" for character in text)
+    return "".join(
+        character if character in "\n\t" or (character >= " " and character < "\ufffe") else "?"
+        for character in text
+    )

@@ -82,7 +82,10 @@ class Terminal:
         cases = report["cases"]
         tally = report["verdicts"]
         text = ", ".join(f"{tally[name]} {name}" for name in totals.KINDS if tally.get(name))
-        print(f"{report['target']}: {text or 'no case'}; {self.paint(verdict, failures)}", file=self._out)
+        print(
+            f"{report['target']}: {text or 'no case'}; {self.paint(verdict, failures)}",
+            file=self._out,
+        )
         severities = totals.by_severity(cases).items()
         self._wrapped("passed", [f"{key} {totals.carried_out(sums)}" for key, sums in severities])
         subjects = sorted(totals.by_subject(cases).items())

@@ -48,7 +48,9 @@ def carried_out(tally: Counter[str]) -> str:
 
 def sentence(tally: dict[str, int]) -> str:
     """``370 passed, 2 failed``."""
-    return ", ".join(f"{tally[verdict]} {WORDS[verdict]}" for verdict in KINDS if tally.get(verdict))
+    return ", ".join(
+        f"{tally[verdict]} {WORDS[verdict]}" for verdict in KINDS if tally.get(verdict)
+    )
 
 
 def counting(cases: Iterable[dict[str, Any]], verdict: str, *, strict: bool) -> int:

@@ -421,7 +421,9 @@ class Play:
         arrival = None
         with trio.move_on_after(limit):
             arrival = await link.next(
-                lambda outcome: outcome.kind in kinds and (quiet is not None or belongs(outcome, opaque))
+                lambda outcome: (
+                    outcome.kind in kinds and (quiet is not None or belongs(outcome, opaque))
+                )
             )
         if arrival is None:
             self._nothing(link, outcomes, limit)
@@ -431,7 +433,9 @@ class Play:
         own_number = opaque is not None or link.owns(arrival)
         exact = exact or byte_for_byte(outcomes)
         self._observe(link, arrival, own_number=own_number, exact=exact)
-        reasons = [mismatch(outcome, arrival, self.names, own_number=own_number) for outcome in outcomes]
+        reasons = [
+            mismatch(outcome, arrival, self.names, own_number=own_number) for outcome in outcomes
+        ]
         if None not in reasons:
             reason = "; or ".join(dict.fromkeys(str(outcome) for outcome in reasons))
             self.fail(reason, tuple(map(in_words, outcomes)))

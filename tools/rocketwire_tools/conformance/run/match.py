@@ -68,7 +68,9 @@ def _like(pattern: Like, got: object, names: Names, path: str) -> str | None:
     return f"{path or 'text'}: {shown(got)} is not like {expected!r}"
 
 
-def _exact_map(pattern: Mapping[object, object], got: object, names: Names, path: str) -> str | None:
+def _exact_map(
+    pattern: Mapping[object, object], got: object, names: Names, path: str
+) -> str | None:
     wrong = _members(pattern, got, names, path)
     if wrong is not None:
         return wrong
@@ -135,13 +137,17 @@ def _exact_list(pattern: Sequence[object], got: object, names: Names, path: str)
     return f"{path or 'list'}: also has {shown(remaining)}" if remaining else None
 
 
-def _take_all(expected: Sequence[object], remaining: list[object], names: Names, path: str) -> str | None:
+def _take_all(
+    expected: Sequence[object], remaining: list[object], names: Names, path: str
+) -> str | None:
     """Remove from ``remaining`` one value for each that is wanted, whatever their order."""
     for element in expected:
         reasons = [value(element, candidate, names, path) for candidate in remaining]
         if None not in reasons:
             nearest = f" ({reasons[0]})" if len(reasons) == 1 else ""
-            return f"{path or 'list'}: {shown(remaining)} lacks {shown(names.value(element))}{nearest}"
+            return (
+                f"{path or 'list'}: {shown(remaining)} lacks {shown(names.value(element))}{nearest}"
+            )
         del remaining[reasons.index(None)]
     return None
 

@@ -73,7 +73,11 @@ async def _judged(link: Link, seconds: float) -> Probed:
         return Probed("answers with a number that was not asked")
     if command.code != 0:
         arrival_of_broker = await _answer(link, _BROKER_RUNTIME, seconds)
-        if arrival_of_broker is not None and arrival_of_broker.command is not None and arrival_of_broker.command.code == 0:
+        if (
+            arrival_of_broker is not None
+            and arrival_of_broker.command is not None
+            and arrival_of_broker.command.code == 0
+        ):
             return Probed("is a broker, not a name server; give the address of its name server")
     return Probed(None, version_name(command.version))
 

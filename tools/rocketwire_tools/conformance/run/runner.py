@@ -198,7 +198,10 @@ class Run:
     """
 
     def __init__(
-        self, settings: Settings, on_verdict: Callable[[Verdict], None], target: Target | None = None
+        self,
+        settings: Settings,
+        on_verdict: Callable[[Verdict], None],
+        target: Target | None = None,
     ) -> None:
         """A run that has not begun.
 
@@ -293,7 +296,9 @@ class Run:
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
         async with self._servers:
-            complete = dataclasses.replace(demands, options=(*self._settings.options, *demands.options))
+            complete = dataclasses.replace(
+                demands, options=(*self._settings.options, *demands.options)
+            )
             target = StartedTarget(
                 self._settings.start or "",
                 folder,

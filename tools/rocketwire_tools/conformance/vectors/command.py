@@ -27,7 +27,5 @@ def vectors(words: Sequence[str]) -> int:
     except (NoVectorsError, OSError) as error:
         print(f"no vectors: {error}", file=sys.stderr)
         return FAILED
-    print(
-        f"{count} vectors in {args.export}; {args.export / 'README.md'} says how to read them"
-    )
+    print(f"{count} vectors in {args.export}; {args.export / 'README.md'} says how to read them")
     return PASSED

@@ -83,7 +83,8 @@ def export(goal: Path) -> int:
         path.write_text("".join(f"{_text(line)}\n" for line in lines), "ascii")
     origins = dict(_origins(source))
     index = [
-        {"file": name, "count": len(lines), "origin": origins[name]} for name, lines in lines_by_file.items()
+        {"file": name, "count": len(lines), "origin": origins[name]}
+        for name, lines in lines_by_file.items()
     ]
     (goal / INDEX).write_text(json.dumps(index, indent=1) + "\n", "ascii")
     (goal / README).write_text((HERE / "vectors.md").read_text("utf-8"), "utf-8")
