@@ -167,7 +167,7 @@ def test_fewer_than_one_process_or_line_is_refused(
 ) -> None:
     with pytest.raises(SystemExit, match="2"):
         main([*arguments, str(usual.path)])
-    refused = f"argument {arguments[1]}: {arguments[2]!r} is no number from 1 on"
+    refused = f"argument {arguments[1]}: {arguments[2]!r}: must be a positive integer"
     assert refused in capfd.readouterr().err
 
 
