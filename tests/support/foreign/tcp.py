@@ -54,12 +54,12 @@ class Packet(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """What the decoder should say of a frame; the names are those of its columns.
+    """The row of a frame that the decoder should give; the names are those of its columns.
 
     Attributes:
-        certain: whether there must be such a row; if not, there may be, or one that says the same
-            otherwise.  A frame is uncertain whose header came long after what lies behind it, and
-            so is the pair of its answer.
+        certain: whether the frame must have a row; if not, it may have one.
+        pair_certain: whether ``request_code`` and ``latency_ns`` must have these values; if not,
+            both may be None, because the request need not have a row.
     """
 
     src: str
@@ -87,6 +87,7 @@ class Truth(NamedTuple):
     body_ok: bool
     gap: bool
     certain: bool
+    pair_certain: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,11 +338,7 @@ class Connection:
         rows: list[Truth] = []
         for frame, side, capture in frames:
             request = None if frame.request is None else captures.get(id(frame.request))
-            row = _truth(frame, side, capture, request, unit)
-            if request is not None and not request.certain:
-                rows.append(_truth(frame, side, capture, None, unit)._replace(certain=False))
-                row = row._replace(certain=False)
-            rows.append(row)
+            rows.append(_truth(frame, side, capture, request, unit))
         return rows
 
 
@@ -436,5 +433,5 @@ def _truth(
         kind, header.code, request_code, header.opaque, header.flag, frame.library.language,
         frame.library.version, frame.library.remark(header), frame.topic, frame.group,
         frame.queue_id, length, frame.header_length, length - 8 - frame.header_length, frame.library.serialize_type,
-        latency, capture.body, capture.gap, capture.certain,
+        latency, capture.body, capture.gap, capture.certain, request is None or request.certain,
     )  # fmt: skip
