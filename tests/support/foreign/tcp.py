@@ -128,7 +128,6 @@ class _Segment(NamedTuple):
     flags: int
     data: bytes
     lost: bool
-    garbage: bool
 
 
 class Connection:
@@ -197,12 +196,10 @@ class Connection:
 
     def _add(
         self, side: _Side, time_ns: int, position: int, flags: int, data: bytes = b"", *,
-        lost: bool = False, garbage: bool = False,
+        lost: bool = False,
     ) -> None:  # fmt: skip
         client, serial = side is self._client, len(self._segments)
-        self._segments.append(
-            _Segment(time_ns, serial, client, position, flags, data, lost, garbage)
-        )
+        self._segments.append(_Segment(time_ns, serial, client, position, flags, data, lost))
 
     def _shake_hands(self, now: int) -> None:
         self._add(self._client, now, -1, SYN)
@@ -221,7 +218,7 @@ class Connection:
     def _keep_alive(self, now: int) -> None:
         side, other = self._client, self._server
         data = b"\0" if self._garbage and side.sent else b""
-        self._add(side, now, side.sent - 1, ACK, data, garbage=bool(data))
+        self._add(side, now, side.sent - 1, ACK, data)
         self._add(other, now + 200 * US, other.sent, ACK)
 
     def _end(self, now: int) -> None:
@@ -295,7 +292,7 @@ class Connection:
         received = {True: 0, False: 0}
         ahead: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
         made: list[Packet] = []
-        for time_ns, _, client, position, flags, data, lost, garbage in sorted(self._segments):
+        for time_ns, _, client, position, flags, data, lost in sorted(self._segments):
             side, other = (self._client, self._server) if client else (self._server, self._client)
             if data or flags & FIN:
                 stop = position + len(data) + (flags & FIN)
@@ -316,7 +313,7 @@ class Connection:
                     acknowledged, flags, data, self._timestamps,
                 )
             )  # fmt: skip
-            if data and not garbage:
+            if data:  # a garbage byte of a keep-alive looks like a lost byte that is sent again
                 side.pieces.append((EPOCH_NS + time_ns, position, position + len(data)))
         return made
 
