@@ -14,7 +14,12 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.wire.layouts.functions import LENGTH_SIZE
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.arrow import column, masked, pa, taken
-from rocketwire_tools.pcap.headers.headers import EVERYTHING, Columns, HeaderReader, ext_fields_text
+from rocketwire_tools.pcap.headers.headers import (
+    OPTIONAL_COLUMNS,
+    Columns,
+    HeaderReader,
+    ext_fields_text,
+)
 from rocketwire_tools.pcap.rows.endpoints import CONNECTION, SOURCE, TARGET, Names
 from rocketwire_tools.pcap.rows.pairing import MOST_HELD
 from rocketwire_tools.pcap.rows.rows import schema
@@ -73,7 +78,7 @@ class BatchBuilder:
         self._schema = schema(fields)
         self._with_topics = "request_topic" in fields
         self._reader = HeaderReader(
-            EVERYTHING.intersection((*fields, "topic") if self._with_topics else fields)
+            OPTIONAL_COLUMNS.intersection((*fields, "topic") if self._with_topics else fields)
         )
         self._pairing = pairing
         self._with_pairs = not _OF_PAIRS.isdisjoint(fields)

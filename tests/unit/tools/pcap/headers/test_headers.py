@@ -17,8 +17,8 @@ from rocketwire.messages.send import SendMessageRequestHeaderV2
 from rocketwire.wire.binary_header import decode_binary_header
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.headers.headers import (
-    EVERYTHING,
-    SHORT_NAMED,
+    OPTIONAL_COLUMNS,
+    REQUESTS_WITH_LETTERS,
     Columns,
     HeaderReader,
     ext_fields_text,
@@ -50,7 +50,7 @@ def read(*headers: bytes, rocketmq: tuple[int, ...] = ()) -> Said:
     kinds = np.array([number in rocketmq for number in range(len(headers))], np.int8)
     columns = HeaderReader().read(header_bytes(headers), kinds)
     values: dict[str, Any] = {name: getattr(columns, name) for name in Columns.__dataclass_fields__}
-    return Said(**values | {name: values[name].to_pylist() for name in EVERYTHING})
+    return Said(**values | {name: values[name].to_pylist() for name in OPTIONAL_COLUMNS})
 
 
 def row(said: Said, number: int) -> dict[str, object]:
@@ -179,7 +179,7 @@ def test_the_requests_with_names_of_one_letter_are_those_of_the_registry() -> No
     short = {
         code for code, one in OPERATIONS.items() if one.request_header is SendMessageRequestHeaderV2
     }
-    assert short == set(SHORT_NAMED)
+    assert short == set(REQUESTS_WITH_LETTERS)
 
 
 def test_the_letters_that_become_columns_are_those_of_the_header() -> None:
@@ -190,7 +190,7 @@ def test_the_letters_that_become_columns_are_those_of_the_header() -> None:
     assert {"a": "G", "b": "T", "e": "3"} == encode_header(header)
 
 
-@pytest.mark.parametrize("code", SHORT_NAMED)
+@pytest.mark.parametrize("code", REQUESTS_WITH_LETTERS)
 def test_names_of_one_letter_become_the_same_columns(code: int) -> None:
     text = b'{"code":%d,"language":"JAVA","flag":0,"extFields":{"a":"G","b":"T","e":"3"}}' % code
     columns = read(text)
