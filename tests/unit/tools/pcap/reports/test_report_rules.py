@@ -204,7 +204,7 @@ def test_a_capture_without_frames_and_without_tls_has_no_hint_and_a_long_one_is_
         ("code <> 310", "use !="),
         ("code == 1 && gap", "use 'and'"),
         ("code == 1 || gap", "use 'or'"),
-        ("code == 1 AND gap", "small letters"),
+        ("code == 1 AND gap", "lowercase"),
         ("!gap", "use 'not'"),
     ],
 )
