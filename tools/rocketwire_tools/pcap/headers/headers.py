@@ -21,13 +21,12 @@ from rocketwire_tools.pcap.headers.columns import (
     joined,
 )
 from rocketwire_tools.pcap.headers.json import JsonHeaders, read_rocketmq, replace_surrogates
+from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
 from rocketwire_tools.pcap.streams.resync import JSON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from collections.abc import Set as AbstractSet
-
-    from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
 
     Array = np.ndarray[Any, Any]
 
@@ -83,17 +82,20 @@ class HeaderReader:
 
     def _rocketmq(self, headers: HeaderBytes, numbers: Array) -> Iterator[tuple[Array, Columns]]:
         """Read the ROCKETMQ headers with these indices."""
+        unread = numbers
         if len(numbers) >= _FEW:
-            packed = headers.take(numbers).without_others()
-            packed = packed if len(packed.pieces) == 1 else packed.packed()
-            good, columns = binary.read(packed, self._column_names)
-            if good.all():
-                yield numbers, columns
-                return
-            yield numbers[good], columns.take(np.flatnonzero(good))
-            numbers = numbers[~good]
-        if len(numbers):
-            yield numbers, read_rocketmq(headers.take(numbers).tolist(), self._column_names)
+            chosen, rest = headers.take(numbers), []
+            for piece, part, start in chosen.split():
+                in_piece = HeaderBytes((piece,), start, chosen.length[part])
+                good, columns = binary.read(in_piece, self._column_names)
+                if good.all():
+                    yield numbers[part], columns
+                    continue
+                yield numbers[part[good]], columns.take(np.flatnonzero(good))
+                rest.append(numbers[part[~good]])
+            unread = np.concatenate([numbers[:0], *rest])
+        if len(unread):
+            yield unread, read_rocketmq(headers.take(unread).tolist(), self._column_names)
 
 
 def ext_fields_text(header: bytes, header_type: int) -> str | None:

@@ -23,7 +23,7 @@ from rocketwire_tools.pcap.headers.headers import (
     HeaderReader,
     ext_fields_text,
 )
-from rocketwire_tools.pcap.streams.header_bytes import header_bytes
+from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes, header_bytes, joined
 
 Array = np.ndarray[Any, Any]
 
@@ -107,6 +107,41 @@ def test_both_forms_are_read_side_by_side() -> None:
     assert [("t", "g", 3), ("T", None, None)] == [
         (columns.topic[i], columns.group[i], columns.queue_id[i]) for i in (1, 2)
     ]
+
+
+@pytest.mark.parametrize("sizes", [(150, 150), (300, 1), (100, 100, 100)])
+@pytest.mark.parametrize("kinds", ["all ROCKETMQ", "one piece of JSON", "mixed", "unreadable"])
+def test_rocketmq_headers_in_several_pieces_are_read(
+    sizes: tuple[int, ...], kinds: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("rocketwire_tools.pcap.streams.header_bytes._LARGE", 1)
+    headers: list[bytes] = []
+    types: list[int] = []
+    parts: list[HeaderBytes] = []
+    for piece, size in enumerate(sizes):
+        for number in range(size):
+            is_json = (kinds == "one piece of JSON" and not piece) or (
+                kinds == "mixed" and number % 3 == 1
+            )
+            good = binary(opaque=len(headers), ext_fields={"b": f"topic{number}"})
+            if kinds == "unreadable" and number % 50 == 7:
+                good = good[:-1]
+            headers.append(GOOD if is_json else good)
+            types.append(not is_json)
+        parts.append(header_bytes(headers[-size:]))
+    together = joined(parts)
+    assert len(sizes) == len(together.pieces)
+    columns = HeaderReader().read(together, np.array(types, np.int8))
+    one_by_one = [
+        HeaderReader().read(header_bytes([h]), np.array([t]))
+        for h, t in zip(headers, types, strict=True)
+    ]
+    for name in ("code", "opaque", "ok"):
+        assert [getattr(one, name)[0] for one in one_by_one] == getattr(columns, name).tolist()
+    assert columns.topic is not None
+    assert [
+        one.topic.to_pylist()[0] for one in one_by_one if one.topic
+    ] == columns.topic.to_pylist()
 
 
 def test_names_of_one_letter_are_those_of_sent_messages_only() -> None:
