@@ -20,7 +20,7 @@ from rocketwire_tools.admin.actions.produce import BATCH_BYTES, batches
 from rocketwire_tools.admin.actions.snapshot import MAX_CONCURRENT_REQUESTS, take_snapshot
 from rocketwire_tools.admin.cli.stdio import MAX_LINE, read_lines
 from rocketwire_tools.admin.command import RefusedError
-from rocketwire_tools.pcap.reports.reports import Summary
+from rocketwire_tools.pcap.reports.reports import SummaryReport
 from tests.unit.tools.pcap.reports.test_reports import made
 
 if TYPE_CHECKING:
@@ -117,7 +117,7 @@ async def test_a_route_that_is_refused_ends_one_snapshot_and_the_next_one_is_tak
 
 @pytest.mark.parametrize("count", [100, 20_000])
 def test_a_report_counts_twenty_thousand_clients_apart(count: int) -> None:
-    summary = Summary(10)
+    summary = SummaryReport(10)
     summary.take(made(range(count)))
     tables = {table.name: table for table in summary.tables([])}
 
