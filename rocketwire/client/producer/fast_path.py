@@ -183,7 +183,7 @@ class PlainSends:
 
 def _learn(lane: Lane, frame: bytes, key: str) -> None:
     """Read the next answer to what is sent to a queue as this one to a message of that key, if that is possible."""
-    from rocketwire.wire.response_template import answer_form_of  # no part of a first message
+    from rocketwire.wire.response_template import learn_template  # no part of a first message
 
     try:
         answer = decode(frame)
@@ -199,7 +199,7 @@ def _learn(lane: Lane, frame: bytes, key: str) -> None:
         lane.learnt += 1
         lane.tells_key = _KEY in fields
         known = _KEY if lane.tells_key else None
-        lane.answer = answer_form_of(frame, answer, known, text=_ID, number=_OFFSET)
+        lane.answer = learn_template(frame, answer, known, text=_ID, number=_OFFSET)
         lane.region, lane.is_traced = fields[const.MSG_REGION], fields[const.TRACE_ON] != "false"
 
 

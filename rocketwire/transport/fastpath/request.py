@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rocketwire.connection import Connection
     from rocketwire.transport.reader import Inlet
     from rocketwire.transport.writer import Outbox
-    from rocketwire.wire.request_template import RequestForm
+    from rocketwire.wire.request_template import RequestTemplate
 
 LONGEST: Final = 0.05
 """Seconds that an answer is waited for at once: later ones are not worth it, and tell when they came."""
@@ -76,7 +76,7 @@ class AtOnce:
 
     def ask(
         self,
-        form: RequestForm,
+        form: RequestTemplate,
         values: tuple[object, ...],
         body: bytes,
         within: float,

@@ -76,8 +76,8 @@ async def test_what_nobody_expected_and_what_never_came_fails_at_the_end() -> No
         await otherwise()
 
     assert str(caught.value).splitlines() == [
-        "peer:1: nobody expected request RequestCode.GET_MAX_OFFSET",
-        "peer:1: request RequestCode.HEART_BEAT never came",
+        "peer:1: unexpected request RequestCode.GET_MAX_OFFSET",
+        "peer:1: request RequestCode.HEART_BEAT was not received",
     ]
 
 

@@ -14,7 +14,7 @@ from rocketwire.errors import ChannelBrokenError, EncodeError, RequestTimeoutErr
 from rocketwire.transport.channel import Channel, over
 from rocketwire.transport.fastpath.request import Begun
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, decode, encode
-from rocketwire.wire.request_template import form_of
+from rocketwire.wire.request_template import build_template
 from tests.support.tcp_pair import pair
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ LONG = 60.0
 
 def ask(channel: Channel, body: bytes = b"body", within: float = LONG) -> int | Begun | None:
     """The code of the answer to a request, or what else came of it."""
-    form = form_of(RemotingCommand(code=310), (), "i")
+    form = build_template(RemotingCommand(code=310), (), "i")
     assert form is not None
     values = form.values((), "text")
     assert values is not None
