@@ -290,7 +290,7 @@ class Publishing:
             retry_codes=self._config.retry_response_codes,
         )
         self._note(queue, started, isolate=verdict.isolate, reachable=verdict.reachable)
-        return _Try(None, error, verdict.again)
+        return _Try(None, error, verdict.retry)
 
     def _note(self, queue: MessageQueue, started: float, *, isolate: bool, reachable: bool) -> None:
         if self.faults.enabled:
