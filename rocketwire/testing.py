@@ -25,7 +25,7 @@ from trio.testing import memory_stream_pair
 from rocketwire.codes import CURRENT_VERSION, RequestCode, ResponseCode
 from rocketwire.errors import ConnectFailedError, LocalProtocolError
 from rocketwire.messages import encode_body, encode_header
-from rocketwire.transport.channel import Channel, over
+from rocketwire.transport.channel import Channel, open_channel_over
 from rocketwire.transport.nursery import background
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.values.named import NamedTuple
@@ -100,8 +100,10 @@ async def memory_channel_pair(
     stream, peer_stream = memory_stream_pair()
     name = "memory peer"
     async with (
-        over(stream, peer=name, handler=handler, idle_timeout=idle_timeout) as channel,
-        over(peer_stream, peer=name, handler=peer_handler, idle_timeout=idle_timeout) as peer,
+        open_channel_over(stream, peer=name, handler=handler, idle_timeout=idle_timeout) as channel,
+        open_channel_over(
+            peer_stream, peer=name, handler=peer_handler, idle_timeout=idle_timeout
+        ) as peer,
     ):
         yield channel, peer
 
@@ -211,7 +213,9 @@ class ScriptedPeer:
     async def _run(
         self, stream: trio.abc.Stream, task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED
     ) -> None:
-        async with over(stream, peer="client", handler=self._serve, idle_timeout=None) as channel:
+        async with open_channel_over(
+            stream, peer="client", handler=self._serve, idle_timeout=None
+        ) as channel:
             self.channels.append(channel)
             task_status.started()
             try:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.producer.config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo
-    from rocketwire.transport.fastpath.request import AtOnce
+    from rocketwire.transport.fastpath.direct_requests import DirectRequests
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.request_template import PreparedRequest, RequestTemplate
     from rocketwire.wire.response_template import ResponseTemplate
@@ -115,7 +115,7 @@ class Lane:
         self.queue = queue
         self.queue_id = str(queue.queue_id)
         self.way: Way | None = None
-        self.at_once: AtOnce | None = None
+        self.at_once: DirectRequests | None = None
         self.changes = -1
         self.answer: ResponseTemplate | None = None
         self.region = ""

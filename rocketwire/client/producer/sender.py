@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from rocketwire.client.producer.request_builder import Outgoing, Way
     from rocketwire.client.producer.send_result import SendResult
     from rocketwire.messages.route import TopicRouteData
-    from rocketwire.transport.fastpath.request import Begun
+    from rocketwire.transport.fastpath.direct_requests import StartedRequest
 
 
 _FAILURES: Final = (BrokerError, ChannelError, BrokerNotFoundError)
@@ -71,7 +71,7 @@ class FirstTry(NamedTuple):
     queue: MessageQueue
     started: float
     deadline: float
-    begun: Begun | None
+    begun: StartedRequest | None
 
 
 class Publishing:
@@ -306,7 +306,7 @@ class Publishing:
         message: Outgoing,
         deadline: float,
         now: float | None = None,
-        begun: Begun | None = None,
+        begun: StartedRequest | None = None,
     ) -> SendResult:
         """One try.
 

@@ -57,6 +57,6 @@ def test_their_annotations_stay_as_they_were_written() -> None:
 
 
 def test_they_can_be_pickled() -> None:
-    one = Verdict(again=True, isolate=False, reachable=True)
+    one = Verdict(retry=True, isolate=False, reachable=True)
 
     assert pickle.loads(pickle.dumps(one)) == one  # noqa: S301  # our own
