@@ -1,7 +1,8 @@
 """``Channel``: one connection under trio, shared by all tasks that send requests over it.
 
-* The reader task never blocks: it wakes the tasks that wait for responses, and starts a task for each
-  request of the peer.  The sole waiting task may read instead of it (``rocketwire.transport.reader``).
+* The reader task never blocks: it wakes the tasks that wait for responses, and starts a task for
+  each request of the peer.  The sole waiting task may read instead of it
+  (``rocketwire.transport.reader``).
 * The writer task writes whole frames (``rocketwire.transport.writer``).  A send that is cancelled
   before its frame is put sends nothing; a frame that was put is always sent.
 * If a caller is cancelled, its request is removed and a later response is dropped.
@@ -446,8 +447,8 @@ async def open_channel_over(
 ) -> AsyncGenerator[Channel]:
     """Open a channel over a connected stream for the length of the block; arguments as ``Channel``.
 
-    The end of the block closes the channel and cancels its handlers.  If the connection ends earlier,
-    the block continues, and methods of the channel raise.
+    The end of the block closes the channel and cancels its handlers.  If the connection ends
+    earlier, the block continues, and methods of the channel raise.
     """
 
     async def run(task_status: trio.TaskStatus[Channel]) -> None:

@@ -72,7 +72,7 @@ def _describe(error: OSError | ValueError) -> str:
 
 
 def is_address(host: str) -> bool:
-    """Return whether a host is an IPv4 address; for names, Python loads a codec before a look-up."""
+    """Return whether a host is an IPv4 address, which needs no look-up (and no codec for it)."""
     return host.isascii() and host.count(".") == 3 and host.replace(".", "").isdecimal()
 
 

@@ -1,9 +1,9 @@
 """``StreamReader``: reads one stream, for the channel's reader task and for the fast path.
 
 * The reader task reads while the connection is open.
-* If requests are sent one at a time, the sole waiting task may read the response itself.  That saves
-  two turns of trio's loop (``rocketwire.transport.fastpath``).  The reader task stays registered with
-  the loop meanwhile, so unsolicited bytes are still received.
+* If requests are sent one at a time, the sole waiting task may read the response itself.  That
+  saves two turns of trio's loop (``rocketwire.transport.fastpath``).  The reader task stays
+  registered with the loop meanwhile, so unsolicited bytes are still received.
 * Over TCP, bytes are read from the descriptor: the stream's own method costs two turns of the loop.
 """
 

@@ -1,9 +1,11 @@
 """``StreamWriter``: writes the frames of many tasks to one stream.
 
-* Bytes that were put are written in order, even if the sender is cancelled.  So a frame is never cut.
+* Bytes that were put are written in order, even if the sender is cancelled.  So a frame is never
+  cut.
 * ``put`` writes directly if nothing else is unsent.  Frames of several senders in one turn of the
   loop are joined.
-* Over TCP, bytes are written to the descriptor: the stream's own method costs two turns of the loop.
+* Over TCP, bytes are written to the descriptor: the stream's own method costs two turns of the
+  loop.
 """
 
 from __future__ import annotations

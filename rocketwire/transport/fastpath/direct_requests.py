@@ -3,8 +3,8 @@
 If a task sends one request after the other and no other task can run, a request needs neither a
 pending entry nor a deadline nor a turn of trio's loop.
 
-Nothing is sent unless the response can be awaited here.  If anything but the complete response comes,
-``Channel.finish_request`` waits for the response to the ``StartedRequest``.
+Nothing is sent unless the response can be awaited here.  If anything but the complete response
+comes, ``Channel.finish_request`` waits for the response to the ``StartedRequest``.
 """
 
 from __future__ import annotations

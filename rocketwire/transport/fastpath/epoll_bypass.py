@@ -3,8 +3,8 @@
 A turn of trio's loop costs twice as much as the system calls that send a request and read its
 response.  If one task waits and no other task can run, a turn only waits with the loop's ``epoll``
 until the next deadline.  So the task may do that itself: it polls its descriptor and the loop's
-``epoll``, which becomes readable if the loop has anything to do (a socket of another task, a callback
-from a thread, a signal).
+``epoll``, which becomes readable if the loop has anything to do (a socket of another task, a
+callback from a thread, a signal).
 
 * Only this module and ``hook`` depend on internals of trio, which they never modify.  If anything
   differs from the tested releases, there is no bypass.
@@ -38,9 +38,9 @@ MAX_WAIT: Final = 1.0
 class EpollBypass:
     """The bypass for one descriptor; use ``bypass_for``.
 
-    Attributes:
-        poll: waits for at most N milliseconds, not beyond ``deadline``; returns the descriptor first
-            if it is readable, then the loop's if the loop has anything to do (``select.poll``).
+    Attributes: poll: waits for at most N milliseconds, not beyond ``deadline``; returns the
+        descriptor first if it is readable, then the loop's if the loop has anything to do
+        (``select.poll``).
     """
 
     __slots__ = (

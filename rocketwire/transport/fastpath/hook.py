@@ -1,7 +1,8 @@
 """The only entrance to the fast path, with the switch and the self-check that turn it off.
 
-The fast path reads internals of trio.  It is off if the environment variable ``ROCKETWIRE_FASTPATH``
-is ``off``, and if trio lacks any of these internals when this module is imported.
+The fast path reads internals of trio.  It is off if the environment variable
+``ROCKETWIRE_FASTPATH`` is ``off``, and if trio lacks any of these internals when this module is
+imported.
 """
 
 from __future__ import annotations
@@ -110,9 +111,8 @@ def attach(
         writer: writer of the channel.
         clock: returns the time of trio's clock.
 
-    Returns:
-        The channel's direct requests.  None if the fast path is off, if the stream is not plain TCP,
-        or if this run of trio does not allow it.
+    Returns: The channel's direct requests.  None if the fast path is off, if the stream is not
+        plain TCP, or if this run of trio does not allow it.
     """
     descriptor = reader.descriptor
     if not is_on or descriptor is None:

@@ -1,4 +1,4 @@
-"""``Channel`` over memory streams and, for TLS and refusals, over real ones: nothing is left behind however it ends."""
+"""``Channel`` over memory streams and, for TLS and refusals, over real ones."""
 
 from __future__ import annotations
 
@@ -498,7 +498,8 @@ async def test_requests_that_are_refused_are_two_warnings(
         await trio.testing.wait_all_tasks_blocked()
 
     assert caplog.messages == [
-        "peer: 1 requests with 0 bytes are being handled; request 39 and further requests are rejected",
+        "peer: 1 requests with 0 bytes are being handled; "
+        "request 39 and further requests are rejected",
         "peer: 3 requests were rejected in total",
     ]
 
@@ -625,7 +626,7 @@ async def test_a_channel_over_tls(tmp_path: Path) -> None:
 
 
 async def test_a_server_that_wants_another_certificate_says_so(tmp_path: Path) -> None:
-    """It does when the handshake is over on our side: the alert is what comes in the place of the first answer."""
+    """It does after our side has finished the handshake: the alert comes before any response."""
     issuer = authority()
     server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     server.load_cert_chain(*issuer.issue("localhost").write(tmp_path, "server"))

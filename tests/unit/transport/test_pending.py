@@ -1,4 +1,4 @@
-"""``Channel.request_chain``: requests that are made of the answers to those before, where these are read."""
+"""``Channel.request_chain``: requests that the reader task makes from responses."""
 
 from __future__ import annotations
 

@@ -195,7 +195,7 @@ async def test_who_is_interrupted_at_the_keyboard_leaves_nothing_behind(
         assert (await channel.request(RemotingCommand(code=2))).code == 109
 
 
-async def test_without_a_shortcut_or_with_bytes_that_the_system_keeps_back_there_is_a_turn_of_the_loop(
+async def test_without_a_bypass_or_with_a_low_water_mark_nothing_is_read_directly(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with pair() as (stream, there):
@@ -243,7 +243,7 @@ class Peer:
 
 @asynccontextmanager
 async def alone(handler: Handler | None = None) -> AsyncGenerator[tuple[Channel, Peer]]:
-    """A channel over which so many requests were made one after the other that each reads its own answer."""
+    """A channel after enough single requests that each of them reads its own response."""
     with pair() as (stream, there):
         async with open_channel_over(
             stream, peer="peer", handler=handler, idle_timeout=None
@@ -285,9 +285,7 @@ async def test_an_end_is_seen_where_nobody_reads_for_himself_any_more() -> None:
             await channel.request(RemotingCommand(code=1))
 
 
-async def test_who_reads_for_himself_waits_no_longer_than_his_deadline_and_late_answers_are_dropped() -> (
-    None
-):
+async def test_a_direct_read_ends_at_its_deadline_and_late_responses_are_dropped() -> None:
     async with alone() as (channel, peer):
         with pytest.raises(RequestTimeoutError):
             await channel.request(RemotingCommand(code=1), deadline=trio.current_time() + 0.01)
@@ -309,9 +307,7 @@ async def test_whoever_is_cancelled_while_he_reads_leaves_nothing_behind() -> No
         assert await asked(channel, peer, 2) == 102
 
 
-async def test_who_reads_for_himself_reads_for_those_who_come_later_and_then_leaves_it_to_the_reader() -> (
-    None
-):
+async def test_later_requests_are_read_by_the_reader_task_after_a_direct_read() -> None:
     codes = list[int]()
     answered = {code: trio.Event() for code in (1, 2, 3, 4)}
 

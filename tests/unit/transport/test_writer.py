@@ -1,4 +1,4 @@
-"""``StreamWriter`` over real sockets: what is written at once, what waits, and what a broken one says."""
+"""``StreamWriter`` over real sockets: immediate writes, waiting, and broken streams."""
 
 from __future__ import annotations
 
