@@ -19,7 +19,7 @@ from rocketwire.codes import ResponseCode
 from rocketwire.errors import BrokerError, BrokerNotFoundError
 from rocketwire.policy.routing import MASTER_ID
 from rocketwire.policy.static_topics import (
-    completed,
+    add_other_brokers,
     logical_offsets,
     plan_creation,
     plan_remapping,
@@ -125,7 +125,7 @@ class StaticTopics(Asking):
         Raises:
             BrokerNotFoundError: a broker has no master.
         """
-        plan = completed(plan, await self._neighbours(plan))
+        plan = add_other_brokers(plan, await self._neighbours(plan))
         map_in, map_out = plan.broker_to_map_in or (), plan.broker_to_map_out or ()
         await self.tell(plan, map_in, force=force)
         await self.tell(plan, map_out, force=force)

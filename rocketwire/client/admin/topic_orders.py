@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from rocketwire.client.admin.fanout import Asking
 from rocketwire.client.net.nameserver_api import ORDER_TOPIC_CONFIG
-from rocketwire.policy.order_conf import merged_order_conf
+from rocketwire.policy.order_conf import merge_order_conf
 
 
 class TopicOrders(Asking):
@@ -31,7 +31,7 @@ class TopicOrders(Asking):
             LocalProtocolError: the text has another form.
         """
         known = None if whole else await self.order_conf(topic)
-        value = merged_order_conf(known, text)
+        value = merge_order_conf(known, text)
         for server in self.client.name_servers.each():
             await server.put_kv(ORDER_TOPIC_CONFIG, topic, value)
         return value

@@ -24,7 +24,7 @@ from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import TAG
 from rocketwire.wire.message.lazy_reader import Known
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredMessage
-from rocketwire.wire.request_template import PreparedRequest, form_of
+from rocketwire.wire.request_template import PreparedRequest, build_template
 from rocketwire.wire.values.drafts import build_constructor
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
     from rocketwire.wire.message.lenient_reader import UnreadableMessage
     from rocketwire.wire.message.stored import StoredLimits
-    from rocketwire.wire.request_template import RequestForm
+    from rocketwire.wire.request_template import RequestTemplate
 
 BROKER_SUSPEND_MAX_TIME: Final = 15.0
 """Seconds that a push consumer lets the broker hold a pull; others ask for 20."""
@@ -213,7 +213,7 @@ class _Known:
         self._rest: tuple[object, ...] = ()
         self._fields: dict[str, str] = {}
         self._flags = 0
-        self._form: RequestForm | None = None
+        self._form: RequestTemplate | None = None
         self._name: tuple[object, ...] = ()
         self._told = decode_header(PullMessageResponseHeader, None)
         self._told_in: dict[str, str] | None = None
@@ -315,7 +315,7 @@ class _Known:
         self._form, name = None, request.queue.broker_name
         if name is not None:
             command = make_request(config, _code_of(request), fields)
-            form = form_of(command, _CHANGING, _LAST)
+            form = build_template(command, _CHANGING, _LAST)
             written = None if form is None else form.values((), name)
             if written is not None:
                 self._form, self._name = form, written

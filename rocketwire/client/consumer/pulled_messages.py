@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple, Protocol
 from rocketwire.client.log_text import log_text
 from rocketwire.errors import DecodeError
 from rocketwire.messages.message_const import INNER_NUM
-from rocketwire.policy.subscription import is_wanted, wanted
+from rocketwire.policy.subscription import filter_tags, matches_tags
 from rocketwire.wire.message.batch import MAX_BATCH_MESSAGES
 from rocketwire.wire.message.lenient_reader import UnreadableMessage, read_stored_messages
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, unwrap_inner_batch
@@ -113,7 +113,7 @@ def read_messages(
             for offset in [message.queue_offset]
             if message.stored is None
             or subscription is None
-            or is_wanted(subscription, message.stored)
+            or matches_tags(subscription, message.stored)
         ),
         read.stopped_by,
         read.rest,
@@ -124,7 +124,7 @@ def read_messages(
 def _of_subscription(
     subscription: SubscriptionData | None, messages: tuple[StoredMessage, ...]
 ) -> list[StoredMessage]:
-    return list(messages) if subscription is None else wanted(subscription, messages)
+    return list(messages) if subscription is None else filter_tags(subscription, messages)
 
 
 def holds_inner_batches(messages: Iterable[StoredMessage]) -> bool:

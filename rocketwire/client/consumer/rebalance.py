@@ -15,7 +15,7 @@ from rocketwire.codes import RequestCode, ResponseCode
 from rocketwire.errors import BrokerError, ChannelError, RocketWireError
 from rocketwire.messages.allocation import QueryAssignmentRequestBody, QueryAssignmentResponseBody
 from rocketwire.messages.enums import ConsumeFromWhere, MessageModel
-from rocketwire.policy.allocation import of_all_places, sorted_client_ids, sorted_queues
+from rocketwire.policy.allocation import sorted_client_ids, sorted_queues, use_all_positions
 from rocketwire.policy.resource_names import RETRY_PREFIX, is_retry_topic
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class Rebalance:
         strategy = self._strategy
         if own > 1 and self._instance.has_own_name:
             _LOG.info("%s: the broker knows %d connections of this client", self._group, own)
-            strategy = of_all_places(strategy)
+            strategy = use_all_positions(strategy)
         elif own > 1:
             client_id = self._instance.client_id
             self.outages.report(

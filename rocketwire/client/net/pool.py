@@ -32,7 +32,7 @@ from rocketwire.errors import (
     LocalProtocolError,
     RequestTimeoutError,
 )
-from rocketwire.transport.channel import Channel, over
+from rocketwire.transport.channel import Channel, open_channel_over
 from rocketwire.transport.dial import connect_stream
 from rocketwire.transport.nursery import background
 from rocketwire.wire.command import RemotingCommand, decode
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 
     from rocketwire.client.config import ClientConfig
-    from rocketwire.transport.fastpath.request import Begun
-    from rocketwire.transport.pending import Follow
+    from rocketwire.transport.fastpath.direct_requests import StartedRequest
+    from rocketwire.transport.pending import NextRequest
 
 _LOG: Final = logging.getLogger("rocketwire.client")
 
@@ -81,7 +81,7 @@ class _Link:
     @property
     def heard_at(self) -> float:
         """When something last came over it."""
-        return -math.inf if self.channel is None else self.channel.heard_at
+        return -math.inf if self.channel is None else self.channel.received_at
 
     def opened(self) -> Channel:
         """The channel.
@@ -100,7 +100,7 @@ class _Link:
 
 
 def _unless_retired(
-    link: _Link, follow: Follow, response: RemotingCommand
+    link: _Link, follow: NextRequest, response: RemotingCommand
 ) -> RemotingCommand | PreparedRequest | None:
     """What follows an answer: nothing where the channel takes no more."""
     return None if link.retired or response.code == _GO_AWAY else follow(response)
@@ -199,13 +199,13 @@ class ChannelPool:
         *,
         started: float,
         deadline: float,
-        follow: Follow | None = None,
-        begun: Begun | None = None,
+        follow: NextRequest | None = None,
+        begun: StartedRequest | None = None,
     ) -> RemotingCommand:
         """As ``request``, from ``started``, which is now, until a deadline; both are times of trio's clock.
 
         Where requests are sent as they are, ``follow`` says what is asked next, over the same channel and as patiently, while that
-        may be used (``Channel.converse``); the answer that nothing follows is returned.  ``begun`` is what ``AtOnce.ask`` has just
+        may be used (``Channel.request_chain``); the answer that nothing follows is returned.  ``begun`` is what ``DirectRequests.request`` has just
         begun with the channel of ``channel_to``.
         """
         require_trio()
@@ -223,13 +223,13 @@ class ChannelPool:
             link.users += 1
             try:
                 if begun is not None:
-                    response = await channel.go_on(begun, command.code, deadline)
+                    response = await channel.finish_request(begun, command.code, deadline)
                 elif follow is None:
                     response = await channel.request(command, deadline=deadline, now=now)
                 else:
                     goes_on = partial(_unless_retired, link, follow)
                     patience = deadline - started
-                    response = await channel.converse(command, goes_on, patience=patience)
+                    response = await channel.request_chain(command, goes_on, response_timeout=patience)
             finally:
                 link.users -= 1
                 if link.retired:
@@ -393,7 +393,7 @@ class ChannelPool:
         link.scope.deadline = trio.current_time() + limit
         try:
             with link.scope:
-                async with over(
+                async with open_channel_over(
                     await self._connect(host, port),
                     peer=link.address,
                     handler=partial(self.answer_to, link.address),

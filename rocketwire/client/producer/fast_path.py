@@ -1,7 +1,7 @@
 """``PlainSends``: messages with nothing special about them, sent one after the other by a task that is alone.
 
 Rules of this file: what it does is what ``Producer.send`` does, in fewer steps; anything that is not as it mostly is, is left to
-that: before anything is sent, or with what was begun (``rocketwire.transport.fastpath.request``).
+that: before anything is sent, or with what was begun (``rocketwire.transport.fastpath.direct_requests``).
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from rocketwire.client.producer.request_builder import Outgoing, Target, Way
     from rocketwire.client.producer.sender import Publishing
     from rocketwire.client.producer.unique_keys import UniqueKeys
-    from rocketwire.transport.fastpath.request import AtOnce, Begun
-    from rocketwire.transport.reader import Inlet
+    from rocketwire.transport.fastpath.direct_requests import DirectRequests, StartedRequest
+    from rocketwire.transport.reader import StreamReader
 
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _OK: Final = SendStatus.SEND_OK
@@ -79,7 +79,7 @@ class PlainSends:
         self._end_of_bodies = min(most, LONGEST_BODY + 1) if usual else 0
         self._pool, self._routes = instance.pool, instance.routes
         self._known = publishing.targets
-        self._inlet: Inlet | None = None
+        self._inlet: StreamReader | None = None
 
     def send(
         self, message: Message, within: float
@@ -98,7 +98,7 @@ class PlainSends:
         if target is None or not body or len(body) >= self._end_of_bodies:
             return None
         inlet = self._inlet
-        if inlet is not None and not inlet.is_free and not inlet.is_over:
+        if inlet is not None and not inlet.allows_bypass and not inlet.is_closed:
             return None
         bare = message.is_bare()
         lanes = target.lanes
@@ -117,18 +117,18 @@ class PlainSends:
         at_once, way = lane.at_once, lane.way
         if at_once is None or lane.changes != self._pool.changes + self._routes.changes:
             at_once, way = self._looked_up(target, lane)
-        begun: Begun | None = None
+        begun: StartedRequest | None = None
         if at_once is not None and way is not None:
             form = way.bare if bare else way.form
             values: tuple[object, ...] | None
             values = (born, message.flag, 0, key) if bare else _values(way, message, key, born)
             if form is not None and values is not None:
-                begun = at_once.ask(form, values, body, within)
+                begun = at_once.request(form, values, body, within)
         name, answer = key.decode(), lane.answer
-        if begun is None or begun.came is None or answer is None:
+        if begun is None or begun.data is None or answer is None:
             told = None
         else:
-            told = answer.values(begun.came, key, begun.opaque)
+            told = answer.values(begun.data, key, begun.opaque)
         if told is None:
             return self._left(message, name, born, target, lane, within, begun)
         msg_id, offset = told
@@ -137,7 +137,7 @@ class PlainSends:
         result: SendResult = _new(SendResult, stored)
         return result
 
-    def _looked_up(self, target: Target, lane: Lane) -> tuple[AtOnce | None, Way | None]:
+    def _looked_up(self, target: Target, lane: Lane) -> tuple[DirectRequests | None, Way | None]:
         """Look for a queue's way and channel, as they are now."""
         queue = lane.queue
         lane.way = way = target.ways.get((queue.broker_name, queue.queue_id))
@@ -145,9 +145,9 @@ class PlainSends:
         lane.learnt = 0
         address = None if way is None else self._routes.master(way.broker_name)
         channel = None if address is None else self._pool.channel_to(address)
-        lane.at_once = at_once = None if channel is None else channel.at_once
-        if at_once is not None:
-            self._inlet = at_once.inlet
+        lane.at_once = at_once = None if channel is None else channel.direct
+        if channel is not None:
+            self._inlet = channel.reader
         return at_once, way
 
     def _check(self, target: Target) -> None:
@@ -169,21 +169,21 @@ class PlainSends:
         target: Target,
         lane: Lane,
         within: float,
-        begun: Begun | None,
+        begun: StartedRequest | None,
     ) -> tuple[Outgoing, FirstTry]:
         """What is left to ``Publishing``."""
         ready = outgoing(message, key, born, self._config)
         now = trio.current_time()
         if begun is not None:
             now = begun.sent_at
-            if begun.came is not None and lane.learnt < MOST_FORMS:
-                _learn(lane, begun.came, key)
+            if begun.data is not None and lane.learnt < MOST_FORMS:
+                _learn(lane, begun.data, key)
         return ready, FirstTry(target, lane.queue, now, now + within, begun)
 
 
 def _learn(lane: Lane, frame: bytes, key: str) -> None:
     """Read the next answer to what is sent to a queue as this one to a message of that key, if that is possible."""
-    from rocketwire.wire.response_template import answer_form_of  # no part of a first message
+    from rocketwire.wire.response_template import learn_template  # no part of a first message
 
     try:
         answer = decode(frame)
@@ -199,7 +199,7 @@ def _learn(lane: Lane, frame: bytes, key: str) -> None:
         lane.learnt += 1
         lane.tells_key = _KEY in fields
         known = _KEY if lane.tells_key else None
-        lane.answer = answer_form_of(frame, answer, known, text=_ID, number=_OFFSET)
+        lane.answer = learn_template(frame, answer, known, text=_ID, number=_OFFSET)
         lane.region, lane.is_traced = fields[const.MSG_REGION], fields[const.TRACE_ON] != "false"
 
 

@@ -23,7 +23,7 @@ from rocketwire.policy.retry import SEND_STATUSES, SendStatus
 from rocketwire.wire.command import new_command
 from rocketwire.wire.message.body_compression import compress_body
 from rocketwire.wire.message.properties import MAX_PROPERTIES_BYTES, encode_properties
-from rocketwire.wire.request_template import form_of
+from rocketwire.wire.request_template import build_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.producer.config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo
-    from rocketwire.transport.fastpath.request import AtOnce
+    from rocketwire.transport.fastpath.direct_requests import DirectRequests
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.request_template import PreparedRequest, RequestForm
-    from rocketwire.wire.response_template import AnswerForm
+    from rocketwire.wire.request_template import PreparedRequest, RequestTemplate
+    from rocketwire.wire.response_template import ResponseTemplate
 
 REPLY: Final = "reply"
 """``MSG_TYPE`` of replies."""
@@ -76,8 +76,8 @@ class Way(NamedTuple):
 
     broker_name: str
     fields: dict[str, str]
-    form: RequestForm | None
-    bare: RequestForm | None
+    form: RequestTemplate | None
+    bare: RequestTemplate | None
 
 
 class Lane:
@@ -114,9 +114,9 @@ class Lane:
         self.queue = queue
         self.queue_id = str(queue.queue_id)
         self.way: Way | None = None
-        self.at_once: AtOnce | None = None
+        self.at_once: DirectRequests | None = None
         self.changes = -1
-        self.answer: AnswerForm | None = None
+        self.answer: ResponseTemplate | None = None
         self.region = ""
         self.is_traced = True
         self.tells_key = True
@@ -210,11 +210,11 @@ class Plain(NamedTuple):
         return {"g": str(born), "h": str(flag), "f": str(sys_flag), "i": properties}
 
 
-def _form(fields: Mapping[str, str], client: ClientConfig) -> RequestForm | None:
+def _form(fields: Mapping[str, str], client: ClientConfig) -> RequestTemplate | None:
     command = new_command(
         _SINGLE, client.language, client.version, 0, 0, None, fields, None, client.serialize_type
     )
-    return form_of(command, ("g", "h", "f"), "i")
+    return build_template(command, ("g", "h", "f"), "i")
 
 
 class Outgoing:

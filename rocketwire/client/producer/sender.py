@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rocketwire.client.producer.request_builder import Outgoing, Way
     from rocketwire.client.producer.send_result import SendResult
     from rocketwire.messages.route import TopicRouteData
-    from rocketwire.transport.fastpath.request import Begun
+    from rocketwire.transport.fastpath.direct_requests import StartedRequest
 
 
 _FAILURES: Final = (BrokerError, ChannelError, BrokerNotFoundError)
@@ -70,7 +70,7 @@ class FirstTry(NamedTuple):
     queue: MessageQueue
     started: float
     deadline: float
-    begun: Begun | None
+    begun: StartedRequest | None
 
 
 class Publishing:
@@ -289,7 +289,7 @@ class Publishing:
             retry_codes=self._config.retry_response_codes,
         )
         self._note(queue, started, isolate=verdict.isolate, reachable=verdict.reachable)
-        return _Try(None, error, verdict.again)
+        return _Try(None, error, verdict.retry)
 
     def _note(self, queue: MessageQueue, started: float, *, isolate: bool, reachable: bool) -> None:
         if self.faults.enabled:
@@ -305,7 +305,7 @@ class Publishing:
         message: Outgoing,
         deadline: float,
         now: float | None = None,
-        begun: Begun | None = None,
+        begun: StartedRequest | None = None,
     ) -> SendResult:
         """One try.
 

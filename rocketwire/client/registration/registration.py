@@ -45,7 +45,7 @@ from rocketwire.messages.registration import (
     RegisterBrokerResponseHeader,
     RegisterBrokerResult,
 )
-from rocketwire.transport.channel import over
+from rocketwire.transport.channel import open_channel_over
 from rocketwire.transport.nursery import background
 from rocketwire.wire.command import RemotingCommand
 
@@ -263,7 +263,9 @@ class Registration:
     async def _accepted(self, stream: trio.SocketStream) -> None:
         host, port = stream.socket.getpeername()[:2]
         peer = join_address(host, port)
-        async with over(stream, peer=peer, handler=partial(self._answer, peer)) as channel:
+        async with open_channel_over(
+            stream, peer=peer, handler=partial(self._answer, peer)
+        ) as channel:
             await channel.wait_closed()
 
     async def _answer(self, peer: str, request: RemotingCommand) -> RemotingCommand | None:

@@ -27,7 +27,7 @@ from rocketwire.messages.pop import (
     PopMessageResponseHeader,
 )
 from rocketwire.policy.pop_handle import batch_acks, handle_of, with_handles
-from rocketwire.policy.subscription import SUB_ALL, TAG, is_wanted, subscription_data
+from rocketwire.policy.subscription import SUB_ALL, TAG, matches_tags, subscription_data
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, decode_stored_messages
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ class PopCalls:
         if holds_inner_batches(messages):
             messages, broken = _taken_apart(messages)
             unreadable += broken
-        meant = tuple(one for one in messages if is_wanted(wanted, one))
+        meant = tuple(one for one in messages if matches_tags(wanted, one))
         handles = {handle_text(one) for one in meant}
         return PopResult(
             status=status,
@@ -275,7 +275,7 @@ class PopCalls:
             header,
         )
         told: ChangeInvisibleTimeResponseHeader = answer.header
-        return str(handle.hidden_again(told.pop_time, told.invisible_time, told.revive_qid))
+        return str(handle.renew(told.pop_time, told.invisible_time, told.revive_qid))
 
     async def _address(self, handle: PopHandle, topic: str) -> str:
         return await self._instance.master(handle.broker_name, topic)

@@ -40,7 +40,7 @@ from rocketwire.wire.request_template import PreparedRequest
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.transport.pending import Follow
+    from rocketwire.transport.pending import NextRequest
 
 QUEUE = MessageQueue(topic="T", broker_name="b", queue_id=3)
 ALL = subscription_data("T", version=5)
@@ -93,7 +93,7 @@ class Instance:
         address: str,
         request: RemotingCommand | PreparedRequest,
         *,
-        follow: Follow | None = None,
+        follow: NextRequest | None = None,
         **__: float,
     ) -> RemotingCommand:
         self.addresses.append(address)
