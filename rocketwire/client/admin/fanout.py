@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Generator, Iterable, Mapping
 
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.net.rpc import Answer
+    from rocketwire.client.net.rpc import Response
 
 ADMIN_TIMEOUT: Final = 5.0
 """Seconds for one call (Java: ``DefaultMQAdminExt.timeoutMillis``)."""
@@ -102,7 +102,7 @@ class Asking:
         *,
         accepted: Collection[int] = SUCCESS,
         within: float | None = None,
-    ) -> Answer:
+    ) -> Response:
         """Ask one broker anything; arguments, errors and cancellation are those of ``BrokerCalls.call``.
 
         Args:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from typing import TypeVar
 
-    from rocketwire.client.net.nameservers import OneNameServer
+    from rocketwire.client.net.nameservers import SingleNameServer
 
     Result = TypeVar("Result")
 
@@ -48,7 +48,7 @@ class NameServerUpkeep(Asking):
     async def configs(self) -> dict[str, dict[str, str]]:
         """The configuration of each, by address and key (code 319; Java: ``getNameServerConfig``)."""
 
-        async def ask(server: OneNameServer) -> dict[str, str]:
+        async def ask(server: SingleNameServer) -> dict[str, str]:
             body: bytes | None = (await server.call(Code.GET_NAMESRV_CONFIG)).body
             return read_config(body or b"")
 
@@ -75,7 +75,7 @@ class NameServerUpkeep(Asking):
         """Give the permission back (code 327); as ``wipe_write_perm`` (Java: ``addWritePermOfBroker``)."""
         return await self._each(lambda server: server.add_write_perm(broker_name))
 
-    async def _each(self, call: Callable[[OneNameServer], Awaitable[Result]]) -> dict[str, Result]:
+    async def _each(self, call: Callable[[SingleNameServer], Awaitable[Result]]) -> dict[str, Result]:
         servers = {server.address: server for server in self.client.name_servers.each()}
         if not servers:
             raise NoNameServerError("no name server is known")

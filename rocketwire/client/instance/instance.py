@@ -386,7 +386,7 @@ class ClientInstance:
         from rocketwire.client.instance.broker_requests import Callbacks
 
         Callbacks(self).install()
-        return await self.pool.answer_to(address, request)
+        return await self.pool.handle_request(address, request)
 
     # ------------------------------------------------------------------ tasks
 

@@ -21,7 +21,7 @@ import trio
 from rocketwire.client.addresses import join_address, split_address
 from rocketwire.client.config import config_of
 from rocketwire.client.handlers import async_handler, sync_function
-from rocketwire.client.net.nameservers import NameServers, OneNameServer
+from rocketwire.client.net.nameservers import NameServers, SingleNameServer
 from rocketwire.client.net.pool import open_pool
 from rocketwire.client.net.rpc import make_request
 from rocketwire.client.outages import Outages
@@ -165,7 +165,7 @@ class Registration:
         """Leave all name servers; errors are logged."""
         header = unregistration_of(self.identity)
 
-        async def leave(server: OneNameServer) -> None:
+        async def leave(server: SingleNameServer) -> None:
             try:
                 await server.call(Code.UNREGISTER_BROKER, header, within=self.settings.call_timeout)
             except RocketWireError as error:
@@ -176,10 +176,10 @@ class Registration:
                 nursery.start_soon(leave, server)
         self.results.clear()
 
-    async def _tell(self, servers: Iterable[OneNameServer], body: RegisterBrokerBody) -> None:
+    async def _tell(self, servers: Iterable[SingleNameServer], body: RegisterBrokerBody) -> None:
         header, data = registration_of(self.identity, self.settings, body, self._config.version)
 
-        async def tell(server: OneNameServer) -> None:
+        async def tell(server: SingleNameServer) -> None:
             try:
                 answer = await server.call(
                     Code.REGISTER_BROKER, header, data, within=self.settings.register_timeout
@@ -203,12 +203,12 @@ class Registration:
                 nursery.start_soon(tell, server)
 
     async def _that_do_not_know(
-        self, servers: Iterable[OneNameServer]
-    ) -> tuple[OneNameServer, ...]:
+        self, servers: Iterable[SingleNameServer]
+    ) -> tuple[SingleNameServer, ...]:
         """Those that say the topics have changed, or that cannot say (Java: ``needRegister``)."""
-        wanting: list[OneNameServer] = []
+        wanting: list[SingleNameServer] = []
 
-        async def ask(server: OneNameServer) -> None:
+        async def ask(server: SingleNameServer) -> None:
             header = version_question_of(self.identity)
             try:
                 answer = await server.call(

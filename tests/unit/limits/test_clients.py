@@ -12,7 +12,7 @@ import trio.testing
 from rocketwire.client import ClientConfig, open_client
 from rocketwire.client.consumer.queues import queues_of
 from rocketwire.client.instance.instance import CLOSE_SECONDS, MAX_HEARTBEATS_AT_ONCE
-from rocketwire.client.net.address_server import MAX_ANSWER, fetch_name_servers
+from rocketwire.client.net.address_server import MAX_RESPONSE_SIZE, fetch_name_servers
 from rocketwire.client.net.pool import MAX_CHANNELS, open_pool
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import ClientError, DecodeError, LocalProtocolError
@@ -200,7 +200,7 @@ async def test_an_address_server_may_name_hundreds_of_name_servers() -> None:
 async def test_an_answer_of_an_address_server_that_is_too_long_is_refused_and_the_next_one_taken() -> (
     None
 ):
-    async with address_server(b"a:1;" * MAX_ANSWER) as url:
+    async with address_server(b"a:1;" * MAX_RESPONSE_SIZE) as url:
         with pytest.raises(ClientError):
             await fetch_name_servers(url)
     async with address_server(b"a:1\n") as url:
