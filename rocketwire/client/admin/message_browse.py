@@ -30,7 +30,11 @@ TOOLS_GROUP: Final = "TOOLS_CONSUMER"
 
 
 class Browsing(Asking):
-    """Calls that read; all of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown topics."""
+    """Calls that read.
+
+    All of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown
+    topics.
+    """
 
     def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
         """Nothing is sent yet."""
@@ -40,7 +44,9 @@ class Browsing(Asking):
         self._report = ReadReport(TOOLS_GROUP)
 
     async def at(self, queue: MessageQueue, offset: int) -> StoredMessage | None:
-        """The message at a place of a queue; None where there is none (code 11; Java: ``QueryMsgByOffsetSubCommand``).
+        """The message at a place of a queue; None where there is none (code 11.
+
+        Java: ``QueryMsgByOffsetSubCommand``).
 
         Raises:
             BrokerNotFoundError: nobody knows the queue's broker.
@@ -58,10 +64,13 @@ class Browsing(Asking):
         queue: MessageQueue | None = None,
         by: str | None = None,
     ) -> AsyncGenerator[StoredMessage]:
-        """Messages of a topic, queue by queue, as they are now (codes 29, 30, 31, 11; Java: ``PrintMessageSubCommand``).
+        """Messages of a topic, queue by queue, as they are now (codes 29, 30, 31, 11.
 
-        Close the generator (``contextlib.aclosing``) when not all of it is read.  Within ``leaving_out`` it goes on without what is left
-        of the queues of a broker that does not answer.
+        Java: ``PrintMessageSubCommand``).
+
+        Close the generator (``contextlib.aclosing``) when not all of it is read.  Within
+        ``leaving_out`` it goes on without what is left of the queues of a broker that does not
+        answer.
 
         Args:
             topic: which.

@@ -1,4 +1,6 @@
-"""What became of messages: their trace, handling them now, sending them back.  ``message_search`` finds them.
+"""What became of messages: their trace, handling them now, sending them back.
+
+``message_search`` finds them.
 
 Java: ``DefaultMQAdminExtImpl``, ``QueryMsgTraceByIdSubCommand``.
 """
@@ -25,7 +27,11 @@ if TYPE_CHECKING:
 
 
 class Messages(Finding):
-    """Calls about messages; all of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown topics."""
+    """Calls about messages.
+
+    All of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown
+    topics.
+    """
 
     def __init__(
         self, client: ClientInstance, clusters: Clusters, consumers: Consumers, within: float
@@ -67,7 +73,9 @@ class Messages(Finding):
     async def consume_directly(
         self, group: str, client_id: str, topic: str, msg_id: str
     ) -> ConsumeMessageDirectlyResult | None:
-        """Have one member of a group handle a message now (codes 33 or 12, 309); None where there is no such message.
+        """Have one member of a group handle a message now (codes 33 or 12, 309).
+
+        None where there is no such message.
 
         Java: ``DefaultMQAdminExt.consumeMessageDirectly``.
 
@@ -90,7 +98,9 @@ class Messages(Finding):
         delay_level: int = 0,
         max_reconsume_times: int = 16,
     ) -> None:
-        """Have a group get a message again, by way of its retry topic (code 36; Java: ``consumerSendMessageBack``).
+        """Have a group get a message again, by way of its retry topic (code 36.
+
+        Java: ``consumerSendMessageBack``).
 
         Args:
             message: which.

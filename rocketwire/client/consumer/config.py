@@ -52,7 +52,10 @@ class ConsumeConcurrentlyStatus(Enum):
 
 
 class ConsumeOrderlyStatus(Enum):
-    """What a handler made of messages in order; ``COMMIT`` and ``ROLLBACK`` only without ``auto_commit``."""
+    """What a handler made of messages in order.
+
+    ``COMMIT`` and ``ROLLBACK`` only without ``auto_commit``.
+    """
 
     SUCCESS = "SUCCESS"
     ROLLBACK = "ROLLBACK"
@@ -66,9 +69,10 @@ class ConsumeConcurrentlyContext:
 
     Attributes:
         message_queue: where the messages are from.
-        delay_level_when_next_consume: of messages to be consumed later: -1 for the dead letters at once, 0 to have the broker
-            choose by the number of tries, else a level.
-        ack_index: the last of the messages that was handled, with ``CONSUME_SUCCESS``; None for all of them.
+        delay_level_when_next_consume: of messages to be consumed later: -1 for the dead letters at
+            once, 0 to have the broker choose by the number of tries, else a level.
+        ack_index: the last of the messages that was handled, with ``CONSUME_SUCCESS``; None for all
+            of them.
     """
 
     message_queue: MessageQueue
@@ -83,7 +87,8 @@ class ConsumeOrderlyContext:
     Attributes:
         message_queue: where the messages are from.
         auto_commit: whether ``SUCCESS`` commits; without it, ``COMMIT`` does.
-        suspend_current_queue_time_millis: how long to wait after a suspension; None for the consumer's setting.
+        suspend_current_queue_time_millis: how long to wait after a suspension; None for the
+            consumer's setting.
     """
 
     message_queue: MessageQueue
@@ -105,7 +110,10 @@ MessageListenerConcurrently: TypeAlias = Callable[
 MessageListenerOrderly: TypeAlias = Callable[
     [Sequence[StoredMessage], ConsumeOrderlyContext], Awaitable[ConsumeOrderlyStatus | None]
 ]
-"""Handles messages in order.  None is success; an exception is ``SUSPEND_CURRENT_QUEUE_A_MOMENT``."""
+"""Handles messages in order.  None is success.
+
+An exception is ``SUSPEND_CURRENT_QUEUE_A_MOMENT``.
+"""
 
 
 Wanted: TypeAlias = str | tuple[str, str] | None
@@ -165,37 +173,46 @@ def check_thresholds(name: str, value: object) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PushConsumerConfig:
-    """Settings of a push consumer; a value of the wrong type or out of bounds is refused when the config is created.
+    """Settings of a push consumer.
+
+    A value of the wrong type or out of bounds is refused when the config is created.
 
     Attributes:
         message_model: whether the group's members share the messages, or each gets them all.
         consume_from_where: where to begin in a queue of which no offset is known.
-        consume_timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``; None for half an hour before the consumer starts.
-        begin_as_told: whether ``consume_from_where`` holds for young topics too, from whose start Java's brokers have groups without
-            offsets begin (docs/guide/client.md, "Where a group begins"), and to the millisecond; those before 5.0 are asked for all their offsets then.
+        consume_timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``; None for half an hour before the
+            consumer starts.
+        begin_as_told: whether ``consume_from_where`` holds for young topics too, from whose start
+            Java's brokers have groups without offsets begin (docs/guide/client.md, "Where a group
+            begins"), and to the millisecond; those before 5.0 are asked for all their offsets then.
         allocate_message_queue_strategy: how queues are shared; the same for all members of a group.
         consume_thread_max: most handlers at once (concurrent).
         consume_message_batch_max_size: most messages that a handler gets at once.
         thresholds: how much of a queue may be held.
         pull_batch_size: most messages to ask for at once.
         pull_batch_size_in_bytes: most bytes to ask for; Java's brokers ignore it.
-        max_body_size: most bytes of one decompressed body; a larger message is skipped with a WARNING.
-        max_inflated_size: most bytes of all decompressed bodies of one pull; the consumer pulls on from the first message
-            that does not fit.
+        max_body_size: most bytes of one decompressed body; a larger message is skipped with a
+            WARNING.
+        max_inflated_size: most bytes of all decompressed bodies of one pull; the consumer pulls on
+            from the first message that does not fit.
         pull_interval: seconds between an answer and the next pull.
         max_reconsume_times: tries before the dead letters; -1 for 16, or without end in order.
         suspend_current_queue_time_millis: wait after a handler of messages in order failed.
-        consume_timeout: seconds after which a message whose handler has not returned is sent back as well.
+        consume_timeout: seconds after which a message whose handler has not returned is sent back
+            as well.
         unit_mode: whether the group is one of a unit.
-        post_subscription_when_pull: whether each pull carries the subscription, instead of the heartbeat alone.
+        post_subscription_when_pull: whether each pull carries the subscription, instead of the
+            heartbeat alone.
         await_termination: seconds that handlers are given to end when the consumer is closed.
         rebalance_interval: seconds between two looks at who has which queue.
-        local_offset_store_dir: where offsets of broadcasting are kept; None for ``~/.rocketmq_offsets``.
+        local_offset_store_dir: where offsets of broadcasting are kept; None for
+            ``~/.rocketmq_offsets``.
         enable_trace: whether calls of handlers are recorded in the trace topic.
         trace_topic: None for ``RMQ_SYS_TRACE_TOPIC``.
 
     Raises:
-        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what was given.
+        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what
+            was given.
     """
 
     message_model: MessageModel = MessageModel.CLUSTERING

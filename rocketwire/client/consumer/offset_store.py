@@ -1,7 +1,8 @@
 """Where a consumer keeps how far it has come: with the broker, or in a file of its own.
 
-Rules of this file: memory comes first; ``persist`` writes what the consumer still has, and forgets the queues that it lost.
-An offset that was frozen, because an operator or the broker has set it, is changed by nothing until the queue is taken anew.
+Rules of this file: memory comes first; ``persist`` writes what the consumer still has, and forgets
+the queues that it lost. An offset that was frozen, because an operator or the broker has set it, is
+changed by nothing until the queue is taken anew.
 
 Java: ``RemoteBrokerOffsetStore``, ``LocalFileOffsetStore``, ``ControllableOffset``.
 """
@@ -68,11 +69,14 @@ class OffsetStore(Protocol):
     async def persist(
         self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
     ) -> None:
-        """Store the offsets of these; others are forgotten.  What cannot be stored is logged and tried again next time.
+        """Store the offsets of these; others are forgotten.
+
+        What cannot be stored is logged and tried again next time.
 
         Args:
             queues: the consumer's.
-            leaving: those of them whose offsets have to be where the next owner finds them when this returns.
+            leaving: those of them whose offsets have to be where the next owner finds them when
+                this returns.
 
         Cancellation: safe; what was not confirmed may have been stored.
         """
@@ -143,7 +147,11 @@ class RemoteBrokerOffsetStore(_Memory):
         self._outages = Outages(f"group {group}")
 
     async def fetch(self, queue: MessageQueue) -> int | None:
-        """As ``OffsetStore``; the broker may say 0 for a young queue that the group has never read (docs/guide/client.md, "Where a group begins")."""
+        """As ``OffsetStore``.
+
+        The broker may say 0 for a young queue that the group has never read (docs/guide/client.md,
+        "Where a group begins").
+        """
         address = (await replica_of(self._instance, queue)).address
         offset = await self._instance.brokers.consumer_offset(
             address, self._group, queue, zero_if_not_found=self._zero_if_not_found
@@ -172,13 +180,17 @@ class RemoteBrokerOffsetStore(_Memory):
     async def persist(
         self, queues: Iterable[MessageQueue], *, leaving: Collection[MessageQueue] = ()
     ) -> None:
-        """As ``OffsetStore``; one-way where something changed, as Java's consumers do it, but with two differences.
+        """As ``OffsetStore``.
 
-        A broker's table of a group and topic is made by whoever commits first, and of two who come at once one is lost
-        (``ConsumerOffsetManager.commitOffset``, up to 5.5.0 at least).  So one offset is sent alone, and others when it was taken.
+        One-way where something changed, as Java's consumers do it, but with two differences.
 
-        The offset of a queue that is left is always sent, and its answer waited for: brokers handle offsets and goodbyes on
-        different threads, so that the answer to whatever comes later does not say that an offset was taken.
+        A broker's table of a group and topic is made by whoever commits first, and of two who come
+        at once one is lost (``ConsumerOffsetManager.commitOffset``, up to 5.5.0 at least).  So one
+        offset is sent alone, and others when it was taken.
+
+        The offset of a queue that is left is always sent, and its answer waited for: brokers handle
+        offsets and goodbyes on different threads, so that the answer to whatever comes later does
+        not say that an offset was taken.
         """
         offsets = self._keep(queues)
         self._stored = {queue: at for queue, at in self._stored.items() if queue in offsets}
@@ -197,7 +209,10 @@ class RemoteBrokerOffsetStore(_Memory):
         offsets: Mapping[MessageQueue, int],
         leaving: Collection[MessageQueue],
     ) -> None:
-        """Stores offsets of one topic at one broker; one that does not answer is not waited for once more."""
+        """Stores offsets of one topic at one broker.
+
+        One that does not answer is not waited for once more.
+        """
         waiting, failure = iter(queues), None
         for queue in waiting:
             failure = await self._persist(queue, offsets[queue], oneway=False)
@@ -216,7 +231,13 @@ class RemoteBrokerOffsetStore(_Memory):
         try:
             await self.commit(queue, offset, oneway=oneway)
         except RocketWireError as error:
-            self._outages.report(subject, f"offset {offset} of queue {queue.queue_id} was not stored: {error}", advice_on(error), part=queue, cause=error)  # fmt: skip
+            self._outages.report(
+                subject,
+                f"offset {offset} of queue {queue.queue_id} was not stored: {error}",
+                advice_on(error),
+                part=queue,
+                cause=error,
+            )
             return error
         self._outages.end(subject, queue)
         return None
@@ -290,7 +311,9 @@ class LocalFileOffsetStore(_Memory):
             try:
                 await trio.to_thread.run_sync(self._write, merged)
             except OSError as error:
-                self._outages.report(_STORING, error, "make the directory writable, or set local_offset_store_dir")  # fmt: skip
+                self._outages.report(
+                    _STORING, error, "make the directory writable, or set local_offset_store_dir"
+                )
             else:
                 self._outages.end(_STORING)
                 self._read = merged

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.instance.routes import FoundBroker
+    from rocketwire.client.instance.routes import BrokerAddress
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
@@ -78,8 +78,10 @@ class PullRequest:
         max_msg_nums: most messages.
         max_msg_bytes: most bytes; None for no word about it.
         commit_offset: the group's offset, stored by the way; None for none.
-        suspend_timeout: seconds that the broker may hold the pull until a message comes; 0 for not at all.
-        send_subscription: whether the request carries the expression; without it the heartbeat's counts.
+        suspend_timeout: seconds that the broker may hold the pull until a message comes; 0 for not
+            at all.
+        send_subscription: whether the request carries the expression; without it the heartbeat's
+            counts.
         lite: whether it is a lite pull (code 361), which other limits of the broker hold for.
     """
 
@@ -105,9 +107,11 @@ class PullResult:
         min_offset: of the queue's oldest message.
         max_offset: that the queue's next message will have.
         messages: those that were meant, with exact tags.
-        body_size: bytes of their bodies, whose offsets are each larger than the one before; None where that was not seen by the way.
+        body_size: bytes of their bodies, whose offsets are each larger than the one before; None
+            where that was not seen by the way.
         unreadable: messages that were skipped because they cannot be read.
-        stopped_by: the limit that cut the answer short; ``next_begin_offset`` is then the offset of the first message left out.
+        stopped_by: the limit that cut the answer short; ``next_begin_offset`` is then the offset of
+            the first message left out.
     """
 
     status: PullStatus
@@ -134,7 +138,10 @@ _MAX: Final = "maxOffset"
 _SURE: Final = 18
 """So many digits are always a ``long``."""
 SLAVE_AVOIDED: Final = 120.0
-"""Seconds for which a slave is not asked that did not answer; so long a name server keeps one that does not say that it lives."""
+"""Seconds for which a slave is not asked that did not answer.
+
+So long a name server keeps one that does not say that it lives.
+"""
 
 _LONGER: Final = CONSUMER_TIMEOUT_WHEN_SUSPEND - BROKER_SUSPEND_MAX_TIME
 
@@ -236,12 +243,19 @@ class _Known:
         prepared = self.onward((request.offset, request.commit_offset), to_slave=to_slave)
         if prepared is not None:
             return prepared
-        numbers = (request.offset, _flags_of(request, to_slave=to_slave), request.commit_offset or 0)  # fmt: skip
+        numbers = (
+            request.offset,
+            _flags_of(request, to_slave=to_slave),
+            request.commit_offset or 0,
+        )
         fields = {**self._fields, **dict(zip(_CHANGING, map(str, numbers), strict=True))}
         return make_request(config, _code_of(request), fields)
 
     def onward(self, onward: Onward, *, to_slave: bool) -> PreparedRequest | None:
-        """The command of a pull that differs in nothing else from the one before; None where it has no form."""
+        """The command of a pull that differs in nothing else from the one before.
+
+        None where it has no form.
+        """
         form = self._form
         if form is None:
             return None
@@ -291,7 +305,9 @@ class _Known:
         )
 
     def _offsets(self, fields: Mapping[str, str] | None) -> tuple[int, int]:
-        """The two numbers of an answer's header that differ from pull to pull; all others are in ``_told`` then.
+        """The two numbers of an answer's header that differ from pull to pull.
+
+        All others are in ``_told`` then.
 
         Raises:
             DecodeError: one of them cannot be read.
@@ -376,11 +392,12 @@ class PullCalls:
 
         Args:
             request: what first.
-            take: takes messages where they are read; returns how the next pull differs from the first, or None for none like it.  It
-                neither waits nor raises.
+            take: takes messages where they are read; returns how the next pull differs from the
+                first, or None for none like it.  It neither waits nor raises.
 
         Returns:
-            What is not for ``take``, as it found nothing; None where that wanted no more, or somebody else has to be asked.
+            What is not for ``take``, as it found nothing; None where that wanted no more, or
+            somebody else has to be asked.
 
         Errors, cancellation: as of ``pull``, of the last one; what the others brought was taken.
         """
@@ -407,7 +424,7 @@ class PullCalls:
         take(result)  # whoever was asked does not do it
         return None
 
-    async def _whom(self, queue: MessageQueue) -> tuple[_Known, FoundBroker]:
+    async def _whom(self, queue: MessageQueue) -> tuple[_Known, BrokerAddress]:
         """What is known of the queue, and the replica that is to be asked."""
         known = self._known.get(queue)
         if known is None:
@@ -419,8 +436,11 @@ class PullCalls:
             found = self._instance.routes.replica(known.broker_name) or found
         return known, found
 
-    def _avoid(self, found: FoundBroker) -> None:
-        """Ask the master in the place of a slave that did not answer; Java's consumers ask the slave until its route is gone."""
+    def _avoid(self, found: BrokerAddress) -> None:
+        """Ask the master in the place of a slave that did not answer.
+
+        Java's consumers ask the slave until its route is gone.
+        """
         if found.is_slave:
             self._avoided[found.address] = trio.current_time() + SLAVE_AVOIDED
 
@@ -447,7 +467,7 @@ class _PullTalk:
         self,
         instance: ClientInstance,
         known: _Known,
-        found: FoundBroker,
+        found: BrokerAddress,
         request: PullRequest,
         take: Callable[[PullResult], Onward | None],
     ) -> None:
@@ -460,7 +480,10 @@ class _PullTalk:
         self.is_over = False
 
     def follow(self, response: RemotingCommand) -> RemotingCommand | PreparedRequest | None:
-        """The next pull, if what was found is to be followed by one; errors are left to who reads the answer again."""
+        """The next pull, if what was found is to be followed by one.
+
+        Errors are left to who reads the answer again.
+        """
         if response.code != _FOUND:
             return None
         known, found = self._known, self._found
@@ -484,5 +507,8 @@ class _PullTalk:
 
 
 def pulls_subject(queue: MessageQueue) -> str:
-    """The subject of warnings about pulls of a queue; the queues of a topic on one broker share it."""
+    """The subject of warnings about pulls of a queue.
+
+    The queues of a topic on one broker share it.
+    """
     return f"pulls of topic {queue.topic} from broker {queue.broker_name}"

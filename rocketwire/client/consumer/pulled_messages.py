@@ -173,8 +173,8 @@ def _places(message: StoredMessage, behind: StoredMessage | None, end: int | Non
     """How many places of its queue an inner batch takes, by the word of its broker.
 
     The broker counts the messages of a batch and says so in a property (Java:
-    ``SendMessageProcessor.sendBatchMessage``), but a sender can say so as well where the topic has no
-    batches.
+    ``SendMessageProcessor.sendBatchMessage``), but a sender can say so as well where the topic has
+    no batches.
     """
     number = (message.properties or {}).get(INNER_NUM) or "1"
     places = int(number) if number.isascii() and number.isdecimal() and len(number) < 9 else 1

@@ -1,6 +1,7 @@
 """The queues of a topic as a consumer sees them, and the broker behind each.
 
-Java: ``MQClientInstance.findBrokerAddressInSubscribe``, ``getBrokerNameFromMessageQueue``, ``MQAdminImpl``.
+Java: ``MQClientInstance.findBrokerAddressInSubscribe``, ``getBrokerNameFromMessageQueue``,
+``MQAdminImpl``.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX, static_queu
 
 if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
-    from rocketwire.client.instance.routes import FoundBroker
+    from rocketwire.client.instance.routes import BrokerAddress
     from rocketwire.messages.message_queue import MessageQueue
 
 
@@ -37,7 +38,7 @@ async def broker_name_of(instance: ClientInstance, queue: MessageQueue) -> str:
 
 async def replica_of(
     instance: ClientInstance, queue: MessageQueue, broker_id: int = MASTER_ID
-) -> FoundBroker:
+) -> BrokerAddress:
     """Where to read a queue; a slave only if wanted, or if there is nobody else.
 
     Raises:

@@ -129,7 +129,10 @@ class Rebalance:
         allocated: Sequence[MessageQueue],
         members: Sequence[str] = (),
     ) -> None:
-        """Warn if a topic has no queue for this member, with the reason; a retry topic may have few queues."""
+        """Warn if a topic has no queue for this member, with the reason.
+
+        A retry topic may have few queues.
+        """
         subject = queues_subject(topic)
         if allocated or is_retry_topic(topic):
             self.outages.end(subject)
@@ -171,7 +174,9 @@ class Rebalance:
         )
 
     async def _of_any(self, topic: str, ask: Callable[[str], Awaitable[T]]) -> T:
-        """What some broker of the topic says, another one if that does not answer; Java tries again later, at any of them.
+        """What some broker of the topic says, another one if that does not answer.
+
+        Java tries again later, at any of them.
 
         Raises:
             ClientError: as of ``any_broker``, or of the call.
@@ -188,7 +193,9 @@ class Rebalance:
             return await ask(others[0])
 
     async def assigned_by_broker(self, topic: str) -> tuple[MessageQueueAssignment, ...] | None:
-        """What the broker says is this member's (code 400); None from a broker of 4.x, which cannot.
+        """What the broker says is this member's (code 400).
+
+        None from a broker of 4.x, which cannot.
 
         Raises:
             ClientError, ChannelError: it does not answer.
@@ -274,7 +281,8 @@ async def first_offset(
     Args:
         instance: carries the request.
         queue: which.
-        where: of the settings; the three obsolete values are ``CONSUME_FROM_LAST_OFFSET``, as in Java.
+        where: of the settings; the three obsolete values are ``CONSUME_FROM_LAST_OFFSET``, as in
+            Java.
         timestamp_millis: for ``CONSUME_FROM_TIMESTAMP``; None for half an hour ago.
         exact_for: the group, if brokers before 5.0 are not to be believed (``offset_lookup.py``).
 

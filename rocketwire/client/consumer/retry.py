@@ -42,7 +42,10 @@ SEND_BACK_TIMEOUT: Final = 5.0
 def send_back_header(
     group: str, message: StoredMessage, delay_level: int, max_reconsume_times: int
 ) -> ConsumerSendMsgBackRequestHeader:
-    """What a broker is told of a message that is given back (code 36), whoever gives it; the levels are those of ``send_message_back``."""
+    """What a broker is told of a message that is given back (code 36), whoever gives it.
+
+    The levels are those of ``send_message_back``.
+    """
     return ConsumerSendMsgBackRequestHeader(
         offset=message.commit_log_offset,
         group=group,
@@ -101,8 +104,8 @@ async def send_to_retry_topic(
 ) -> None:
     """Send a message as a new one to the group's retry topic, to whichever of its brokers takes it.
 
-    The broker delays it by the number of tries, and puts it with the dead letters after the last, or as long as a member of
-    the group holds the lock of an orderly queue.
+    The broker delays it by the number of tries, and puts it with the dead letters after the last,
+    or as long as a member of the group holds the lock of an orderly queue.
 
     Args:
         instance: carries the request.

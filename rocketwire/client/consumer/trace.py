@@ -40,7 +40,10 @@ _SETTINGS: Final = ProducerConfig(send_msg_timeout=5.0)
 """Of the producer of the records (Java: ``getAndCreateTraceProducer``)."""
 
 SUCCESS, TIME_OUT, EXCEPTION, _RETURN_NULL, FAILED = range(5)
-"""What came of a call, as Java numbers it (``ConsumeReturnType``); a handler here that returns None has succeeded."""
+"""What came of a call, as Java numbers it (``ConsumeReturnType``).
+
+A handler here that returns None has succeeded.
+"""
 
 _DONE: Final = (ConsumeOrderlyStatus.SUCCESS, ConsumeOrderlyStatus.COMMIT)
 

@@ -121,8 +121,8 @@ def decode_response(code: int, response: RemotingCommand) -> Response:
     if code == RequestCode.UNREGISTER_CLIENT:
         from rocketwire.messages.heartbeat import UnregisterClientResponseHeader
 
-        header = decode_header(UnregisterClientResponseHeader, response.ext_fields)
-        return Response(header, response.body, response)
+        unregister_header = decode_header(UnregisterClientResponseHeader, response.ext_fields)
+        return Response(unregister_header, response.body, response)
     operation = None if code == RequestCode.HEART_BEAT else _all_operations().get(code)
     if operation is None:
         return Response(None, response.body, response)

@@ -1,6 +1,7 @@
 """What a producer asks brokers besides sending: to give a message back, and whether they are there.
 
-Java: ``DefaultMQProducerImpl.recallMessage``, ``RecallMessageHandle``, ``LatencyFaultToleranceImpl.detectByOneRound``.
+Java: ``DefaultMQProducerImpl.recallMessage``, ``RecallMessageHandle``,
+``LatencyFaultToleranceImpl.detectByOneRound``.
 """
 
 from __future__ import annotations

@@ -30,8 +30,8 @@ def check_batch(messages: Sequence[Message], config: ProducerConfig) -> None:
     """Messages that can be one batch.
 
     Raises:
-        IllegalMessageError: none at all, of different topics, delayed, transactional, not all to be waited for; or one of them
-            cannot be sent.
+        IllegalMessageError: none at all, of different topics, delayed, transactional, not all to be
+            waited for; or one of them cannot be sent.
         IllegalNameError: nobody may send there, or it is a retry topic.
     """
     if not messages:
@@ -70,11 +70,13 @@ def outgoing_batch(
         born: the time now, milliseconds since 1970.
         config: of the producer.
         namespace: of the first kind.
-        named: whether the batch has a unique key too, by which it is found where it is stored as one message.  Brokers before 5.0
-            never do that, but give the key to each message, in the place of its own (Java's clients of 4.9 send none).
+        named: whether the batch has a unique key too, by which it is found where it is stored as
+            one message.  Brokers before 5.0 never do that, but give the key to each message, in the
+            place of its own (Java's clients of 4.9 send none).
 
     Raises:
-        IllegalMessageError: larger than ``max_message_size`` altogether, or properties that cannot be written.
+        IllegalMessageError: larger than ``max_message_size`` altogether, or properties that cannot
+            be written.
     """
     ids: list[str] = []
     parts: list[BatchMessage] = []
@@ -104,7 +106,9 @@ KEY_SIZE: Final = 128
 
 
 def split(messages: Sequence[Message], max_size: int) -> Iterator[Sequence[Message]]:
-    """Runs of messages, each of which fits one batch; a message that is too large by itself is one alone.
+    """Runs of messages, each of which fits one batch.
+
+    A message that is too large by itself is one alone.
 
     Args:
         messages: in the order in which they are to be stored.

@@ -1,4 +1,7 @@
-"""``ProducerConfig``: settings of one producer; Java's names in Python spelling, times in seconds (Java: ``DefaultMQProducer``)."""
+"""``ProducerConfig``: settings of one producer.
+
+Java's names in Python spelling, times in seconds (Java: ``DefaultMQProducer``).
+"""
 
 from __future__ import annotations
 
@@ -29,13 +32,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerConfig:
-    """Settings of one producer; a value of the wrong type or out of bounds is refused when the config is created.
+    """Settings of one producer.
+
+    A value of the wrong type or out of bounds is refused when the config is created.
 
     Attributes:
         send_msg_timeout: seconds for a whole send, retries included.
-        send_msg_max_timeout_per_request: seconds for one try that is not the last; None for all that is left.
+        send_msg_max_timeout_per_request: seconds for one try that is not the last; None for all
+            that is left.
         retry_times_when_send_failed: tries after the first.
-        retry_another_broker_when_not_store_ok: whether a message that was stored less safely than asked is sent once more.
+        retry_another_broker_when_not_store_ok: whether a message that was stored less safely than
+            asked is sent once more.
         retry_response_codes: refusals after which another broker is tried.
         compress_msg_body_over_howmuch: bytes from which on bodies are compressed.
         compress_level: see ``compress_body``.
@@ -50,7 +57,8 @@ class ProducerConfig:
         trace_topic: None for ``RMQ_SYS_TRACE_TOPIC``.
 
     Raises:
-        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what was given.
+        IllegalTypeError, IllegalValueError: the text names the setting, what is expected and what
+            was given.
     """
 
     send_msg_timeout: float = 3.0

@@ -87,7 +87,8 @@ class PlainSends:
         """Send a message, as ``Producer.send`` does.
 
         Returns:
-            The result; or how ``Publishing.go_on`` goes on, before anything is awaited; or None where nothing was done.
+            The result; or how ``Publishing.go_on`` goes on, before anything is awaited; or None
+            where nothing was done.
 
         Raises:
             IllegalMessageError, EncodeError: as of ``Producer.send``.
@@ -133,7 +134,17 @@ class PlainSends:
             return self._left(message, name, born, target, lane, within, begun)
         msg_id, offset = told
         transaction_id = name if lane.tells_key else None
-        stored = (_OK, name, msg_id.decode(), lane.queue, int(offset), transaction_id, lane.region, lane.is_traced, None)  # fmt: skip
+        stored = (
+            _OK,
+            name,
+            msg_id.decode(),
+            lane.queue,
+            int(offset),
+            transaction_id,
+            lane.region,
+            lane.is_traced,
+            None,
+        )
         result: SendResult = _new(SendResult, stored)
         return result
 
@@ -204,7 +215,10 @@ def _learn(lane: Lane, frame: bytes, key: str) -> None:
 
 
 def _values(way: Way, message: Message, key: bytes, born: int) -> tuple[object, ...] | None:
-    """What the form of a way is filled with for a message that is not compressed; None where it is not written with a form."""
+    """What the form of a way is filled with for a message that is not compressed.
+
+    None where it is not written with a form.
+    """
     text = message.few_properties(key.decode())
     if text is None or way.form is None:
         return None

@@ -1,7 +1,7 @@
 """``open_producer``: a producer, and a client for it where it has none.
 
-Rules of this file: what a producer is made of is imported when its client is open, while the name server takes its connection: a
-first message is sent sooner.
+Rules of this file: what a producer is made of is imported when its client is open, while the name
+server takes its connection: a first message is sent sooner.
 
 Java: ``DefaultMQProducer.start``.
 """
@@ -15,7 +15,7 @@ import trio
 
 from rocketwire.client.arguments import check_config
 from rocketwire.client.instance.instance import ClientInstance
-from rocketwire.client.instance.opening import client_of
+from rocketwire.client.instance.opening import open_or_reuse_client
 from rocketwire.client.trio_only import require_trio
 from rocketwire.policy.resource_names import without_namespace
 from rocketwire.transport.nursery import background
@@ -42,11 +42,12 @@ async def open_producer(
     """A producer for the length of the block.
 
     Args:
-        client: an open client; or settings or name servers (``host:port;host:port``) of a new one, which is closed with the
-            producer.
+        client: an open client; or settings or name servers (``host:port;host:port``) of a new one,
+            which is closed with the producer.
         group: its group; one producer of a group in a client.
         config: its settings.
-        check: tells what became of a transaction when a broker asks: a function or coroutine function of (half message).
+        check: tells what became of a transaction when a broker asks: a function or coroutine
+            function of (half message).
         chance: where turns begin, for tests.
 
     Raises:
@@ -56,12 +57,12 @@ async def open_producer(
         IllegalNameError: the group cannot be called that.
         LocalProtocolError: the client has a producer of that group already.
 
-    Closing: at the end of the block trace records that wait are sent, brokers are told that the producer is gone, and a client of
-    its own is closed.
+    Closing: at the end of the block trace records that wait are sent, brokers are told that the
+    producer is gone, and a client of its own is closed.
     """
     if not isinstance(client, ClientInstance):
         async with (
-            client_of(client) as own,
+            open_or_reuse_client(client) as own,
             open_producer(own, group, config, check=check, chance=chance) as producer,
         ):
             yield producer

@@ -1,10 +1,14 @@
-"""``Producer``: sends messages; opened by ``open_producer`` (``rocketwire.client.producer.lifecycle``).
+"""``Producer``: sends messages.
 
-Cancelling a send: the message may have been stored or not, as with a lost connection; nothing is left behind here.
+Opened by ``open_producer`` (``rocketwire.client.producer.lifecycle``).
 
-Rules of this file: a call has its time limit here (``ProducerConfig.send_msg_timeout`` unless it says another), nothing below has
-one of its own; names of topics and groups are the application's, those of the wire are made here; what only some producers do is
-imported where they do it, so that a first message is sent sooner.
+Cancelling a send: the message may have been stored or not, as with a lost connection; nothing is
+left behind here.
+
+Rules of this file: a call has its time limit here (``ProducerConfig.send_msg_timeout`` unless it
+says another), nothing below has one of its own; names of topics and groups are the application's,
+those of the wire are made here; what only some producers do is imported where they do it, so that a
+first message is sent sooner.
 
 Java: ``DefaultMQProducer``, ``TransactionMQProducer``, ``DefaultMQProducerImpl``.
 """
@@ -82,7 +86,8 @@ class Producer(ProducerMember):
             instance: carries its requests.
             group: as the application calls it.
             config: its settings.
-            check: tells what became of a transaction when a broker asks; None to leave that unanswered.
+            check: tells what became of a transaction when a broker asks; None to leave that
+                unanswered.
             chance: where turns begin.
 
         Raises:
@@ -156,7 +161,9 @@ class Producer(ProducerMember):
     async def send_to(
         self, message: Message, queue: MessageQueue, *, within: float | None = None
     ) -> SendResult:
-        """Send a message to one queue, once (Java: ``send(msg, mq)``); arguments and errors otherwise as of ``send``.
+        """Send a message to one queue, once (Java: ``send(msg, mq)``).
+
+        Arguments and errors otherwise as of ``send``.
 
         Raises:
             IllegalMessageError: also when the queue is of another topic.
@@ -211,7 +218,9 @@ class Producer(ProducerMember):
         return await self.send_to(message, queue_by_hash(queues, key), within=within)
 
     async def send_oneway(self, message: Message, queue: MessageQueue | None = None) -> str:
-        """Send a message and do not ask what became of it; returns its unique key when its bytes are with the system.
+        """Send a message and do not ask what became of it.
+
+        Returns its unique key when its bytes are with the system.
 
         Errors: as of ``send``, but nothing is tried twice.
         """
@@ -257,7 +266,8 @@ class Producer(ProducerMember):
             within: seconds for all tries.
 
         Raises:
-            IllegalMessageError: they cannot be one batch, or are too large together; see ``send_batches``.
+            IllegalMessageError: they cannot be one batch, or are too large together; see
+                ``send_batches``.
 
         Other errors: as of ``send``.
         """
@@ -316,12 +326,15 @@ class Producer(ProducerMember):
     ) -> TransactionSendResult:
         """Send a message that is delivered only if ``execute`` says so.
 
-        The message is stored and held back; then ``execute(message, result)`` does what it tells of and says how that ended.
-        When nobody can tell, or the broker does not hear of it, the broker asks a producer of the group (``check``).
+        The message is stored and held back; then ``execute(message, result)`` does what it tells of
+        and says how that ended. When nobody can tell, or the broker does not hear of it, the broker
+        asks a producer of the group (``check``).
 
         Args:
             message: without a delay level.
-            execute: the local transaction, a function or coroutine function of (message, result); when it raises, the outcome is unknown and the error is told the broker and raised here.
+            execute: the local transaction, a function or coroutine function of (message, result);
+                when it raises, the outcome is unknown and the error is told the broker and raised
+                here.
             within: seconds for the half message.
 
         Errors: as of ``send``, and whatever ``execute`` raises.

@@ -1,7 +1,8 @@
 """From a message to the request that sends it, and from the answer to the result.
 
-Rules of this file: what does not change from one message of a topic to the next is written once (``Target``); everything is
-decided before the first byte goes out, so that a retry sends the same body to another queue.
+Rules of this file: what does not change from one message of a topic to the next is written once
+(``Target``); everything is decided before the first byte goes out, so that a retry sends the same
+body to another queue.
 
 Java: ``DefaultMQProducerImpl.sendKernelImpl``, ``MQClientAPIImpl.processSendResponse``.
 """
@@ -132,7 +133,8 @@ class Target:
         info: its queues.
         rotation: the same in turn.
         ways: those that ``way`` has made, by broker name and number of the queue.
-        lanes: one for each queue, by its turn, where plain messages may be sent to the topic (``rocketwire.client.producer.fast_path``).
+        lanes: one for each queue, by its turn, where plain messages may be sent to the topic
+            (``rocketwire.client.producer.fast_path``).
     """
 
     __slots__ = ("info", "lanes", "rotation", "topic", "ways")
@@ -230,7 +232,10 @@ class Outgoing:
     __slots__ = ("_own", "body", "code", "msg_id")
 
     def __init__(self, code: int, msg_id: str, body: bytes, own: Plain | dict[str, str]) -> None:
-        """Args: own: ext fields that differ from those of ``Way.fields``; ``Plain`` where a form may be filled with them."""
+        """Args: own: ext fields that differ from those of ``Way.fields``.
+
+        ``Plain`` where a form may be filled with them.
+        """
         self.code = code
         self.msg_id = msg_id
         self.body = body

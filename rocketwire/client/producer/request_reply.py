@@ -1,8 +1,10 @@
 """Requests that wait for somebody's reply, and replies to them.
 
-A reply goes to a broker that has a channel of the requester, found by client id; the broker hands it on (code 326).
+A reply goes to a broker that has a channel of the requester, found by client id; the broker hands
+it on (code 326).
 
-Java: ``DefaultMQProducerImpl.request``, ``RequestFutureHolder``, ``MessageUtil``, ``ClientRemotingProcessor.receiveReplyMessage``.
+Java: ``DefaultMQProducerImpl.request``, ``RequestFutureHolder``, ``MessageUtil``,
+``ClientRemotingProcessor.receiveReplyMessage``.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ def create_reply(request: StoredMessage, body: bytes) -> Message:
     """The reply to a request that was consumed; to be sent by any producer.
 
     Raises:
-        IllegalMessageError: the message is no request: its cluster or whom to reply to is missing (Java: code 10007).
+        IllegalMessageError: the message is no request: its cluster or whom to reply to is missing
+            (Java: code 10007).
     """
     asked = request.properties or {}
     cluster = asked.get(const.CLUSTER)

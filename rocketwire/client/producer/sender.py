@@ -1,6 +1,7 @@
 """Where a producer's messages may go, and one try to bring one there.
 
-Java: ``DefaultMQProducerImpl`` (``topicPublishInfoTable``, ``tryToFindTopicPublishInfo``, ``sendDefaultImpl``).
+Java: ``DefaultMQProducerImpl`` (``topicPublishInfoTable``, ``tryToFindTopicPublishInfo``,
+``sendDefaultImpl``).
 """
 
 from __future__ import annotations
@@ -116,7 +117,10 @@ class Publishing:
         return tuple(self._wanted)
 
     def route_changed(self, topic: str, route: TopicRouteData) -> None:
-        """A topic lives elsewhere now; one without queues to write to is looked for again by the next send."""
+        """A topic lives elsewhere now.
+
+        One without queues to write to is looked for again by the next send.
+        """
         info = publish_info(topic, route)
         if info.queues:
             self._targets[topic] = Target(topic, info, start=self._chance.getrandbits(31))
@@ -159,7 +163,10 @@ class Publishing:
         return found
 
     async def is_anywhere_before_5(self, target: Target) -> bool:
-        """Whether one of the topic's brokers is older than 5.0; one that nobody knows an address of is not."""
+        """Whether one of the topic's brokers is older than 5.0.
+
+        One that nobody knows an address of is not.
+        """
         names = dict.fromkeys(target.info.broker_name(queue) for queue in target.info.queues)
         found = (self._instance.routes.master(name) for name in names)
         return any([await self._instance.is_before_5(one) for one in found if one is not None])
@@ -171,7 +178,7 @@ class Publishing:
         except TopicRouteNotFoundError:
             return
         route = default_route(route, self._config.default_topic_queue_nums)
-        self._instance.take_route(topic, route)
+        self._instance.set_route(topic, route)
         self.route_changed(topic, route)
 
     # ------------------------------------------------------------------ tries

@@ -1,10 +1,11 @@
 """Message trace: records of what a client did, sent to a topic where operators look for them.
 
-Rules of this file: the text of a record is Java's, field for field; tracing never delays or fails what is traced, and when the
-trace topic cannot keep up the newest records are dropped, counted and warned of.
+Rules of this file: the text of a record is Java's, field for field; tracing never delays or fails
+what is traced, and when the trace topic cannot keep up the newest records are dropped, counted and
+warned of.
 
-Java: ``TraceDataEncoder``, ``AsyncTraceDispatcher``, ``SendMessageTraceHookImpl``, ``EndTransactionTraceHookImpl``,
-``ConsumeMessageTraceHookImpl``.
+Java: ``TraceDataEncoder``, ``AsyncTraceDispatcher``, ``SendMessageTraceHookImpl``,
+``EndTransactionTraceHookImpl``, ``ConsumeMessageTraceHookImpl``.
 """
 
 from __future__ import annotations

@@ -25,7 +25,10 @@ class ProducerTrace:
     def __init__(
         self, dispatcher: trace.TraceDispatcher, instance: ClientInstance, group: str
     ) -> None:
-        """Args: dispatcher: sends the records; instance: knows addresses; group: as the application calls it."""
+        """Args: dispatcher: sends the records; instance: knows addresses.
+
+        Group: as the application calls it.
+        """
         self.dispatcher = dispatcher
         self._instance = instance
         self._group = group

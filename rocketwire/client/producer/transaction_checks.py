@@ -32,7 +32,10 @@ class Transactions:
     def __init__(
         self, instance: ClientInstance, group: str, check: TransactionCheck | None
     ) -> None:
-        """Args: instance: carries the requests; group: with its namespace; check: the application's answer to brokers."""
+        """Args: instance: carries the requests; group: with its namespace.
+
+        Check: the application's answer to brokers.
+        """
         self._instance = instance
         self._group = group
         self._check = check
@@ -49,8 +52,8 @@ class Transactions:
     ) -> LocalTransactionState:
         """Execute a local transaction and tell the broker how it ended.
 
-        A half message that was not stored safely is rolled back without executing anything.  When the broker cannot be told, that is
-        logged: it will ask.
+        A half message that was not stored safely is rolled back without executing anything.  When
+        the broker cannot be told, that is logged: it will ask.
 
         Raises:
             Exception: whatever ``local_transaction`` raises, after the broker was told.

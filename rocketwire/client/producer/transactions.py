@@ -47,7 +47,8 @@ class TransactionSendResult(NamedTuple):
 
     Attributes:
         send_result: of the half message; its queue is that of the real topic.
-        state: what the local transaction said; ``ROLLBACK_MESSAGE`` without asking when the half message was not stored safely.
+        state: what the local transaction said; ``ROLLBACK_MESSAGE`` without asking when the half
+            message was not stored safely.
     """
 
     send_result: SendResult
@@ -57,14 +58,20 @@ class TransactionSendResult(NamedTuple):
 Outcome: TypeAlias = "LocalTransactionState | Awaitable[LocalTransactionState | None] | None"
 
 LocalTransaction: TypeAlias = Callable[[Message, SendResult], Outcome]
-"""Does what the message tells of: (message, its half's result) -> how it ended; None counts as unknown.  May be a coroutine."""
+"""Does what the message tells of: (message, its half's result) -> how it ended.
+
+None counts as unknown.  May be a coroutine.
+"""
 
 TransactionCheck: TypeAlias = Callable[[StoredMessage], Outcome]
 """Looks up how it ended: (half message) -> how; None counts as unknown.  May be a coroutine."""
 
 
 def half_message(message: Message, group: str) -> Message:
-    """The message as it is stored until the transaction has ended; a delay level does not go with it."""
+    """The message as it is stored until the transaction has ended.
+
+    A delay level does not go with it.
+    """
     system = {**message.system, const.TRANSACTION_PREPARED: "true", const.PRODUCER_GROUP: group}
     return replace(message, delay_level=0, system=system)
 

@@ -282,7 +282,7 @@ async def test_one_of_two_name_servers_that_is_away_is_a_warning_while_the_other
             await trio.sleep(TWO_MINUTES)
             assert len(logged(caplog)) in GROWING
             assert f"name server {chosen}: " in caplog.messages[0]
-            assert "1 of 2 are asked" in caplog.messages[0]
+            assert "1 of 2 name servers are available" in caplog.messages[0]
             network.peer(chosen).is_up = True
             await trio.sleep(10)
             assert "works again" in caplog.messages[-1]

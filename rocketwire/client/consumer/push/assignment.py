@@ -3,8 +3,8 @@
 Rules of this file:
 
 * Everything that changes who has which queue happens in ``keep_balanced``, or after it has ended.
-* A queue that is given up is dropped first: from then on nothing more of it is handled, and its handlers get a moment to end
-  so that what they did counts.
+* A queue that is given up is dropped first: from then on nothing more of it is handled, and its
+  handlers get a moment to end so that what they did counts.
 
 Java: ``RebalanceImpl``, ``RebalancePushImpl``, ``DefaultMQPushConsumerImpl.pullMessage``.
 """
@@ -210,7 +210,10 @@ class Assignment:
         return all(taken) and len(taken) == len(queues)
 
     async def _locked(self, queues: list[MessageQueue]) -> set[MessageQueue]:
-        """Locks queues; returns those that are locked now, and warns if another client keeps the others for long."""
+        """Locks queues.
+
+        Returns those that are locked now, and warns if another client keeps the others for long.
+        """
         locked = await self._locks.lock(queues)
         for queue in queues:
             if queue in locked:
@@ -307,7 +310,10 @@ class Assignment:
             await self._locks.unlock(queues)
 
     async def moved(self, queue: MessageQueue, offset: int) -> None:
-        """The broker says that the queue goes on elsewhere (Java: ``OFFSET_ILLEGAL``); an operator may have set it so."""
+        """The broker says that the queue goes on elsewhere (Java: ``OFFSET_ILLEGAL``).
+
+        An operator may have set it so.
+        """
         held = self._held.get(queue)
         if held is None:
             return

@@ -169,7 +169,10 @@ class ConcurrentConsumption:
     # ------------------------------------------------------------------ workers
 
     def _wake(self) -> None:
-        """Have one more worker look for work; it wakes the next one if it has to wait and there is still some."""
+        """Have one more worker look for work.
+
+        It wakes the next one if it has to wait and there is still some.
+        """
         if self._work and self._idle and not self._waking:
             self._waking = True
             trio.lowlevel.reschedule(self._idle.pop())
@@ -287,7 +290,8 @@ class ConcurrentConsumption:
         if offset is not None and not process.dropped:
             self._offsets.update(queue, offset, increase_only=True)
 
-    # ------------------------------------------------------------------ messages that were not handled
+    # ------------------------------------------------------------------ messages that were not
+    # handled
 
     async def _handled_in_part(
         self,

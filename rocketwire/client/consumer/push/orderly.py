@@ -187,7 +187,10 @@ class OrderlyConsumption:
         messages: Sequence[StoredMessage],
         started: float,
     ) -> float:
-        """One call of the handler from now on, ``started``, and what follows from it; returns when that was done."""
+        """One call of the handler from now on, ``started``, and what follows from it.
+
+        Returns when that was done.
+        """
         context = ConsumeOrderlyContext(message_queue=queue)
         whole = False
         try:

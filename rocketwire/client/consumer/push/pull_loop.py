@@ -1,8 +1,8 @@
 """Pulling one queue for as long as the consumer has it.
 
-Rules of this file: the loop ends by being cancelled, or by itself once the queue is dropped.  What it brings goes into the
-queue's window first and to the handlers then.  An error is logged and tried again; it never ends the loop, but for a missing
-package, which ends the consumer.
+Rules of this file: the loop ends by being cancelled, or by itself once the queue is dropped.  What
+it brings goes into the queue's window first and to the handlers then.  An error is logged and tried
+again; it never ends the loop, but for a missing package, which ends the consumer.
 
 Java: ``DefaultMQPushConsumerImpl.pullMessage``, ``PullMessageService``.
 """
@@ -157,7 +157,10 @@ class PullLoop:
     async def _pull_until_moved(
         self, queue: MessageQueue, process: ProcessQueue[StoredMessage], offset: int
     ) -> int | None:
-        """Pulls until the queue is dropped; returns where it goes on if the broker says that it does so elsewhere."""
+        """Pulls until the queue is dropped.
+
+        Returns where it goes on if the broker says that it does so elsewhere.
+        """
         place = _Place(self, queue, process, offset)
         while not process.dropped:
             delay = self.delay(queue, process, trio.current_time())
@@ -285,7 +288,11 @@ class _Place:
         return request
 
     def take(self, result: PullResult) -> Onward | None:
-        """Takes messages; returns how the next pull differs from the one of ``request``, None where it has to wait or is another one."""
+        """Takes messages.
+
+        Returns how the next pull differs from the one of ``request``, None where it has to wait or
+        is another one.
+        """
         queue, loop = self._queue, self._loop
         self.offset = result.next_begin_offset
         if not loop.took(queue, self._process, result):

@@ -19,7 +19,7 @@ from rocketwire.client.consumer.pull import (
     PullStatus,
     pull_header,
 )
-from rocketwire.client.instance.routes import FoundBroker, Routes
+from rocketwire.client.instance.routes import BrokerAddress, Routes
 from rocketwire.codes import RequestCode, ResponseCode, SerializeType
 from rocketwire.errors import (
     BrokerError,
@@ -83,10 +83,10 @@ class Instance:
     async def route(self, topic: str) -> TopicRouteData:
         return TopicRouteData()
 
-    async def replica(self, _: str, broker_id: int, *, topic: str | None) -> FoundBroker:
+    async def replica(self, _: str, broker_id: int, *, topic: str | None) -> BrokerAddress:
         assert topic == "T"
         assert not self.is_known
-        return FoundBroker("b:10911", broker_id)
+        return BrokerAddress("b:10911", broker_id)
 
     async def request_by(
         self,

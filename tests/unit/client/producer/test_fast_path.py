@@ -242,7 +242,7 @@ async def test_a_channel_that_is_given_up_gets_no_more_messages() -> None:
 async def test_messages_go_where_a_broker_is_now() -> None:
     async with producing() as (producer, broker):
         there = BrokerData(broker_name="a", cluster="c", broker_addrs={0: B})
-        assert producer.instance.take_route("U", replace(route("a"), broker_datas=(there,)))
+        assert producer.instance.set_route("U", replace(route("a"), broker_datas=(there,)))
         for _ in range(24):
             assert (await producer.send(Message("T", b"x"))).is_ok
 
