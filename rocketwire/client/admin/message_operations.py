@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rocketwire.client.addresses import join_address
 from rocketwire.client.admin.message_search import FOREVER, Finding
 from rocketwire.client.consumer.retry import send_back_header
-from rocketwire.client.producer.trace import TRACE_TOPIC
+from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.transactions import ResumeCheckHalfMessageRequestHeader
 from rocketwire.policy.trace_records import read_trace

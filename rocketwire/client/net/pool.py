@@ -211,7 +211,7 @@ class ChannelPool:
         started: float,
         deadline: float,
         follow: Follow | None = None,
-        begun: Begun | None = None,
+        sent_request: Begun | None = None,
     ) -> RemotingCommand:
         """Send a request as ``request`` does, with times of trio's clock.
 
@@ -223,7 +223,8 @@ class ChannelPool:
             follow: returns the next request for a response, to be sent over the same channel with
                 the same timeout (``Channel.converse``); the last response is returned. Ignored if
                 the pool changes requests.
-            begun: a request that ``AtOnce.ask`` has just sent over the channel of ``channel_to``.
+            sent_request: a request that ``AtOnce.ask`` has just sent over the channel of
+                ``channel_to``.
         """
         require_trio()
         if self.changes_requests:
@@ -239,8 +240,8 @@ class ChannelPool:
                 now = None
             connection.users += 1
             try:
-                if begun is not None:
-                    response = await channel.go_on(begun, command.code, deadline)
+                if sent_request is not None:
+                    response = await channel.go_on(sent_request, command.code, deadline)
                 elif follow is None:
                     response = await channel.request(command, deadline=deadline, now=now)
                 else:

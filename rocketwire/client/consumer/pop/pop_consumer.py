@@ -209,7 +209,7 @@ class PopConsumer:
         self._outages = Outages(f"group {group}")
         self._instance = instance
         self._listener = listener
-        self._traced = listener if trace is None else trace.of_pop(listener)
+        self._traced = listener if trace is None else trace.trace_pop(listener)
         self._nursery = nursery
         self._subscriptions: dict[str, SubscriptionData] = {}
         self._popping: dict[tuple[str, str], trio.CancelScope] = {}

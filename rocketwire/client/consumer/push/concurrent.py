@@ -113,7 +113,7 @@ class ConcurrentConsumption:
         self._group = group
         self._config = config
         self.listener = listener
-        self._traced = listener if trace is None else trace.of_concurrent(listener)
+        self._traced = listener if trace is None else trace.trace_concurrent(listener)
         self._offsets = offsets
         self._stats = stats
         self._nursery = nursery

@@ -86,7 +86,7 @@ class OrderlyConsumption:
         self._group = group
         self._config = config
         self.listener = listener
-        self._traced = listener if trace is None else trace.of_orderly(listener)
+        self._traced = listener if trace is None else trace.trace_orderly(listener)
         self._offsets = offsets
         self._locks = locks
         self._stats = stats

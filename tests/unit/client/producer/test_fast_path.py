@@ -218,7 +218,7 @@ async def test_what_a_broker_tells_otherwise_is_taken_as_it_is_told() -> None:
         broker.changed = {"queueId": "9", "TRACE_ON": "false", "MSG_REGION": "Q"}
         other = await producer.send(Message("T", b"x"))
         broker.changed = {"queueOffset": "many"}
-        with pytest.raises(DecodeError, match="not the answer to a send"):
+        with pytest.raises(DecodeError, match="invalid response to a send"):
             await producer.send(Message("T", b"x"))
         broker.changed = {"recallHandle": "h"}
         handles = [(await producer.send(Message("T", b"x"))).recall_handle for _ in range(8)]

@@ -41,7 +41,9 @@ class Snapshot:
     routes: Mapping[str, TopicRouteData | None]
 
 
-async def take_snapshot(server: SingleNameServer, topics: Collection[str] | None = None) -> Snapshot:
+async def take_snapshot(
+    server: SingleNameServer, topics: Collection[str] | None = None
+) -> Snapshot:
     """Ask for everything.
 
     Args:
