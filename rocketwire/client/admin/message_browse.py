@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client.admin.fanout import Asking, leave_out
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus
 from rocketwire.client.consumer.pulled_messages import ReadReport
-from rocketwire.client.consumer.queues import master_of, queues_of
+from rocketwire.client.consumer.queues import find_master, get_queues
 from rocketwire.client.periodic import now_millis
 from rocketwire.errors import ChannelError
 from rocketwire.messages.message_queue import MessageQueue
@@ -84,7 +84,7 @@ class Browsing(Asking):
         silent: dict[str, ChannelError] = {}
         is_told = False
         for one in queues:
-            address = await master_of(self.client, one)
+            address = await find_master(self.client, one)
             if address in silent:
                 continue
             try:
@@ -106,7 +106,7 @@ class Browsing(Asking):
         if queue is not None:
             return (queue,)
         if has_own_route(topic):
-            return await queues_of(self.client, topic)
+            return await get_queues(self.client, topic)
         # they have one queue in each broker
         return tuple(MessageQueue(topic=topic, broker_name=name, queue_id=0) for name in places)
 
@@ -146,7 +146,7 @@ class Browsing(Asking):
             send_subscription=True,
         )
         result = await self._pulls.pull(request, within=self.within)
-        self._report.pulled(queue, result)
+        self._report.report_pull(queue, result)
         if result.status is PullStatus.NO_NEW_MSG:
             return max(result.next_begin_offset, result.max_offset), []
         return max(result.next_begin_offset, offset + 1), result.messages

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire.client.addresses import join_address
 from rocketwire.client.admin.message_search import FOREVER, Finding
-from rocketwire.client.consumer.retry import send_back_header
+from rocketwire.client.consumer.retry import build_send_back_header
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.transactions import ResumeCheckHalfMessageRequestHeader
@@ -111,7 +111,7 @@ class Messages(Finding):
         Raises:
             BrokerError: 26, the broker does not know the group; 1, the message is gone.
         """
-        header = send_back_header(group, message, delay_level, max_reconsume_times)
+        header = build_send_back_header(group, message, delay_level, max_reconsume_times)
         address = join_address(message.store_host.ip, message.store_host.port)
         await self.ask(address, Code.CONSUMER_SEND_MSG_BACK, header)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire.client.admin.fanout import of_each, told_by_each
 from rocketwire.client.admin.offset_resets import Resets
-from rocketwire.client.consumer.queues import master_of, queues_of
+from rocketwire.client.consumer.queues import find_master, get_queues
 from rocketwire.codes import RequestCode as Code
 from rocketwire.messages.callbacks import GetConsumerStatusBody, GetConsumerStatusRequestHeader
 from rocketwire.messages.offsets import (
@@ -121,7 +121,7 @@ class Offsets(Resets):
         await self._clusters.route(topic)
 
         async def ask(queue: MessageQueue) -> QueueOffsets:
-            address = await master_of(self.client, queue)
+            address = await find_master(self.client, queue)
             brokers = self.client.brokers
             return QueueOffsets(
                 await brokers.min_offset(address, queue),
@@ -129,7 +129,7 @@ class Offsets(Resets):
                 await brokers.earliest_store_time(address, queue),
             )
 
-        return await told_by_each(await queues_of(self.client, topic), ask)
+        return await told_by_each(await get_queues(self.client, topic), ask)
 
     async def of_members(
         self, group: str, topic: str, client_id: str | None = None

@@ -30,10 +30,10 @@ from rocketwire.client.consumer.lite.lite_pull_state import (
 )
 from rocketwire.client.consumer.lite.lite_pulls import LitePulls
 from rocketwire.client.consumer.offset_store import RemoteBrokerOffsetStore
-from rocketwire.client.consumer.pull import PullRequest, PullStatus, pulls_subject
-from rocketwire.client.consumer.pulled_messages import ReadReport, stored_limits
-from rocketwire.client.consumer.queues import queues_of, replica_of
-from rocketwire.client.consumer.rebalance import Rebalance, offset_to_begin_at, queues_subject
+from rocketwire.client.consumer.pull import PullRequest, PullStatus, pull_outage
+from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
+from rocketwire.client.consumer.queues import find_replica, get_queues
+from rocketwire.client.consumer.rebalance import Rebalance, find_start_offset, queue_outage
 from rocketwire.client.instance.opening import open_or_reuse_client
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.trio_only import require_trio, trio_only
@@ -99,7 +99,7 @@ class LitePullConsumer:
         self._unhandled: tuple[LiteQueue, int | None] | None = None
         self._passed: set[LiteQueue] = set()  # those with ``passed`` that are not at it yet
         self._pulls = LitePulls(
-            instance, stored_limits(config.max_body_size, config.max_inflated_size)
+            instance, build_limits(config.max_body_size, config.max_inflated_size)
         )
         self._report = ReadReport(group)
         self._offsets = RemoteBrokerOffsetStore(instance, group, never_zero=config.begin_as_told)
@@ -165,7 +165,7 @@ class LitePullConsumer:
         Raises:
             ClientError, ChannelError: the name servers do not tell.
         """
-        return await queues_of(
+        return await get_queues(
             self._instance, with_namespace(self._instance.config.namespace, topic)
         )
 
@@ -282,7 +282,7 @@ class LitePullConsumer:
         Raises:
             ClientError, ChannelError: the broker does not tell.
         """
-        address = (await replica_of(self._instance, queue)).address
+        address = (await find_replica(self._instance, queue)).address
         calls = self._instance.brokers
         return await calls.min_offset(address, queue), await calls.max_offset(address, queue)
 
@@ -292,7 +292,7 @@ class LitePullConsumer:
         Raises:
             ClientError, ChannelError: the broker does not tell.
         """
-        address = (await replica_of(self._instance, queue)).address
+        address = (await find_replica(self._instance, queue)).address
         return await self._instance.brokers.search_offset(address, queue, timestamp_millis)
 
     # ------------------------------------------------------------------ offsets
@@ -412,9 +412,9 @@ class LitePullConsumer:
         if not await self._rebalance.has_route(topic):
             return None
         try:
-            return await self._rebalance.assigned(topic)
+            return await self._rebalance.allocate(topic)
         except RocketWireError as error:
-            self._outages.report(queues_subject(topic), error)
+            self._outages.report(queue_outage(topic), error)
             return None
 
     def _use(self, queues: set[MessageQueue]) -> None:
@@ -449,7 +449,7 @@ class LitePullConsumer:
         )
 
     async def _pull_on(self, queue: MessageQueue, held: LiteQueue) -> None:
-        subject = pulls_subject(queue)
+        subject = pull_outage(queue)
         with held.scope:
             while not held.process.dropped:
                 if self._is_full(held):
@@ -469,7 +469,7 @@ class LitePullConsumer:
 
     async def _pull(self, queue: MessageQueue, held: LiteQueue) -> None:
         if held.position is None:
-            held.position = await offset_to_begin_at(
+            held.position = await find_start_offset(
                 self._instance, self.group, self.config, self._offsets, queue
             )
         topic = queue.topic or ""
@@ -488,7 +488,7 @@ class LitePullConsumer:
         if held.process.dropped:
             return
         held.position = result.next_begin_offset
-        self._report.pulled(queue, result)
+        self._report.report_pull(queue, result)
         if result.status is PullStatus.FOUND and result.messages:
             held.process.put(result.messages, max_offset=result.max_offset)
             self._ready.append((queue, held, result.messages))

@@ -13,7 +13,11 @@ from enum import Enum
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.consumer.pulled_messages import holds_inner_batches, read_messages, unwrapped
+from rocketwire.client.consumer.pulled_messages import (
+    has_inner_batches,
+    read_messages,
+    unwrap_inner_batches,
+)
 from rocketwire.client.periodic import now_millis
 from rocketwire.client.trio_only import trio_only
 from rocketwire.codes import RequestCode, ResponseCode
@@ -183,8 +187,8 @@ class PopCalls:
             return PopResult(status=status)
         told: PopMessageResponseHeader = answer.header
         # the broker knows a batch as one message, and so do its handles
-        pulled = read_messages(answer.command.body, None, limits=self._limits, unwraps=False)
-        left_out = decode_stored_messages(pulled.rest, decompress=False, strict=False)
+        pulled = read_messages(answer.command.body, None, limits=self._limits, unwrap=False)
+        left_out = decode_stored_messages(pulled.unread, decompress=False, strict=False)
         unread = tuple(one.stored for one in pulled.unreadable if one.stored is not None)
         # places count all messages of the answer, whatever becomes of each
         every = (*pulled.messages, *unread, *left_out)
@@ -194,7 +198,7 @@ class PopCalls:
             one if one.stored is None else replace(one, stored=next(popped))
             for one in pulled.unreadable
         )
-        if holds_inner_batches(messages):
+        if has_inner_batches(messages):
             messages, broken = _taken_apart(messages)
             unreadable += broken
         meant = tuple(one for one in messages if is_wanted(wanted, one))
@@ -301,7 +305,7 @@ def _taken_apart(
     whole: list[StoredMessage] = []
     broken: tuple[UnreadableMessage, ...] = ()
     for message in messages:
-        inner, unreadable = unwrapped([message])
+        inner, unreadable = unwrap_inner_batches([message])
         broken += unreadable
         if inner == (message,):
             whole.append(message)

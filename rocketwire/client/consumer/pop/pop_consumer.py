@@ -31,12 +31,12 @@ from rocketwire.client.arguments import (
     seconds,
     whole,
 )
-from rocketwire.client.consumer.config import check_subscription, checked_subscriptions
+from rocketwire.client.consumer.config import check_subscription, parse_subscriptions
 from rocketwire.client.consumer.filter_check import check_expression
 from rocketwire.client.consumer.pop.ack import Acknowledgements
 from rocketwire.client.consumer.pop.pop import InitMode, PopCalls, PopStatus, handle_text
-from rocketwire.client.consumer.pulled_messages import ReadReport, stored_limits
-from rocketwire.client.consumer.rebalance import queues_subject
+from rocketwire.client.consumer.pulled_messages import ReadReport, build_limits
+from rocketwire.client.consumer.rebalance import queue_outage
 from rocketwire.client.handlers import async_handler
 from rocketwire.client.instance.opening import open_or_reuse_client
 from rocketwire.client.log_text import log_text
@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from rocketwire.client.arguments import Rule
-    from rocketwire.client.consumer.config import Wanted
+    from rocketwire.client.consumer.config import Filter
     from rocketwire.client.consumer.pop.pop import PopResult
     from rocketwire.client.consumer.trace import ConsumerTrace
     from rocketwire.client.instance.instance import ClientInstance
@@ -202,7 +202,7 @@ class PopConsumer:
         """
         self.group = group
         self.config = config
-        limits = stored_limits(config.max_body_size, config.max_inflated_size)
+        limits = build_limits(config.max_body_size, config.max_inflated_size)
         self.calls = PopCalls(instance, group, limits)
         self._report = ReadReport(group)
         self._acknowledgements = Acknowledgements(self.calls)
@@ -328,12 +328,12 @@ class PopConsumer:
 
     def _judge(self, topic: str, route: TopicRouteData) -> None:
         """Warn if no queue of a topic may be read."""
-        subject = queues_subject(topic)
+        subject = queue_outage(topic)
         queues = route.queue_datas
         if queues and not any((queue.perm or 0) & Perm.READ for queue in queues):
             self._outages.report(
                 subject,
-                "there is no queue with the permission to read",
+                "the topic has no queue with read permission",
                 "check the permissions of the topic and of its brokers",
             )
         else:
@@ -390,11 +390,11 @@ class PopConsumer:
     def _return_unread(self, key: tuple[str, str], result: PopResult) -> None:
         """Settle the messages of a pop that no handler gets."""
         place = f"{key[0]} at {key[1]}"
-        self._report.skipped(place, result.unreadable, "counts as not handled")
+        self._report.report_unreadable(place, result.unreadable, "counts as not handled")
         if result.stopped_by is not None:
             seconds = POP_DELAY_LEVEL[0]
             then = f"{len(result.left_out)} come back after {seconds} seconds"
-            self._report.cut_short(place, result.stopped_by, len(result.messages), then)
+            self._report.report_limit(place, result.stopped_by, len(result.messages), then)
         acknowledge, hide = self._acknowledgements.ack, self.calls.change_invisible_time
         unread = [message.stored for message in result.unreadable if message.stored is not None]
         settling: list[tuple[StoredMessage, Callable[[], Awaitable[object]]]] = [
@@ -505,7 +505,7 @@ class PopConsumer:
 async def open_pop_consumer(
     client: Client,
     group: str,
-    subscriptions: Mapping[str, Wanted],
+    subscriptions: Mapping[str, Filter],
     listener: PopListener,
     *,
     config: PopConsumerConfig | None = None,
@@ -535,7 +535,7 @@ async def open_pop_consumer(
     require_trio()
     check_consumer_group(group)
     check_config(config, PopConsumerConfig)
-    checked_subscriptions(subscriptions)
+    parse_subscriptions(subscriptions)
     listener = async_handler("listener", listener, "message")
     settings = config or PopConsumerConfig()
     async with (
@@ -552,7 +552,7 @@ async def open_pop_consumer(
             opened = open_consumer_trace(instance, name, settings.trace_topic, late, nursery)
             trace = await stack.enter_async_context(opened)
         consumer = PopConsumer(instance, name, settings, listener, nursery, trace)
-        for topic, expression, expression_type in checked_subscriptions(subscriptions):
+        for topic, expression, expression_type in parse_subscriptions(subscriptions):
             consumer.subscribe(topic, expression, expression_type=expression_type)
         await consumer.check()
         instance.add_consumer(consumer)

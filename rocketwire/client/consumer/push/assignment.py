@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.consumer.push.pull_loop import Held, PullLoop
-from rocketwire.client.consumer.rebalance import Rebalance, offset_to_begin_at, queues_subject
+from rocketwire.client.consumer.rebalance import Rebalance, find_start_offset, queue_outage
 from rocketwire.errors import RocketWireError
 from rocketwire.messages.enums import MessageModel
 from rocketwire.messages.message_queue import MessageQueue
@@ -174,9 +174,9 @@ class Assignment:
         if not await self._rebalance.has_route(topic):
             return False
         try:
-            assigned = await self._rebalance.assigned(topic)
+            assigned = await self._rebalance.allocate(topic)
         except RocketWireError as error:
-            self.outages.report(queues_subject(topic), error, topic=topic)
+            self.outages.report(queue_outage(topic), error, topic=topic)
             return False
         if assigned is None:
             return False
@@ -232,7 +232,7 @@ class Assignment:
         """Begin with a queue; returns whether it could be done."""
         self._offsets.forget(queue)
         try:
-            offset = await offset_to_begin_at(
+            offset = await find_start_offset(
                 self._instance, self._group, self._config, self._offsets, queue
             )
         except RocketWireError as error:

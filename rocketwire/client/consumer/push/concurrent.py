@@ -275,7 +275,7 @@ class ConcurrentConsumption:
         now = self._now()
         if hand.begin < hand.end:
             queue, done = hand.run.queue, hand.done()
-            self._stats.consumed(queue.topic or "", len(done), now - hand.since, now)
+            self._stats.add_consumed(queue.topic or "", len(done), now - hand.since, now)
             self._commit(queue, hand.run.process, done, now)
         hand.since = now
 
@@ -309,7 +309,7 @@ class ConcurrentConsumption:
         if good == len(batch):
             return
         self._settle(hand)
-        self._stats.failed(run.queue.topic or "", len(batch) - good, hand.since)
+        self._stats.add_failed(run.queue.topic or "", len(batch) - good, hand.since)
         gone = await self._given_back(run.queue, run.process, batch[good:], context)
         hand.since = self._now()
         self._commit(run.queue, run.process, gone, hand.since)

@@ -204,14 +204,14 @@ class OrderlyConsumption:
         if status is ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT or (
             status is ConsumeOrderlyStatus.ROLLBACK and context.auto_commit
         ):
-            self._stats.failed(topic, len(messages), now)
+            self._stats.add_failed(topic, len(messages), now)
             await self._suspend(queue, process, messages, context)
             return trio.current_time()
         if status is ConsumeOrderlyStatus.ROLLBACK:
             process.rollback()
             await self._wait(context)
             return trio.current_time()
-        self._stats.consumed(topic, len(messages), now - started, now)
+        self._stats.add_consumed(topic, len(messages), now - started, now)
         if context.auto_commit or status is ConsumeOrderlyStatus.COMMIT:
             self._commit(queue, process)
         return now

@@ -20,7 +20,7 @@ from rocketwire.client.arguments import check_config
 from rocketwire.client.consumer.config import (
     PushConsumerConfig,
     check_subscription,
-    checked_subscriptions,
+    parse_subscriptions,
 )
 from rocketwire.client.consumer.filter_check import check_expression
 from rocketwire.client.consumer.offset_store import LocalFileOffsetStore, RemoteBrokerOffsetStore
@@ -47,9 +47,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
 
     from rocketwire.client.consumer.config import (
+        Filter,
         MessageListenerConcurrently,
         MessageListenerOrderly,
-        Wanted,
     )
     from rocketwire.client.consumer.offset_store import OffsetStore
     from rocketwire.client.consumer.trace import ConsumerTrace
@@ -272,9 +272,9 @@ class PushConsumer:
 
     # ------------------------------------------------------------------ background
 
-    async def start(self, subscriptions: Mapping[str, Wanted]) -> None:
+    async def start(self, subscriptions: Mapping[str, Filter]) -> None:
         """Subscribe, and start the tasks; ``open_push_consumer`` does."""
-        for topic, expression, expression_type in checked_subscriptions(subscriptions):
+        for topic, expression, expression_type in parse_subscriptions(subscriptions):
             self.subscribe(topic, expression, expression_type=expression_type)
         if self.config.message_model is not MessageModel.BROADCASTING:
             name = retry_topic(self.group)
@@ -333,7 +333,7 @@ class PushConsumer:
 async def open_push_consumer(
     client: Client,
     group: str,
-    subscriptions: Mapping[str, Wanted],
+    subscriptions: Mapping[str, Filter],
     listener: MessageListenerConcurrently | None = None,
     *,
     orderly_listener: MessageListenerOrderly | None = None,
@@ -374,7 +374,7 @@ async def open_push_consumer(
     require_trio()
     check_consumer_group(group)
     check_config(config, PushConsumerConfig)
-    checked_subscriptions(subscriptions)
+    parse_subscriptions(subscriptions)
     if listener is not None and orderly_listener is not None:
         raise LocalProtocolError("two listeners")
     if listener is not None:
