@@ -9,7 +9,7 @@ import trio
 import trio.testing
 
 from rocketwire.client import ClientConfig
-from rocketwire.client.net.nameservers import OneNameServer
+from rocketwire.client.net.nameservers import SingleNameServer
 from rocketwire.client.net.pool import open_pool
 from rocketwire.codes import RequestCode as Code
 from rocketwire.codes import ResponseCode
@@ -92,7 +92,7 @@ async def snapshot(topics: int, *, refuses: str = "") -> tuple[Snapshot | None, 
         peer.on(Code.GET_ROUTEINFO_BY_TOPIC, route)
         async with open_pool(config, environment={}, connect=network.connect) as pool:
             try:
-                return await take_snapshot(OneNameServer(pool, config, NS)), most
+                return await take_snapshot(SingleNameServer(pool, config, NS)), most
             except RocketWireError:
                 return None, most
 

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         ConsumeOrderlyContext,
         LitePullConsumer,
     )
-    from rocketwire.client.consumer.config import Wanted
+    from rocketwire.client.consumer.config import Filter
     from rocketwire.client.consumer.lite.lite_pull_state import Polled
     from rocketwire.wire.message.stored import StoredMessage
     from rocketwire_tools.admin.cli.signals import Stop
@@ -111,8 +111,8 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError("--pop supports only --from first and --from last")
 
 
-def subscription(text: str | None) -> Wanted:
-    """The subscription for a filter: tags, or an SQL92 expression after ``sql:``."""
+def subscription(text: str | None) -> Filter:
+    """What a filter means: tags, or an SQL92 expression after ``sql:``."""
     if text is not None and text[: len(SQL)].lower() == SQL:
         return (text[len(SQL) :].strip(), "SQL92")
     return text or "*"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.consumer.pull import PullRequest, pull_header
+from rocketwire.client.consumer.pull import PullRequest, build_pull_header
 from rocketwire.codes import RequestCode
 from rocketwire.errors import BrokerError, ChannelError
 from rocketwire.messages.message_queue import MessageQueue
@@ -90,7 +90,7 @@ async def _pull_nothing(
     )
     try:
         await client.brokers.call(
-            address, RequestCode.PULL_MESSAGE, pull_header(request, to_slave=False)
+            address, RequestCode.PULL_MESSAGE, build_pull_header(request, to_slave=False)
         )
     except BrokerError as error:
         raise_if_denied(error)

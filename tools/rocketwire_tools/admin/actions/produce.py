@@ -23,7 +23,7 @@ from rocketwire.client import (
     open_client,
     open_producer,
 )
-from rocketwire.client.producer.request_builder import wire_topic
+from rocketwire.client.publish.request_builder import wire_topic
 from rocketwire.errors import RocketWireError
 from rocketwire.policy.queue_selectors import queue_by_hash
 from rocketwire.policy.validation import check_producer_group, check_topic

@@ -14,7 +14,7 @@ from rocketwire.messages.route import ClusterInfo
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
 
-    from rocketwire.client.net.nameservers import OneNameServer
+    from rocketwire.client.net.nameservers import SingleNameServer
     from rocketwire.messages.route import BrokerData, QueueData, TopicRouteData
     from rocketwire_tools.admin.command import Value
 
@@ -41,8 +41,10 @@ class Snapshot:
     routes: Mapping[str, TopicRouteData | None]
 
 
-async def take_snapshot(server: OneNameServer, topics: Collection[str] | None = None) -> Snapshot:
-    """Request the state of a name server.
+async def take_snapshot(
+    server: SingleNameServer, topics: Collection[str] | None = None
+) -> Snapshot:
+    """Ask for everything.
 
     Args:
         server: the name server.

@@ -8,7 +8,7 @@ import trio
 
 from rocketwire.client import open_pool
 from rocketwire.client.addresses import parse_name_servers
-from rocketwire.client.net.nameservers import OneNameServer
+from rocketwire.client.net.nameservers import SingleNameServer
 from rocketwire.errors import LocalProtocolError
 from rocketwire_tools.admin.actions.snapshot import Snapshot, differences, take_snapshot
 from rocketwire_tools.admin.command import CellType, Column, Command, Table, UsageError, columns
@@ -48,8 +48,8 @@ async def _run(context: Context) -> Table:
     async with open_pool(context.config) as pool, trio.open_nursery() as nursery:
 
         async def ask(number: int) -> None:
-            server = OneNameServer(pool, context.config, addresses[number])
-            snapshots[number] = await take_snapshot(server, args.topic)
+            server = SingleNameServer(pool, context.config, addresses[number])
+            found[number] = await take_snapshot(server, wanted.topic)
 
         for number in range(2):
             nursery.start_soon(ask, number)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.message_search import FOREVER
-from rocketwire.client.producer.trace import TRACE_TOPIC
-from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.command import Table, columns
+from rocketwire.client.trace.dispatcher import TRACE_TOPIC
+from rocketwire_tools.admin.cli.mqadmin_options import admin_command, moment, option
+from rocketwire_tools.admin.command import Column, Kind, Table
 
 if TYPE_CHECKING:
     from argparse import Namespace
