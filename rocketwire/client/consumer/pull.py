@@ -123,11 +123,11 @@ class PullResult:
     stopped_by: LimitExceededError | None = None
 
 
-_pull_result: Final = drafting(PullResult)
+_pull_result: Final = build_constructor(PullResult)
 NextPull: TypeAlias = tuple[int, int | None]
 """``offset`` and ``commit_offset`` of the next pull of a queue; the rest stays the same."""
 
-pull_request: Final = drafting(PullRequest)
+pull_request: Final = build_constructor(PullRequest)
 """Create a request from all its values, in the order of its attributes; fast."""
 
 _VARIABLE_FIELDS: Final = ("queueOffset", "sysFlag", "commitOffset")
@@ -220,7 +220,7 @@ class _QueueState:
         self._request_settings: tuple[object, ...] = ()
         self._fields: dict[str, str] = {}
         self._flags = 0
-        self._form: RequestForm | None = None
+        self._form: RequestTemplate | None = None
         self._form_values: tuple[object, ...] = ()
         self._response_header = decode_header(PullMessageResponseHeader, None)
         self._response_fields: dict[str, str] | None = None
@@ -338,7 +338,7 @@ class _QueueState:
         self._form, name = None, request.queue.broker_name
         if name is not None:
             command = make_request(config, _request_code(request), fields)
-            form = form_of(command, _VARIABLE_FIELDS, _BROKER_NAME)
+            form = build_template(command, _VARIABLE_FIELDS, _BROKER_NAME)
             values = None if form is None else form.values((), name)
             if values is not None:
                 self._form, self._form_values = form, values

@@ -109,7 +109,7 @@ class Rebalance:
         strategy = self._strategy
         if places > 1 and self._instance.has_own_name:
             _LOG.info("%s: the broker lists %d connections of this client", self._group, places)
-            strategy = of_all_places(strategy)
+            strategy = use_all_positions(strategy)
         elif places > 1:
             client_id = self._instance.client_id
             self.outages.report(

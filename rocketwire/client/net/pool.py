@@ -86,7 +86,7 @@ class _Connection:
     @property
     def heard_at(self) -> float:
         """Time of the last received bytes, on trio's clock."""
-        return -math.inf if self.channel is None else self.channel.heard_at
+        return -math.inf if self.channel is None else self.channel.received_at
 
     def require_channel(self) -> Channel:
         """Return the channel.
@@ -105,7 +105,7 @@ class _Connection:
 
 
 def _follow_unless_retired(
-    connection: _Connection, follow: Follow, response: RemotingCommand
+    connection: _Connection, follow: NextRequest, response: RemotingCommand
 ) -> RemotingCommand | PreparedRequest | None:
     """Return the next request after a response; None if the connection accepts no more."""
     return None if connection.retired or response.code == _GO_AWAY else follow(response)
@@ -210,8 +210,8 @@ class ChannelPool:
         *,
         started: float,
         deadline: float,
-        follow: Follow | None = None,
-        sent_request: Begun | None = None,
+        follow: NextRequest | None = None,
+        sent_request: StartedRequest | None = None,
     ) -> RemotingCommand:
         """Send a request as ``request`` does, with times of trio's clock.
 
@@ -221,9 +221,9 @@ class ChannelPool:
             started: the current time.
             deadline: when to raise ``RequestTimeoutError``.
             follow: returns the next request for a response, to be sent over the same channel with
-                the same timeout (``Channel.converse``); the last response is returned. Ignored if
+                the same timeout (``Channel.request_chain``); the last response is returned. Ignored if
                 the pool changes requests.
-            sent_request: a request that ``AtOnce.ask`` has just sent over the channel of
+            sent_request: a request that ``DirectRequests.request`` has just sent over the channel of
                 ``channel_to``.
         """
         require_trio()
@@ -241,13 +241,15 @@ class ChannelPool:
             connection.users += 1
             try:
                 if sent_request is not None:
-                    response = await channel.go_on(sent_request, command.code, deadline)
+                    response = await channel.finish_request(sent_request, command.code, deadline)
                 elif follow is None:
                     response = await channel.request(command, deadline=deadline, now=now)
                 else:
                     next_request = partial(_follow_unless_retired, connection, follow)
                     patience = deadline - started
-                    response = await channel.converse(command, next_request, patience=patience)
+                    response = await channel.request_chain(
+                        command, next_request, response_timeout=patience
+                    )
             finally:
                 connection.users -= 1
                 if connection.retired:
@@ -428,7 +430,7 @@ class ChannelPool:
         connection.scope.deadline = trio.current_time() + limit
         try:
             with connection.scope:
-                async with over(
+                async with open_channel_over(
                     await self._connect(host, port),
                     peer=connection.address,
                     handler=partial(self.handle_request, connection.address),

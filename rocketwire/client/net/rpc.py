@@ -136,5 +136,5 @@ def _decode_body(body_type: Body, body: bytes | None) -> Any:
     if body is None or body_type is None or isinstance(body_type, Raw):
         return body
     if isinstance(body_type, ArrayOf):
-        return decode_bodies(body_type.of, body, limits=ANSWER_LIMITS)
+        return decode_bodies(body_type.element, body, limits=ANSWER_LIMITS)
     return decode_body(body_type, body, limits=ANSWER_LIMITS)

@@ -2,7 +2,7 @@
 
 It behaves like ``Producer.send``. Whatever is unusual is left to the normal path, either before
 anything is sent or together with the request that was sent already
-(``rocketwire.transport.fastpath.request``).
+(``rocketwire.transport.fastpath.direct_requests``).
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
     from rocketwire.client.publish.request_builder import OutgoingMessage, QueueTemplate, Target
     from rocketwire.client.publish.sender import MessageSender
     from rocketwire.client.publish.unique_keys import UniqueKeys
-    from rocketwire.transport.fastpath.request import AtOnce, Begun
-    from rocketwire.transport.reader import Inlet
+    from rocketwire.transport.fastpath.direct_requests import DirectRequests, StartedRequest
+    from rocketwire.transport.reader import StreamReader
 
 _SUCCESS: Final = int(ResponseCode.SUCCESS)
 _OK: Final = SendStatus.SEND_OK
@@ -81,7 +81,7 @@ class FastPath:
         self._body_size_end = end if is_enabled else 0
         self._pool, self._routes = instance.pool, instance.routes
         self._targets = sender.targets
-        self._inlet: Inlet | None = None
+        self._inlet: StreamReader | None = None
 
     def send(
         self, message: Message, within: float
@@ -121,7 +121,7 @@ class FastPath:
         at_once, template = fast_queue.at_once, fast_queue.template
         if at_once is None or fast_queue.changes != self._pool.changes + self._routes.changes:
             at_once, template = self._look_up(target, fast_queue)
-        sent_request: Begun | None = None
+        sent_request: StartedRequest | None = None
         if at_once is not None and template is not None:
             form = template.key_only_form if has_key_only else template.form
             values: tuple[object, ...] | None
@@ -131,12 +131,12 @@ class FastPath:
                 else _build_values(template, message, key, born)
             )
             if form is not None and values is not None:
-                sent_request = at_once.ask(form, values, body, within)
+                sent_request = at_once.request(form, values, body, within)
         unique_key, response_form = key.decode(), fast_queue.response_form
-        if sent_request is None or sent_request.came is None or response_form is None:
+        if sent_request is None or sent_request.data is None or response_form is None:
             response_values = None
         else:
-            response_values = response_form.values(sent_request.came, key, sent_request.opaque)
+            response_values = response_form.values(sent_request.data, key, sent_request.opaque)
         if response_values is None:
             return self._fall_back(
                 message, unique_key, born, target, fast_queue, within, sent_request
@@ -159,7 +159,7 @@ class FastPath:
 
     def _look_up(
         self, target: Target, fast_queue: QueueFastPath
-    ) -> tuple[AtOnce | None, QueueTemplate | None]:
+    ) -> tuple[DirectRequests | None, QueueTemplate | None]:
         """Update the template and the channel of a queue."""
         queue = fast_queue.queue
         template = target.templates.get((queue.broker_name, queue.queue_id))
@@ -168,9 +168,9 @@ class FastPath:
         fast_queue.form_count = 0
         address = None if template is None else self._routes.master(template.broker_name)
         channel = None if address is None else self._pool.channel_to(address)
-        fast_queue.at_once = at_once = None if channel is None else channel.at_once
-        if at_once is not None:
-            self._inlet = at_once.inlet
+        fast_queue.at_once = at_once = None if channel is None else channel.direct
+        if channel is not None:
+            self._inlet = channel.reader
         return at_once, template
 
     def _enable(self, target: Target) -> None:
@@ -192,22 +192,22 @@ class FastPath:
         target: Target,
         fast_queue: QueueFastPath,
         within: float,
-        sent_request: Begun | None,
+        sent_request: StartedRequest | None,
     ) -> tuple[OutgoingMessage, FirstAttempt]:
         """Return the arguments for the normal path, and learn the response if there is one."""
         outgoing = build_outgoing_message(message, key, born, self._config)
         now = trio.current_time()
         if sent_request is not None:
             now = sent_request.sent_at
-            if sent_request.came is not None and fast_queue.form_count < MAX_RESPONSE_FORMS:
-                _learn_response(fast_queue, sent_request.came, key)
+            if sent_request.data is not None and fast_queue.form_count < MAX_RESPONSE_FORMS:
+                _learn_response(fast_queue, sent_request.data, key)
         return outgoing, FirstAttempt(target, fast_queue.queue, now, now + within, sent_request)
 
 
 def _learn_response(fast_queue: QueueFastPath, frame: bytes, unique_key: str) -> None:
     """Derive the form of the next responses from this one, if possible."""
     # Imported here because a first message does not need it.
-    from rocketwire.wire.response_template import answer_form_of
+    from rocketwire.wire.response_template import learn_template
 
     try:
         response = decode(frame)
@@ -223,7 +223,7 @@ def _learn_response(fast_queue: QueueFastPath, frame: bytes, unique_key: str) ->
         fast_queue.form_count += 1
         fast_queue.has_transaction_id = _KEY in fields
         key_field = _KEY if fast_queue.has_transaction_id else None
-        fast_queue.response_form = answer_form_of(
+        fast_queue.response_form = learn_template(
             frame, response, key_field, text=_ID, number=_OFFSET
         )
         fast_queue.region = fields[const.MSG_REGION]

@@ -8,7 +8,7 @@ Java: ``DefaultMQProducerImpl.sendKernelImpl``, ``MQClientAPIImpl.processSendRes
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from rocketwire.client.message import DEFAULT_PROPERTIES, Message
 from rocketwire.client.publish.send_result import SendResult
@@ -23,8 +23,7 @@ from rocketwire.policy.retry import SEND_STATUSES, SendStatus
 from rocketwire.wire.command import new_command
 from rocketwire.wire.message.body_compression import compress_body
 from rocketwire.wire.message.properties import MAX_PROPERTIES_BYTES, encode_properties
-from rocketwire.wire.request_template import form_of
-from rocketwire.wire.values.named import NamedTuple
+from rocketwire.wire.request_template import build_template
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,10 +31,10 @@ if TYPE_CHECKING:
     from rocketwire.client.config import ClientConfig
     from rocketwire.client.publish.config import ProducerConfig
     from rocketwire.policy.routing import PublishInfo
-    from rocketwire.transport.fastpath.request import AtOnce
+    from rocketwire.transport.fastpath.direct_requests import DirectRequests
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.request_template import PreparedRequest, RequestForm
-    from rocketwire.wire.response_template import AnswerForm
+    from rocketwire.wire.request_template import PreparedRequest, RequestTemplate
+    from rocketwire.wire.response_template import ResponseTemplate
 
 REPLY: Final = "reply"
 """``MSG_TYPE`` of replies."""
@@ -78,8 +77,8 @@ class QueueTemplate(NamedTuple):
 
     broker_name: str
     fields: dict[str, str]
-    form: RequestForm | None
-    key_only_form: RequestForm | None
+    form: RequestTemplate | None
+    key_only_form: RequestTemplate | None
 
 
 class QueueFastPath:
@@ -116,9 +115,9 @@ class QueueFastPath:
         self.queue = queue
         self.queue_id = str(queue.queue_id)
         self.template: QueueTemplate | None = None
-        self.at_once: AtOnce | None = None
+        self.at_once: DirectRequests | None = None
         self.changes = -1
-        self.response_form: AnswerForm | None = None
+        self.response_form: ResponseTemplate | None = None
         self.region = ""
         self.is_traced = True
         self.has_transaction_id = True
@@ -213,11 +212,11 @@ class MessageFields(NamedTuple):
         return {"g": str(born), "h": str(flag), "f": str(sys_flag), "i": properties}
 
 
-def _build_form(fields: Mapping[str, str], client: ClientConfig) -> RequestForm | None:
+def _build_form(fields: Mapping[str, str], client: ClientConfig) -> RequestTemplate | None:
     command = new_command(
         _SINGLE, client.language, client.version, 0, 0, None, fields, None, client.serialize_type
     )
-    return form_of(command, ("g", "h", "f"), "i")
+    return build_template(command, ("g", "h", "f"), "i")
 
 
 class OutgoingMessage:

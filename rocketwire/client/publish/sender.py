@@ -6,7 +6,7 @@ Java: ``DefaultMQProducerImpl`` (``topicPublishInfoTable``, ``tryToFindTopicPubl
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import trio
 
@@ -31,7 +31,6 @@ from rocketwire.policy.retry import (
     tries_again_when_stored,
 )
 from rocketwire.policy.routing import DEFAULT_TOPIC, default_route, publish_info
-from rocketwire.wire.values.named import NamedTuple
 
 if TYPE_CHECKING:
     import random
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from rocketwire.client.publish.request_builder import OutgoingMessage, QueueTemplate
     from rocketwire.client.publish.send_result import SendResult
     from rocketwire.messages.route import TopicRouteData
-    from rocketwire.transport.fastpath.request import Begun
+    from rocketwire.transport.fastpath.direct_requests import StartedRequest
 
 
 _FAILURES: Final = (BrokerError, ChannelError, BrokerNotFoundError)
@@ -72,7 +71,7 @@ class FirstAttempt(NamedTuple):
     queue: MessageQueue
     started: float
     deadline: float
-    sent_request: Begun | None
+    sent_request: StartedRequest | None
 
 
 class MessageSender:
@@ -305,7 +304,7 @@ class MessageSender:
             retry_codes=self._config.retry_response_codes,
         )
         self._record_fault(queue, started, isolate=verdict.isolate, reachable=verdict.reachable)
-        return _Attempt(None, error, verdict.again)
+        return _Attempt(None, error, verdict.retry)
 
     def _record_fault(
         self, queue: MessageQueue, started: float, *, isolate: bool, reachable: bool
@@ -323,7 +322,7 @@ class MessageSender:
         message: OutgoingMessage,
         deadline: float,
         now: float | None = None,
-        sent_request: Begun | None = None,
+        sent_request: StartedRequest | None = None,
     ) -> SendResult:
         """Make one attempt.
 

@@ -287,7 +287,9 @@ class Registration:
     async def _serve_connection(self, stream: trio.SocketStream) -> None:
         host, port = stream.socket.getpeername()[:2]
         peer = join_address(host, port)
-        async with over(stream, peer=peer, handler=partial(self._handle_request, peer)) as channel:
+        async with open_channel_over(
+            stream, peer=peer, handler=partial(self._handle_request, peer)
+        ) as channel:
             await channel.wait_closed()
 
     async def _handle_request(self, peer: str, request: RemotingCommand) -> RemotingCommand | None:

@@ -6,10 +6,9 @@ Java: ``TraceDataEncoder``, ``SendMessageTraceHookImpl``, ``EndTransactionTraceH
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, NamedTuple
 
 from rocketwire.messages import message_const as const
-from rocketwire.wire.values.named import NamedTuple
 
 DEFAULT_REGION: Final = "DefaultRegion"
 

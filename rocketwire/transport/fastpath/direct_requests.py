@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 

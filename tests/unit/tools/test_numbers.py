@@ -18,6 +18,8 @@ def test_counts_are_numbers_from_one_on(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["", "-1", "1.5", "x", "²"])
 def test_numbers_of_queues_may_be_nought(text: str) -> None:
-    with pytest.raises(argparse.ArgumentTypeError, match=f"'{text}': must be 0 or a positive integer"):
+    with pytest.raises(
+        argparse.ArgumentTypeError, match=f"'{text}': must be 0 or a positive integer"
+    ):
         natural(text)
     assert natural("0") == 0

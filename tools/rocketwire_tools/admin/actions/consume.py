@@ -112,7 +112,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def subscription(text: str | None) -> Filter:
-    """What a filter means: tags, or an SQL92 expression after ``sql:``."""
+    """The subscription for a filter: tags, or an SQL92 expression after ``sql:``."""
     if text is not None and text[: len(SQL)].lower() == SQL:
         return (text[len(SQL) :].strip(), "SQL92")
     return text or "*"

@@ -44,7 +44,7 @@ class Snapshot:
 async def take_snapshot(
     server: SingleNameServer, topics: Collection[str] | None = None
 ) -> Snapshot:
-    """Ask for everything.
+    """Request the state of a name server.
 
     Args:
         server: the name server.

@@ -49,7 +49,7 @@ async def _run(context: Context) -> Table:
 
         async def ask(number: int) -> None:
             server = SingleNameServer(pool, context.config, addresses[number])
-            found[number] = await take_snapshot(server, wanted.topic)
+            snapshots[number] = await take_snapshot(server, args.topic)
 
         for number in range(2):
             nursery.start_soon(ask, number)

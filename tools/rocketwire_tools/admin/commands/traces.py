@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.message_search import FOREVER
 from rocketwire.client.trace.dispatcher import TRACE_TOPIC
-from rocketwire_tools.admin.cli.mqadmin_options import admin_command, moment, option
-from rocketwire_tools.admin.command import Column, Kind, Table
+from rocketwire_tools.admin.cli import mqadmin_options as mq
+from rocketwire_tools.admin.command import Table, columns
 
 if TYPE_CHECKING:
     from argparse import Namespace
