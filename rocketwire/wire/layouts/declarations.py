@@ -80,7 +80,7 @@ BINARY_HEADER: Final[Any] = Struct(
 # ------------------------------------------------------------------ registration
 
 REGISTER_ITEM: Final[Any] = Prefixed(Int32sb, GreedyBytes)
-_ITEMS: Final[Any] = StrictArray(Int32sb, REGISTER_ITEM, element_size=Int32sb.sizeof())
+_ITEMS: Final[Any] = StrictArray(Int32sb, REGISTER_ITEM, element_size=_LENGTH_SIZE)
 _COUNT: Final[Any] = _ITEMS.countfield
 
 REGISTER_BODY: Final[Any] = Struct(

@@ -13,7 +13,7 @@ from rocketwire.wire.java_utf8 import decode_slice, decode_utf8, encode_utf8
 from rocketwire.wire.layouts.runtime.parse_errors import bad_length, short, too_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from rocketwire.errors import DecodeError
     from rocketwire.wire.buffer import Buffer
@@ -50,7 +50,7 @@ def parse_entries(
     """
     entries: dict[str, str] = {}
     # bytes.decode takes half the time of str(), which reads any buffer
-    decode: Callable[[Any], str] = bytes.decode if isinstance(buf, bytes) else decode_slice
+    decode: Any = bytes.decode if isinstance(buf, bytes) else decode_slice
     key_length, value_length = KEY.unpack_from, VALUE.unpack_from
     total, room, pos = stop - start, limit, start
     while pos < stop:
