@@ -10,11 +10,10 @@ Rules of this file: a construct, option or expression that is not listed here is
 
 from __future__ import annotations
 
-import operator
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 import construct
-from construct.expr import BinExpr, FuncPath, Path
 
 from rocketwire.wire.layouts.compiler import nodes
 from rocketwire.wire.layouts.compiler.constructs import (
@@ -33,51 +32,20 @@ if TYPE_CHECKING:
 _KEY: Final = nodes.Fixed(KEY.format[1:])
 _VALUE: Final = nodes.Fixed(VALUE.format[1:])
 _COMPOUND: Final = (nodes.Counted, nodes.Record, nodes.UntilEnd)
-_OPERATORS: Final = {
-    operator.add: "+",
-    operator.sub: "-",
-    operator.and_: "&",
-    operator.or_: "|",
-    operator.eq: "==",
-}
+_SOURCE: Final = r"(?:\{\w+\}|len\(|[()\d+\-&|= ])+"
+"""Expressions of fields, numbers, ``len`` and the operators that the declarations use."""
 
 
 def _expression(value: Any, fields: frozenset[str]) -> nodes.Expression:
-    """Translates a ``this`` expression over ``fields``."""
-    source, names = _render(value)
-    if not names or not names <= fields:
-        raise UnsupportedConstruct(f"{value!r} reads other fields than {sorted(fields)}")
+    """Translates a ``this`` expression over ``fields``.
+
+    construct prints it as Python source, such as ``(len_(this['header']) + 4)``.
+    """
+    source = re.sub(r"this\['(\w+)'\]", r"{\1}", repr(value)).replace("len_(", "len(")
+    names = frozenset(re.findall(r"\{(\w+)\}", source))
+    if not re.fullmatch(_SOURCE, source) or not names or not names <= fields:
+        raise UnsupportedConstruct(f"expression {value!r} over the fields {sorted(fields)}")
     return nodes.Expression(source, names)
-
-
-def _render(value: Any) -> tuple[str, frozenset[str]]:
-    match value:
-        case int():
-            return repr(int(value)), frozenset()
-        case BinExpr() if value.op in _OPERATORS:
-            source, names = _render(value.lhs)
-            operand, operand_names = _render(value.rhs)
-            return f"({source} {_OPERATORS[value.op]} {operand})", names | operand_names
-        case Path() if (field := _field_of(value)) is not None:
-            return f"{{{field}}}", frozenset({field})
-        case FuncPath() if _private(value, "func") is len:
-            source, names = _render(_private(value, "operand"))
-            return f"len({source})", names
-        case _:
-            pass
-    raise UnsupportedConstruct(f"expression {value!r}")
-
-
-def _field_of(path: Path) -> str | None:
-    """The field of the same record that a path names; None for any other path."""
-    field, parent = _private(path, "field"), _private(path, "parent")
-    in_record = parent is not None and _private(parent, "parent") is None
-    return field if in_record and isinstance(field, str) else None
-
-
-def _private(value: Any, attribute: str) -> Any:
-    """A name-mangled attribute; any other attribute of a ``Path`` is another ``Path``."""
-    return vars(value)[f"_{type(value).__name__}__{attribute}"]
 
 
 def _integer(con: Any) -> nodes.Fixed | nodes.Unsigned24:
