@@ -56,7 +56,9 @@ def body_from_plain(kind: Body, value: Plain) -> bytes:
         EncodeError: there are none.
     """
     if isinstance(kind, ArrayOf):
-        return encode_bodies([_required(kind.element, item) for item in an_array(value, "body.value")])
+        return encode_bodies(
+            [_required(kind.element, item) for item in an_array(value, "body.value")]
+        )
     if isinstance(kind, Raw):
         return _WRITERS[kind](value)
     if kind is None:
