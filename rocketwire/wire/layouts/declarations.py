@@ -1,12 +1,11 @@
-"""Every layout of the protocol as a construct declaration: the one place where bytes are described.
+"""All binary layouts of the protocol as construct declarations.
 
-Rules of this file: ``this`` expressions only; lengths that can be computed are ``Rebuild`` and never handed over.  What reads and
-writes is derived from this: ``derive`` writes the functions of ``fused``, and ``functions`` offers them with their types.
-
+Rules of this file: expressions use only ``this``, and lengths that can be computed are ``Rebuild``.
+``derive`` generates the functions of ``fused`` from the declarations, and ``functions`` adds types.
 Integers are big-endian.
 """
 
-# construct has no types: what it gives is Any here, and nothing untyped leaves this file
+# construct has no types, so its values are Any in this file
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false, reportOperatorIssue=false
 
@@ -34,7 +33,7 @@ from construct import (
     this,
 )
 
-from rocketwire.wire.layouts.compiler.lower import (
+from rocketwire.wire.layouts.compiler.constructs import (
     JavaEntries,
     JavaText,
     OptionalPrefixed,
@@ -45,10 +44,10 @@ from rocketwire.wire.layouts.compiler.lower import (
 # ------------------------------------------------------------------ frame
 
 LENGTH: Final[Any] = Int32sb
-"""The first word of a frame: how many bytes follow it."""
+"""The first word of a frame: the number of bytes after it."""
 
 PREFIX: Final[Any] = Struct("length" / LENGTH, "header_type" / Int8ub, "header_length" / Int24ub)
-"""The first two words of a frame: everything that can be wrong with one."""
+"""The first two words of a frame."""
 
 _LENGTH_SIZE: Final[int] = LENGTH.sizeof()
 _PREFIX_SIZE: Final[int] = PREFIX.sizeof()
@@ -65,7 +64,7 @@ ENVELOPE: Final[Any] = Struct(
 # ------------------------------------------------------------------ binary header
 
 MAX_EXT_FIELDS: Final = 16_384
-"""Most entries of a binary header; real ones have some twenty."""
+"""Maximum number of entries of a binary header; real headers have about twenty."""
 
 BINARY_HEADER: Final[Any] = Struct(
     "code" / Int16sb,
@@ -81,8 +80,7 @@ BINARY_HEADER: Final[Any] = Struct(
 # ------------------------------------------------------------------ registration
 
 REGISTER_ITEM: Final[Any] = Prefixed(Int32sb, GreedyBytes)
-_ITEMS: Final[Any] = StrictArray(Int32sb, REGISTER_ITEM)
-
+_ITEMS: Final[Any] = StrictArray(Int32sb, REGISTER_ITEM, element_size=_LENGTH_SIZE)
 _COUNT: Final[Any] = _ITEMS.countfield
 
 REGISTER_BODY: Final[Any] = Struct(
@@ -91,19 +89,19 @@ REGISTER_BODY: Final[Any] = Struct(
 """Inflated registration of brokers before V5_0_0 (Java: ``RegisterBrokerBody.decode``)."""
 
 REGISTER_BODY_WITH_MAPPINGS: Final[Any] = Struct(*REGISTER_BODY.subcons, "mappings" / _ITEMS)
-"""The same with the queue mappings that ``RegisterBrokerBody`` has from ordinal 413 on."""
+"""``REGISTER_BODY`` with the queue mappings, which exist from protocol version 413 on."""
 
 REGISTER_HEAD: Final[Any] = Struct("data_version" / REGISTER_ITEM, "topics" / _COUNT)
-"""What precedes the topics of an inflated registration: all that ``REGISTER_BODY`` has there."""
+"""The parts of ``REGISTER_BODY`` before its topics."""
 REGISTER_TAIL: Final[Any] = Struct(*REGISTER_BODY.subcons[2:])
-"""What follows them."""
+"""The parts of ``REGISTER_BODY`` after its topics."""
 REGISTER_TAIL_WITH_MAPPINGS: Final[Any] = Struct(*REGISTER_BODY_WITH_MAPPINGS.subcons[2:])
 
 # ------------------------------------------------------------------ stored message
 
 MAGIC_V1: Final = 0xDAA320A7
 MAGIC_V2: Final = 0xDAA320AB
-"""With this magic number the topic length has two bytes (Java: ``MessageVersion``)."""
+"""Magic number of messages whose topic length has two bytes (Java: ``MessageVersion``)."""
 
 
 def _stored_message(text: Any) -> Any:
@@ -137,13 +135,13 @@ def _stored_message(text: Any) -> Any:
 
 
 STORED_MESSAGE: Final[Any] = _stored_message(JavaText())
-"""A message as brokers keep it and hand it out (Java: ``MessageDecoder``).
+"""A message as brokers store and send it (Java: ``MessageDecoder``).
 
-Java does not hold the size against the fields; here they must agree.
+Java does not compare the size with the fields; here they must match.
 """
 
 STORED_MESSAGE_RAW: Final[Any] = _stored_message(GreedyBytes)
-"""The same, its topic and its properties as bytes: that topic is mostly known, those are seldom asked for."""
+"""``STORED_MESSAGE`` with topic and properties as bytes, because most callers do not need them."""
 
 # ------------------------------------------------------------------ batch
 

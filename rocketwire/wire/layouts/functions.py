@@ -1,18 +1,20 @@
-"""What reads and writes the layouts of ``declarations``: typed functions on tuples, never a ``Container``.
+"""Typed parsers and builders of the layouts in ``declarations``.
 
-Rules of this file: the functions come from ``fused``, which ``derive`` writes, so that nobody who only reads and writes needs
-construct; with ``ROCKETWIRE_CONSTRUCT=interpreted`` in the environment construct runs the declarations itself, with the same
-results and the same errors.  The declarations are offered here too, for who looks at them.
+Rules of this file: the functions come from ``fused``, which ``derive`` generates, so that programs
+do not import construct.  With ``ROCKETWIRE_CONSTRUCT=interpreted`` in the environment construct
+runs the declarations, with the same results and errors.  Values are tuples and never
+``Container``.  The declarations are attributes of this module, too.
 
-Parsers take a buffer with the part to read and raise ``DecodeError`` (``TruncatedError``, ``LimitExceededError``) with path and
-position; builders raise ``EncodeError``.
+Parsers raise ``DecodeError`` (``TruncatedError``, ``LimitExceededError``) with path and position.
+Builders raise ``EncodeError``.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Protocol, TypeVar
 
 from rocketwire.wire.layouts import fused
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from struct import Struct
 
     from rocketwire.wire.buffer import Buffer
-    from rocketwire.wire.layouts.compiler.nodes import Builder, Parser
     from rocketwire.wire.layouts.declarations import BATCH as BATCH
     from rocketwire.wire.layouts.declarations import BINARY_HEADER as BINARY_HEADER
     from rocketwire.wire.layouts.declarations import ENVELOPE as ENVELOPE
@@ -34,21 +35,31 @@ if TYPE_CHECKING:
     from rocketwire.wire.layouts.declarations import STORED_MESSAGE as STORED_MESSAGE
     from rocketwire.wire.layouts.declarations import STORED_MESSAGE_RAW as STORED_MESSAGE_RAW
 
+ValueT = TypeVar("ValueT", covariant=True)
+
+
+class Parser(Protocol[ValueT]):
+    """``parse(buf, pos=0, end=None)`` returns the value and the position after it."""
+
+    def __call__(self, buf: Buffer, pos: int = ..., end: int | None = ...) -> tuple[ValueT, int]:
+        """Parses ``buf`` from ``pos`` to ``end``; None means the end of ``buf``."""
+        ...
+
+
+Builder = Callable[..., bytes]
+"""``build(*fields)`` for a record, ``build(value)`` for any other layout."""
+
 INTERPRETED: Final = os.environ.get("ROCKETWIRE_CONSTRUCT") == "interpreted"
-"""Whether construct runs the declarations itself."""
+"""Whether construct runs the declarations."""
 
 
 def _function(verb: str, name: str) -> Any:
-    """What reads (``parse``) or writes (``build``) a layout."""
+    """The parser (``parse``) or builder (``build``) of a layout."""
     return (
         import_module("rocketwire.wire.layouts.interpreter").interpreted(verb, name)
         if INTERPRETED
         else vars(fused)[f"{verb}_{name.lower()}"]
     )
-
-
-def _declared(name: str) -> Any:
-    return vars(import_module("rocketwire.wire.layouts.declarations"))[name]
 
 
 _DECLARED: Final = (
@@ -67,45 +78,44 @@ _DECLARED: Final = (
 def __getattr__(name: str) -> Any:
     if name not in _DECLARED:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return _declared(name)
+    return vars(import_module("rocketwire.wire.layouts.declarations"))[name]
 
 
 LENGTH_SIZE: Final[int] = fused.LENGTH_SIZE
 PREFIX_SIZE: Final[int] = fused.PREFIX_SIZE
 
 PREFIX_STRUCT: Final[Struct] = fused.PREFIX_STRUCT
-"""``PREFIX`` for who reads thousands of frames in one go: length, header type, and the header
-length as its first byte and the two others."""
+"""``PREFIX`` as a struct; the header length is its first byte and its last two bytes."""
 
 MAX_EXT_FIELDS: Final[int] = fused.MAX_EXT_FIELDS
-"""Most entries of a binary header; real ones have some twenty."""
+"""Maximum number of entries of a binary header; real headers have about twenty."""
 
 BINARY_HEADER_FIXED: Final[tuple[tuple[str, str], ...]] = fused.BINARY_HEADER_FIXED
-"""The fields of a binary header that have a fixed size, in order: name, and ``i`` or ``u`` (unsigned) with the number of bytes."""
+"""The fixed-size fields of a binary header: name, and ``i`` or ``u`` (unsigned) with the size."""
 
 REMARK_LENGTH_SIZE: Final[int] = fused.REMARK_LENGTH_SIZE
 EXT_FIELDS_LENGTH_SIZE: Final[int] = fused.EXT_FIELDS_LENGTH_SIZE
 KEY_LENGTH_SIZE: Final[int] = fused.KEY_LENGTH_SIZE
 VALUE_LENGTH_SIZE: Final[int] = fused.VALUE_LENGTH_SIZE
-"""Bytes of the lengths in a binary header: of the remark, of all extension fields, of a key and of a value."""
+"""Sizes of the lengths in a binary header: of the remark, all fields, a key and a value."""
 
 ITEM_LENGTH_SIZE: Final[int] = fused.ITEM_LENGTH_SIZE
-"""Bytes of the length before each topic; of a text below 256 bytes all but the last are zero."""
+"""Size of the length before each topic."""
 
 MAGIC_V1: Final[int] = fused.MAGIC_V1
 MAGIC_V2: Final[int] = fused.MAGIC_V2
-"""With this magic number the topic length has two bytes (Java: ``MessageVersion``)."""
+"""Magic number of messages whose topic length has two bytes (Java: ``MessageVersion``)."""
 
 # ------------------------------------------------------------------ frame
 
 parse_length: Final[Parser[int]] = _function("parse", "LENGTH")
-"""The length word of a frame, unchecked."""
+"""The length word of a frame, not validated."""
 
 parse_prefix: Final[Parser[tuple[int, int, int]]] = _function("parse", "PREFIX")
-"""Length, header type and header length of a frame, unchecked."""
+"""Length, header type and header length of a frame, not validated."""
 
 parse_envelope: Final[Parser[tuple[int, Buffer, Buffer]]] = _function("parse", "ENVELOPE")
-"""Header type, header and body of a frame; the last two are slices of the buffer."""
+"""Header type, header and body of a frame; header and body are slices of the buffer."""
 
 _build_envelope: Final[Builder] = _function("build", "ENVELOPE")
 
@@ -118,10 +128,10 @@ def build_envelope(header_type: int, header: bytes, body: bytes) -> bytes:
 # ------------------------------------------------------------------ binary header
 
 BinaryHeader = tuple[int, int, int, int, int, str, dict[str, str] | None]
-"""Code, language, version, opaque, flag, remark (empty for none), fields."""
+"""Code, language, version, opaque, flag, remark (empty for None), fields."""
 
 parse_binary_header: Final[Parser[BinaryHeader]] = _function("parse", "BINARY_HEADER")
-"""The fields of a header; bytes may follow them."""
+"""The fields of a header; more bytes may follow."""
 
 _build_binary_header: Final[Builder] = _function("build", "BINARY_HEADER")
 
@@ -135,7 +145,7 @@ def build_binary_header(
     remark: str,
     ext_fields: Mapping[str, str] | None,
 ) -> bytes:
-    """The bytes of a header; None for the fields writes no map."""
+    """The bytes of a header; without a map if the fields are None."""
     return _build_binary_header(code, language, version, opaque, flag, remark, ext_fields)
 
 
@@ -152,11 +162,11 @@ _build_mapped_body: Final[Builder] = _function("build", "REGISTER_BODY_WITH_MAPP
 
 
 class RegisterParts(NamedTuple):
-    """The parts of an inflated registration, none of them understood.
+    """The undecoded parts of an inflated registration.
 
     Attributes:
         data_version: JSON of DataVersion.
-        topics: topic strings, six items separated by blanks.
+        topics: topic strings, six items separated by spaces.
         filter_servers: JSON array of addresses.
         mappings: JSON of each TopicQueueMappingInfo; None if the layout has none.
     """
@@ -167,24 +177,24 @@ class RegisterParts(NamedTuple):
     mappings: list[bytes] | None
 
 
-def parse_register_body(plain: bytes, *, with_mappings: bool) -> RegisterParts:
-    """Takes an inflated registration apart; bytes after the last part are ignored, as in Java.
+def parse_register_body(inflated: bytes, *, with_mappings: bool) -> RegisterParts:
+    """Splits an inflated registration; bytes after the last part are ignored, as in Java.
 
     Raises:
-        LimitExceededError: more topics or mappings announced than could fit; nothing was allocated
-            for them.
+        LimitExceededError: the number of topics or mappings is too large for the data; no memory
+            was allocated for them.
         TruncatedError: a length passes the end.
         DecodeError: a negative length.
     """
     if with_mappings:
-        return RegisterParts(*_parse_mapped_body(plain)[0])
-    return RegisterParts(*_parse_register_body(plain)[0], None)
+        return RegisterParts(*_parse_mapped_body(inflated)[0])
+    return RegisterParts(*_parse_register_body(inflated)[0], None)
 
 
 parse_register_head: Final[Parser[tuple[bytes, int]]] = _function("parse", "REGISTER_HEAD")
-"""Data version and number of topics, unchecked."""
+"""Data version and number of topics, not validated."""
 parse_topic_item: Final[Parser[bytes]] = _function("parse", "REGISTER_ITEM")
-"""One topic."""
+"""A topic string."""
 _parse_tail: Final[Parser[tuple[bytes]]] = _function("parse", "REGISTER_TAIL")
 _parse_mapped_tail: Final[Parser[tuple[bytes, list[bytes]]]] = _function(
     "parse", "REGISTER_TAIL_WITH_MAPPINGS"
@@ -192,20 +202,20 @@ _parse_mapped_tail: Final[Parser[tuple[bytes, list[bytes]]]] = _function(
 
 
 def parse_register_tail(
-    plain: bytes, at: int, *, with_mappings: bool
+    inflated: bytes, pos: int, *, with_mappings: bool
 ) -> tuple[bytes, list[bytes] | None]:
-    """Filter servers and mappings of an inflated registration, of which all else is known.
+    """Filter servers and mappings of an inflated registration, which follow its topics at ``pos``.
 
     Raises:
-        DecodeError: as of ``parse_register_body``.
+        DecodeError: as in ``parse_register_body``.
     """
     if with_mappings:
-        return _parse_mapped_tail(plain, at)[0]
-    return _parse_tail(plain, at)[0][0], None
+        return _parse_mapped_tail(inflated, pos)[0]
+    return _parse_tail(inflated, pos)[0][0], None
 
 
 def build_register_body(parts: RegisterParts) -> bytes:
-    """The inflated form; without the mapping section if ``mappings`` is None."""
+    """An inflated registration; without the mapping section if ``mappings`` is None."""
     if parts.mappings is None:
         return _build_register_body(*parts[:3])
     return _build_mapped_body(*parts)
@@ -219,7 +229,7 @@ StoredFields = tuple[
     *tuple[bytes, int, int, int],  # store_address .. prepared_transaction_offset
     *tuple[bytes | None, str, str | None],  # body, topic, properties
 ]
-"""The fields of ``STORED_MESSAGE`` without the size; body and properties are None where empty."""
+"""The fields of ``STORED_MESSAGE`` without the size; an empty body or properties are None."""
 
 RawStoredFields = tuple[
     *tuple[int, int, int, int, int, int, int, int],
@@ -227,26 +237,26 @@ RawStoredFields = tuple[
     *tuple[bytes, int, int, int],
     *tuple[bytes | None, bytes, bytes | None],
 ]
-"""As ``StoredFields``."""
+"""``StoredFields`` with texts as bytes."""
 
 parse_stored: Final[Parser[StoredFields]] = _function("parse", "STORED_MESSAGE")
-"""One stored message; more may follow it."""
+"""A stored message; more bytes may follow."""
 
 parse_raw_stored: Final[Parser[RawStoredFields]] = _function("parse", "STORED_MESSAGE_RAW")
-"""The same with texts as bytes."""
+"""A stored message with texts as bytes; more bytes may follow."""
 
 _build_stored: Final[Builder] = _function("build", "STORED_MESSAGE")
 
 
 def build_stored(fields: StoredFields) -> bytes:
-    """The bytes of a stored message; addresses must have the sizes that ``sys_flag`` says."""
+    """The bytes of a stored message; ``sys_flag`` determines the sizes of the addresses."""
     return _build_stored(fields)
 
 
 # ------------------------------------------------------------------ batch
 
 BatchFields = tuple[int, bytes, str]
-"""Flag, body and properties of one message of a batch."""
+"""Flag, body and properties of a message in a batch."""
 
 parse_batch: Final[Parser[list[BatchFields]]] = _function("parse", "BATCH")
 """All messages of a batch body."""

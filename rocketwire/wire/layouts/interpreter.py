@@ -1,7 +1,8 @@
-"""The same functions as ``lower`` gives, run by construct itself: slow, and the definition.
+"""Parsers and builders that run the declarations with construct, slowly.
 
-``ROCKETWIRE_CONSTRUCT=interpreted`` makes ``functions`` use these, so that the whole test suite can
-run on either.  Containers become tuples here; construct's exceptions become the codec's.
+Tests compare the generated functions with these.  ``ROCKETWIRE_CONSTRUCT=interpreted`` makes
+``functions`` use them, so that the whole test suite can run with them.  Containers become tuples,
+and construct's exceptions become the codec's.
 """
 
 from __future__ import annotations
@@ -11,16 +12,17 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from rocketwire.errors import DecodeError, EncodeError, TruncatedError
 from rocketwire.wire.layouts import declarations
-from rocketwire.wire.layouts.compiler.lower import ConstructError, StreamError, field_path, lower
+from rocketwire.wire.layouts.compiler.constructs import ConstructError, StreamError, field_path
+from rocketwire.wire.layouts.compiler.lower import lower
 from rocketwire.wire.layouts.compiler.nodes import Counted, Derived, Node, Record, Sized, UntilEnd
 
 if TYPE_CHECKING:
     from rocketwire.wire.buffer import Buffer
-    from rocketwire.wire.layouts.compiler.nodes import Builder, Parser
+    from rocketwire.wire.layouts.functions import Builder, Parser
 
 
 def interpret_parser(con: Any) -> Parser[Any]:
-    """As ``fuse.compile_parser``; the position in an error is unknown."""
+    """A parser that runs a declaration; its errors have no position."""
     node = lower(con)
 
     def parse(buf: Buffer, pos: int = 0, end: int | None = None) -> tuple[Any, int]:
@@ -28,14 +30,14 @@ def interpret_parser(con: Any) -> Parser[Any]:
         try:
             value = con.parse_stream(stream)
         except ConstructError as error:
-            _refuse(error)
+            _raise_decode_error(error)
         return _plain(node, value), pos + stream.tell()
 
     return parse
 
 
 def interpret_builder(con: Any) -> Builder:
-    """As ``fuse.compile_builder``."""
+    """A builder that runs a declaration."""
     node = lower(con)
 
     def build(*fields: Any) -> bytes:
@@ -49,11 +51,11 @@ def interpret_builder(con: Any) -> Builder:
     return build
 
 
-def _refuse(error: Any) -> NoReturn:
-    """Translates: data that ends too early is truncated, anything else is wrong."""
+def _raise_decode_error(error: Any) -> NoReturn:
+    """Raises ``TruncatedError`` if the data ends too early, otherwise ``DecodeError``."""
     truncated = isinstance(error, StreamError) and "non-negative" not in _message(error)
-    kind = TruncatedError if truncated else DecodeError
-    raise kind(_message(error), path=_path(error)) from error
+    error_class = TruncatedError if truncated else DecodeError
+    raise error_class(_message(error), path=_path(error)) from error
 
 
 def _message(error: Any) -> str:
@@ -65,7 +67,7 @@ def _path(error: Any) -> str | None:
 
 
 def _plain(node: Node, value: Any) -> Any:
-    """The value as the fused parser gives it."""
+    """The value as a generated parser returns it."""
     match node:
         case Record(fields=fields):
             return tuple(
@@ -82,7 +84,7 @@ def _plain(node: Node, value: Any) -> Any:
 
 
 def _keyed(node: Node, value: Any) -> Any:
-    """The value as construct wants it: records as dictionaries."""
+    """The value for construct: records as dictionaries."""
     match node:
         case Record(fields=fields):
             inners = dict(fields)
@@ -99,6 +101,6 @@ def _keyed(node: Node, value: Any) -> Any:
 
 
 def interpreted(verb: str, name: str) -> Any:
-    """What reads (``parse``) or writes (``build``) the declaration of that name."""
-    made: Any = interpret_builder if verb == "build" else interpret_parser
-    return made(vars(declarations)[name])
+    """A parser (``parse``) or builder (``build``) of a declaration."""
+    interpret: Any = interpret_builder if verb == "build" else interpret_parser
+    return interpret(vars(declarations)[name])

@@ -1,264 +1,208 @@
-"""Layout -> source of a builder: fixed fields packed in runs, lengths computed, pieces joined once.
+"""Generates builders, which pack adjacent integers together and compute lengths.
 
-A builder of a record is ``build(*fields)`` in the order of ``Record.value_names``, of anything else
-``build(value)``.  Values have the types that the parser gives.  It raises ``EncodeError`` with the
-field's path for a value that has no form on the wire.
+A builder of a record is ``build(*fields)`` in the order of ``Record.value_names``; any other
+builder is ``build(value)``.  Values have the types that the parser returns.  A builder raises
+``EncodeError`` with the field's path for a value that the layout cannot hold.
 """
 
 from __future__ import annotations
 
-import struct
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, NamedTuple
 
-from rocketwire.wire.java_utf8 import encode_utf8
-from rocketwire.wire.layouts.compiler.nodes import (
-    Choice,
-    Condition,
-    Constant,
-    Counted,
-    Derived,
-    End,
-    Entries,
-    Fixed,
-    Node,
-    Raw,
-    Record,
-    Rest,
-    Sized,
-    Text,
-    Unsigned24,
-    UntilEnd,
-)
+from rocketwire.wire.layouts.compiler import nodes
 from rocketwire.wire.layouts.compiler.source import Source
-from rocketwire.wire.layouts.runtime.build_errors import (
-    LETTER_24,
-    build_entries,
-    impossible,
-    unfit,
-    wrong_size,
-)
-from rocketwire.wire.values.frozen import compile_function
+from rocketwire.wire.layouts.runtime.build_errors import LETTER_24
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from rocketwire.wire.layouts.compiler.nodes import Node
 
-    from rocketwire.wire.layouts.compiler.nodes import Builder
 
-# ------------------------------------------------------------------ the generator
+class _Field(NamedTuple):
+    """An integer that waits to be packed together with its neighbours."""
+
+    path: str
+    letter: str
+    expression: str
 
 
 class _Builder:
-    """Emits the body.  Fixed fields wait in a run until something variable follows."""
+    """Writes the body of a builder.
 
-    def __init__(self, out: Source) -> None:
+    ``visit_X`` writes the lines for a node ``X`` whose value is the expression ``var``.  Integers
+    wait in a run, which ``flush`` packs.  ``pieces`` are the expressions of the bytes so far.
+    """
+
+    def __init__(self, out: Source, scope: dict[str, str]) -> None:
         self.out = out
         self.pieces: list[str] = []
-        self._run: list[tuple[str, str]] = []  # format, expression
-        self._shown: list[tuple[str, str, str]] = []  # path, letter, expression: for messages
-        self._emitters: dict[type[Any], Callable[..., None]] = {
-            Fixed: self._fixed,
-            Unsigned24: self._unsigned24,
-            Raw: self._raw,
-            Rest: self._rest,
-            Text: self._text,
-            Sized: self._sized,
-            Counted: self._counted,
-            UntilEnd: self._until_end,
-            Choice: self._choice,
-            Entries: self._entries,
-            Constant: self._constant,
-            Condition: self._condition,
-            End: self._end,
-            Record: self._record,
-        }
+        self._scope = scope  # field of the current record -> variable
+        self._run: list[_Field] = []
 
-    def emit(self, node: Node, var: str, path: str, scope: Mapping[str, str]) -> None:
-        """Emits what writes ``var``; ``scope`` tells the variables of the record's fields."""
-        self._emitters[type(node)](node, var, path, scope)
+    def visit(self, node: Node, var: str, path: str) -> None:
+        """Writes the lines for any node."""
+        getattr(self, f"visit_{type(node).__name__}")(node, var, path)
 
     def flush(self) -> None:
-        """Emits the waiting run: one ``pack``."""
-        if not self._run:
+        """Writes the lines that pack the waiting integers."""
+        run = self._run
+        if not run:
             return
-        form = ">" + "".join(letter for letter, _ in self._run)
-        pack = self.out.constant("pack", f"Struct({form!r}).pack")
-        shown = tuple((path, letter) for path, letter, _ in self._shown)
-        letters = self.out.constant("letters", repr(shown))
+        self._run = []
+        form, values = "", list[str]()
+        for _, letter, expression in run:
+            if letter == LETTER_24:
+                form += "BH"
+                values += (f"{expression} >> 16", f"{expression} & 0xFFFF")
+            else:
+                form += letter
+                values.append(expression)
+        fields = tuple((path, letter) for path, letter, _ in run)
+        expressions = ", ".join(expression for *_, expression in run)
         fixed = self.out.fresh("fixed")
         self.out.open("try:")
-        self.out.line(f"{fixed} = {pack}({', '.join(value for _, value in self._run)})")
+        self.out.line(f"{fixed} = pack_{form}({', '.join(values)})")
         self.out.close()
         self.out.open("except StructError as error:")
-        self.out.line(f"raise unfit({letters}, {', '.join(v for *_, v in self._shown)}) from error")
+        self.out.line(f"raise unfit({fields!r}, {expressions}) from error")
         self.out.close()
         self.pieces.append(fixed)
-        self._run, self._shown = [], []
 
     def joined(self) -> str:
-        """An expression for all pieces."""
+        """An expression of all bytes."""
         self.flush()
         if len(self.pieces) == 1:
             return self.pieces[0]
         return f"b''.join(({''.join(f'{piece}, ' for piece in self.pieces)}))"
 
-    def _piece(self, expression: str) -> None:
+    def _add(self, expression: str) -> None:
         self.flush()
         self.pieces.append(expression)
 
-    def _fixed(self, node: Fixed, var: str, path: str, scope: Mapping[str, str]) -> None:
-        self._run.append((node.letter, var))
-        self._shown.append((path, node.letter, var))
-
-    def _unsigned24(self, node: Unsigned24, var: str, path: str, scope: Mapping[str, str]) -> None:
-        self._run += [("B", f"{var} >> 16"), ("H", f"{var} & 0xFFFF")]
-        self._shown.append((path, LETTER_24, var))
-
-    def _raw(self, node: Raw, var: str, path: str, scope: Mapping[str, str]) -> None:
-        wanted = str(node.length)
-        if not isinstance(node.length, int):
-            wanted = node.length.source.format_map(scope)
-        if self.out.computed.get(wanted) != f"len({var})":  # true by construction otherwise
-            self.out.open(f"if len({var}) != {wanted}:")
-            self.out.line(f"raise wrong_size({path!r}, len({var}), {wanted})")
-            self.out.close()
-        self._piece(var)
-
-    def _rest(self, node: Rest, var: str, path: str, scope: Mapping[str, str]) -> None:
-        self._piece(var)
-
-    def _text(self, node: Text, var: str, path: str, scope: Mapping[str, str]) -> None:
-        text = self.out.fresh("text")
-        self.out.line(f"{text} = encode_utf8({var})")
-        self._piece(text)
-
-    def _part(self, node: Node, var: str, path: str, scope: Mapping[str, str]) -> str:
-        """Emits a node whose bytes are needed apart; returns an expression for them."""
-        part = _Builder(self.out)
-        part.emit(node, var, path, scope)
-        return part.joined()
-
-    def _sized(self, node: Sized, var: str, path: str, scope: Mapping[str, str]) -> None:
-        data = self.out.fresh("data")
-        if node.optional:
-            self.out.line(f"{data} = b''")
-            self.out.open(f"if {var} is not None:")
-        self.out.line(f"{data} = {self._part(node.node, var, path, scope)}")
-        if node.optional:
-            self.out.close()
-        extra = f" + {node.length.size}" if node.whole else ""
-        self.emit(node.length, f"len({data}){extra}", path, scope)
-        self._piece(data)
-
-    def _counted(self, node: Counted, var: str, path: str, scope: Mapping[str, str]) -> None:
-        self.emit(node.count, f"len({var})", path, scope)
-        self._elements(node.node, var, path)
-
-    def _until_end(self, node: UntilEnd, var: str, path: str, scope: Mapping[str, str]) -> None:
-        self._elements(node.node, var, path)
+    def _separate(self, node: Node, var: str, path: str) -> str:
+        """Writes the lines for a node apart from the pieces; returns an expression of its bytes."""
+        builder = _Builder(self.out, self._scope)
+        builder.visit(node, var, path)
+        return builder.joined()
 
     def _elements(self, node: Node, var: str, path: str) -> None:
         self.flush()
         parts, element = self.out.fresh("parts"), self.out.fresh("element")
         self.out.line(f"{parts} = []")
         self.out.open(f"for {element} in {var}:")
-        inner = _Builder(self.out)
-        inner.emit(node, element, f"{path}[]", {})
-        inner.flush()
-        self.out.line(f"{parts} += ({''.join(f'{piece}, ' for piece in inner.pieces)})")
+        builder = _Builder(self.out, self._scope)
+        builder.visit(node, element, f"{path}[]")
+        builder.flush()
+        self.out.line(f"{parts} += ({''.join(f'{piece}, ' for piece in builder.pieces)})")
         self.out.close()
-        self._piece(f"b''.join({parts})")
+        self._add(f"b''.join({parts})")
 
-    def _choice(self, node: Choice, var: str, path: str, scope: Mapping[str, str]) -> None:
+    def visit_Fixed(self, node: nodes.Fixed, var: str, path: str) -> None:
+        self._run.append(_Field(path, node.letter, var))
+
+    def visit_Unsigned24(self, node: nodes.Unsigned24, var: str, path: str) -> None:
+        self._run.append(_Field(path, LETTER_24, var))
+
+    def visit_Raw(self, node: nodes.Raw, var: str, path: str) -> None:
+        length = str(node.length)
+        if isinstance(node.length, nodes.Expression):
+            length = node.length.source.format_map(self._scope)
+        if self.out.computed.get(length) != f"len({var})":  # always true for a computed length
+            self.out.check(f"len({var}) != {length}", f"wrong_size({path!r}, len({var}), {length})")
+        self._add(var)
+
+    def visit_Rest(self, node: nodes.Rest, var: str, path: str) -> None:
+        self._add(var)
+
+    def visit_Text(self, node: nodes.Text, var: str, path: str) -> None:
+        text = self.out.fresh("text")
+        self.out.line(f"{text} = encode_utf8({var})")
+        self._add(text)
+
+    def visit_Sized(self, node: nodes.Sized, var: str, path: str) -> None:
+        data = self.out.fresh("data")
+        if node.optional:
+            self.out.line(f"{data} = b''")
+            self.out.open(f"if {var} is not None:")
+        self.out.line(f"{data} = {self._separate(node.node, var, path)}")
+        if node.optional:
+            self.out.close()
+        size = f"len({data}) + {node.length.size}" if node.whole else f"len({data})"
+        self.visit(node.length, size, path)
+        self._add(data)
+
+    def visit_Counted(self, node: nodes.Counted, var: str, path: str) -> None:
+        self.visit(node.count, f"len({var})", path)
+        self._elements(node.node, var, path)
+
+    def visit_UntilEnd(self, node: nodes.UntilEnd, var: str, path: str) -> None:
+        self._elements(node.node, var, path)
+
+    def visit_Choice(self, node: nodes.Choice, var: str, path: str) -> None:
         self.flush()
         data = self.out.fresh("data")
-        self.out.open(f"if {node.condition.source.format_map(scope)}:")
-        self.out.line(f"{data} = {self._part(node.then, var, path, scope)}")
-        self.out.close()
-        self.out.open("else:")
-        self.out.line(f"{data} = {self._part(node.otherwise, var, path, scope)}")
-        self.out.close()
-        self._piece(data)
+        condition = node.condition.source.format_map(self._scope)
+        for head, branch in ((f"if {condition}:", node.then), ("else:", node.otherwise)):
+            self.out.open(head)
+            self.out.line(f"{data} = {self._separate(branch, var, path)}")
+            self.out.close()
+        self._add(data)
 
-    def _entries(self, node: Entries, var: str, path: str, scope: Mapping[str, str]) -> None:
+    def visit_Entries(self, node: nodes.Entries, var: str, path: str) -> None:
         data = self.out.fresh("data")
-        key = self.out.constant("pack", f"Struct('>{node.key.letter}').pack")
-        value = self.out.constant("pack", f"Struct('>{node.value.letter}').pack")
-        call = f"build_entries({var}, {key}, {value}, {path!r})"
-        self.out.line(f"{data} = {call} if {var} else b''")
-        self.emit(node.length, f"len({data})", path, scope)
-        self._piece(data)
+        self.out.line(f"{data} = build_entries({var}, {path!r}) if {var} else b''")
+        self.visit(node.length, f"len({data})", path)
+        self._add(data)
 
-    def _constant(self, node: Constant, var: str, path: str, scope: Mapping[str, str]) -> None:
-        self._piece(repr(node.value))
-
-    def _condition(self, node: Condition, var: str, path: str, scope: Mapping[str, str]) -> None:
+    def visit_Condition(self, node: nodes.Condition, var: str, path: str) -> None:
         field = min(node.expression.names)
-        place = f"{path}.{field}" if path else field
-        self.out.open(f"if not {node.expression.source.format_map(scope)}:")
-        self.out.line(f"raise impossible({place!r})")
-        self.out.close()
+        self.out.check(
+            f"not {node.expression.source.format_map(self._scope)}",
+            f"invalid({f'{path}.{field}' if path else field!r})",
+        )
 
-    def _end(self, node: End, var: str, path: str, scope: Mapping[str, str]) -> None:
-        """Nothing to write."""
+    def visit_End(self, node: nodes.End, var: str, path: str) -> None:
+        """Writes nothing."""
 
-    def _record(self, node: Record, var: str, path: str, scope: Mapping[str, str]) -> None:
-        names = {name: self.out.fresh(f"{name}_") for name in node.value_names}
-        self.out.line(f"{''.join(f'{v}, ' for v in names.values())}= {var}")
-        self.fields(node, names, path)
+    def visit_Record(self, node: nodes.Record, var: str, path: str) -> None:
+        outer = self._scope
+        variables = {name: self.out.fresh(f"{name}_") for name in node.value_names}
+        self.out.line(f"{''.join(f'{name}, ' for name in variables.values())}= {var}")
+        self.fields(node, variables, path)
+        self._scope = outer
 
-    def fields(self, node: Record, names: dict[str, str], path: str) -> None:
-        """Emits the fields of a record whose values are in the variables ``names``."""
-        scope = dict(names)
+    def fields(self, node: nodes.Record, variables: dict[str, str], path: str) -> None:
+        """Writes the lines for the fields of a record whose values are in ``variables``."""
+        self._scope = variables
         for name, field in node.fields:
             place = f"{path}.{name}" if path and name else name or path
-            if isinstance(field, Derived):
-                var = self._derived(name, field, scope)
-                self.emit(field.node, var, place, scope)
+            if isinstance(field, nodes.Derived):
+                self.visit(field.node, self._derived(name, field), place)
             else:
-                self.emit(field, scope[name] if name else "", place, scope)
+                self.visit(field, variables[name] if name else "", place)
 
-    def _derived(self, name: str | None, field: Derived, scope: dict[str, str]) -> str:
-        """Emits the computation of a field once; returns its variable."""
+    def _derived(self, name: str | None, field: nodes.Derived) -> str:
+        """Writes the computation of a field; returns its variable."""
         if isinstance(field.value, int):
             return str(field.value)
         var = self.out.fresh("derived")
-        source = field.value.source.format_map(scope)
+        source = field.value.source.format_map(self._scope)
         self.out.line(f"{var} = {source}")
         self.out.computed[var] = source
         if name:
-            scope[name] = var
+            self._scope[name] = var
         return var
 
 
 def builder_source(node: Node, name: str) -> str:
-    """Source of the builder, a function of this name; it uses the names of ``NAMES``."""
-    out = Source(f"{name}_")
-    builder = _Builder(out)
-    if isinstance(node, Record):
-        names = {name: f"{name}_" for name in node.value_names}
-        builder.fields(node, names, "")
+    """Source of a builder with this name, for the imports of ``fused``."""
+    builder = _Builder(Source(), {})
+    if isinstance(node, nodes.Record):
+        variables = {field: f"{field}_" for field in node.value_names}
+        arguments = [*variables.values()]
+        builder.fields(node, variables, "")
     else:
-        names = {"value": "value"}
-        builder.emit(node, "value", "", {})
+        arguments = ["value"]
+        builder.visit(node, "value", "")
     result = builder.joined()
-    return out.function(f"def {name}({', '.join(names.values())}):", f"    return {result}")
-
-
-NAMES: Final[Mapping[str, object]] = {
-    "Struct": struct.Struct,
-    "StructError": struct.error,
-    "build_entries": build_entries,
-    "encode_utf8": encode_utf8,
-    "impossible": impossible,
-    "unfit": unfit,
-    "wrong_size": wrong_size,
-}
-"""What builders use."""
-
-
-def make_builder(node: Node, name: str) -> Builder:
-    """Compiles the builder; ``name`` shows in tracebacks."""
-    made: Builder = compile_function(
-        builder_source(node, "build"), "build", f"builder of {name}", NAMES
-    )
-    return made
+    head = f"def {name}({', '.join(arguments)}):"
+    return "\n".join((head, *builder.out.lines, f"    return {result}", ""))

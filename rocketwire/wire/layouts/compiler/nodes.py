@@ -1,23 +1,18 @@
-"""What a layout is made of, once it has been translated from construct: small frozen nodes.
+"""Nodes of a translated layout, independent of construct.
 
-``fuse.lower`` makes these from a construct declaration; ``parser`` and ``builder`` turn them
-into source.  All integers are big-endian.  A field whose value follows from others (``Derived``) is
-written but never handed over.
+``lower`` creates these nodes from a construct declaration.  ``parser`` and ``builder`` turn them
+into source text.  All integers are big-endian.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Protocol, TypeVar
-
-if TYPE_CHECKING:
-    from rocketwire.wire.buffer import Buffer
+from typing import ClassVar
 
 
 class UnsupportedConstruct(TypeError):
-    """A declaration uses something that cannot be fused without changing its meaning."""
+    """A declaration has a part that the compiler cannot translate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +30,7 @@ class Expression:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """One integer with the format letter of ``struct``."""
+    """An integer; ``letter`` is its format in ``struct``."""
 
     letter: str
 
@@ -60,7 +55,7 @@ class Unsigned24:
 
 @dataclass(frozen=True, slots=True)
 class Raw:
-    """Bytes, as many as ``length`` says: a number, or an expression over the fields before."""
+    """Bytes; their number is fixed or an expression over earlier fields."""
 
     length: int | Expression
 
@@ -72,14 +67,14 @@ class Rest:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """All bytes up to the end of the enclosing length, as text that Java would read."""
+    """All bytes up to the end of the enclosing length, as text."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sized:
-    """A byte count, then a node that has exactly these bytes to itself.
+    """A length in bytes, then a node with exactly these bytes.
 
-    ``whole``: the count includes its own bytes.  ``optional``: a count of zero means None.
+    ``whole``: the length includes its own bytes.  ``optional``: a length of zero means None.
     """
 
     length: Fixed | Unsigned24
@@ -98,14 +93,14 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class UntilEnd:
-    """Elements up to the end of the enclosing length, which must be the end of an element too."""
+    """Elements up to the end of the enclosing length."""
 
     node: Node
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of two nodes, by an expression over the fields before."""
+    """A node chosen by an expression over earlier fields."""
 
     condition: Expression
     then: Node
@@ -114,7 +109,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """The text map of the binary header: a byte count, keys and values (``fuse.JavaEntries``)."""
+    """The text map of the binary header: its length in bytes, keys and values (``JavaEntries``)."""
 
     length: Fixed
     key: Fixed
@@ -123,15 +118,8 @@ class Entries:
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
-    """Bytes that must be exactly these."""
-
-    value: bytes
-
-
-@dataclass(frozen=True, slots=True)
 class Derived:
-    """A field that is computed when building and dropped when parsing."""
+    """A field that the builder computes and the parser drops."""
 
     node: Fixed | Unsigned24
     value: int | Expression
@@ -139,27 +127,27 @@ class Derived:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """No bytes; the expression must hold, or the data is refused."""
+    """No bytes; an expression that must be true."""
 
     expression: Expression
 
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """No bytes; nothing may follow inside the enclosing length."""
+    """No bytes; the end of the enclosing length."""
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """Nodes one after the other; its value is the tuple of those with a name and not derived."""
+    """A sequence of nodes; its value is the tuple of the named nodes that are not derived."""
 
     fields: tuple[tuple[str | None, Node], ...]
 
     @property
     def value_names(self) -> tuple[str, ...]:
-        """Names of what the value holds, in order."""
+        """Names of the items of the value, in order."""
         return tuple(
-            n for n, node in self.fields if n is not None and not isinstance(node, Derived)
+            name for name, node in self.fields if name is not None and not isinstance(node, Derived)
         )
 
 
@@ -174,7 +162,6 @@ Node = (
     | UntilEnd
     | Choice
     | Entries
-    | Constant
     | Derived
     | Condition
     | End
@@ -183,7 +170,7 @@ Node = (
 
 
 def minimum_size(node: Node) -> int:
-    """The fewest bytes that the node can take."""
+    """The minimum number of bytes of a node."""
     match node:
         case Fixed() | Unsigned24():
             return node.size
@@ -193,40 +180,9 @@ def minimum_size(node: Node) -> int:
             return prefix.size
         case Choice(then=then, otherwise=otherwise):
             return min(minimum_size(then), minimum_size(otherwise))
-        case Constant(value=value):
-            return len(value)
         case Derived(node=inner):
             return inner.size
         case Record(fields=fields):
             return sum(minimum_size(inner) for _, inner in fields)
         case _:
             return 0
-
-
-ValueT = TypeVar("ValueT", covariant=True)
-
-
-class Parser(Protocol[ValueT]):
-    """``parse(buf, pos=0, end=None)``: the value and the position after it."""
-
-    def __call__(self, buf: Buffer, pos: int = ..., end: int | None = ...) -> tuple[ValueT, int]:
-        """Parses ``buf`` from ``pos`` to ``end``, which is the end of ``buf`` if None."""
-        ...
-
-
-Builder = Callable[..., bytes]
-"""``build(*fields)`` for a record, ``build(value)`` for anything else."""
-
-
-def fixed_struct(node: Node) -> struct.Struct:
-    """The ``struct`` of a record of integers; one of three bytes is two there, high byte first.
-
-    Raises:
-        UnsupportedConstruct: the record has something else.
-    """
-    letters = ""
-    for name, inner in node.fields if isinstance(node, Record) else ((None, node),):
-        if not isinstance(inner, Fixed | Unsigned24):
-            raise UnsupportedConstruct(f"{name} is no integer")
-        letters += inner.letter if isinstance(inner, Fixed) else "BH"
-    return struct.Struct(">" + letters)

@@ -1,7 +1,4 @@
-"""What a generated parser raises: each function makes the error, the parser raises it.
-
-They keep the generated code short, and the messages the same in every layout.
-"""
+"""Errors of generated parsers; the parser raises what a function here returns."""
 
 from __future__ import annotations
 
@@ -12,24 +9,21 @@ from rocketwire.errors import DecodeError, LimitExceededError, TruncatedError
 if TYPE_CHECKING:
     from rocketwire.wire.buffer import Buffer
 
-Steps = tuple[tuple[str, int], ...]
-"""Path and end of each field of a run, counted from the start of the run."""
-
 
 def _excerpt(buf: Buffer, pos: int, end: int) -> bytes:
     return bytes(buf[pos : min(end, pos + 16)])
 
 
-def short(buf: Buffer, pos: int, end: int, steps: Steps) -> TruncatedError:
-    """The data ends inside a run of fixed fields."""
-    left = end - pos
-    path = next(path for path, reach in steps if reach > left)
-    message = f"{steps[-1][1]} bytes wanted, {max(left, 0)} left"
+def short(buf: Buffer, pos: int, end: int, steps: tuple[tuple[str, int], ...]) -> TruncatedError:
+    """The data ends inside a run of integers; ``steps`` are their paths and ends."""
+    remaining = end - pos
+    path = next(path for path, size in steps if size > remaining)
+    message = f"{steps[-1][1]} bytes needed, {max(remaining, 0)} left"
     return TruncatedError(message, path=path or None, offset=pos, excerpt=_excerpt(buf, pos, end))
 
 
 def bad_length(buf: Buffer, pos: int, end: int, length: int, path: str) -> DecodeError:
-    """A length that is negative or passes the end."""
+    """A negative length, or one that passes the end."""
     excerpt = _excerpt(buf, pos, end)
     if length < 0:
         return DecodeError(f"a length of {length}", path=path or None, offset=pos, excerpt=excerpt)
@@ -38,23 +32,23 @@ def bad_length(buf: Buffer, pos: int, end: int, length: int, path: str) -> Decod
 
 
 def bad_count(
-    count: int, left: int, size: int, path: str, pos: int | None = None
+    count: int, remaining: int, size: int, path: str, pos: int | None = None
 ) -> LimitExceededError:
-    """A count of elements that cannot all fit in the bytes left."""
-    message = f"a count of {count} of at least {size} bytes each, {left} bytes left"
+    """A count of elements that cannot fit in the remaining bytes."""
+    message = f"a count of {count} of at least {size} bytes each, {remaining} bytes left"
     return LimitExceededError(
-        message, declared=count, limit=left // size, path=path or None, offset=pos
+        message, declared=count, limit=remaining // size, path=path or None, offset=pos
     )
 
 
 def too_many(limit: int, path: str, pos: int | None = None) -> LimitExceededError:
-    """More elements than a limit of ours allows; how many there are nobody counts."""
+    """More entries than the limit; their exact number is unknown."""
     message = f"more than {limit} entries"
     return LimitExceededError(
         message, declared=limit + 1, limit=limit, path=path or None, offset=pos
     )
 
 
-def refused(buf: Buffer, pos: int, end: int, what: str, path: str) -> DecodeError:
-    """Anything else that the layout does not allow."""
-    return DecodeError(what, path=path or None, offset=pos, excerpt=_excerpt(buf, pos, end))
+def refused(buf: Buffer, pos: int, end: int, message: str, path: str) -> DecodeError:
+    """Other data that the layout does not allow."""
+    return DecodeError(message, path=path or None, offset=pos, excerpt=_excerpt(buf, pos, end))

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from rocketwire.errors import CodecError, DecodeError, EncodeError, TruncatedError
 from rocketwire.wire.java_utf8 import encode_utf8
 from rocketwire.wire.layouts import functions as layouts
-from rocketwire.wire.layouts.compiler.lower import compile_builder, compile_parser
 from rocketwire.wire.layouts.interpreter import interpret_builder, interpret_parser
+from tests.support.builders.compiled_layouts import compile_builder, compile_parser
 
 if TYPE_CHECKING:
     from rocketwire.wire.buffer import Buffer
-    from rocketwire.wire.layouts.compiler.nodes import Builder, Parser
+    from rocketwire.wire.layouts.functions import Builder, Parser
 
 small = st.binary(max_size=12)
 texts = st.text(max_size=6)

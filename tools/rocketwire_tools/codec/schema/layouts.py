@@ -10,7 +10,6 @@ from rocketwire.wire.layouts.compiler.lower import lower
 from rocketwire.wire.layouts.compiler.nodes import (
     Choice,
     Condition,
-    Constant,
     Counted,
     Derived,
     End,
@@ -86,8 +85,6 @@ def _span(node: Node) -> tuple[str, str]:
     match node:
         case Raw(length=length):
             return said(length), "bytes"
-        case Constant(value=value):
-            return str(len(value)), f"always {value.hex()}"
         case Choice(condition=condition, then=then, otherwise=otherwise):
             sizes, contents = zip(_whole(then), _whole(otherwise), strict=True)
             what = contents[0] if contents[0] == contents[1] else f"{contents[0]}, or {contents[1]}"

@@ -20,7 +20,6 @@ from rocketwire.wire.layouts.compiler.lower import lower
 from rocketwire.wire.layouts.compiler.nodes import (
     Choice,
     Condition,
-    Constant,
     Counted,
     Derived,
     End,
@@ -136,13 +135,9 @@ class _Walker:
                 pass
             case Raw(length=Expression() as length):
                 size = evaluate(length, scope)
-            case Constant(value=wanted):
-                size = len(wanted)
             case _:
                 size = end - at
         raw = self._take(size, at, end, path)
-        if isinstance(node, Constant) and raw != node.value:
-            raise refused(self._data, at, end, f"not {node.value.hex()}", path)
         value = decode_utf8(raw) if isinstance(node, Text) else raw
         if raw:
             yield Range(at, at + size, path, value, scope)

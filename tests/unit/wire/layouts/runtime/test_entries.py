@@ -1,19 +1,18 @@
-"""Entries read with one decoding for all: what the reader says yes to is what the declaration says."""
+"""Entries of a binary header: the hand-written functions and their declaration do the same."""
 
 from __future__ import annotations
 
-from struct import Struct, pack
+from struct import pack
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rocketwire.errors import DecodeError, TruncatedError
+from rocketwire.errors import DecodeError, EncodeError, LimitExceededError, TruncatedError
 from rocketwire.wire.layouts.functions import BINARY_HEADER, MAX_EXT_FIELDS, parse_binary_header
 from rocketwire.wire.layouts.interpreter import interpret_parser
-from rocketwire.wire.layouts.runtime.entries import SEVERAL, entries_reader
+from rocketwire.wire.layouts.runtime.entries import build_entries, parse_entries
 
-read = entries_reader(Struct(">h"), Struct(">i"))
 interpreted = interpret_parser(BINARY_HEADER)
 
 TEXTS = st.text(max_size=20) | st.text("ab\0~", max_size=4)
@@ -32,34 +31,56 @@ def header(entries: bytes, behind: bytes = b"") -> bytes:
     return pack(">hBhiiii", 105, 0, 513, 7, 0, 0, len(entries)) + entries + behind
 
 
+def read(entries: bytes, limit: int = 9) -> object:
+    return parse_entries(entries, 0, len(entries), len(entries), limit, "ext_fields")
+
+
 def outcome(parse: object, data: bytes) -> object:
     try:
         return parse(data)  # type: ignore[operator]
     except DecodeError as error:
-        return type(error)
+        return type(error), error.path
 
 
-def test_ordinary_entries_are_read() -> None:
-    assert read(entry("topic", "T") + entry("queueId", "0")) == {"topic": "T", "queueId": "0"}
+def test_entries_are_read() -> None:
+    data = entry("topic", "T") + entry("queueId", "größer")
+    assert read(data) == ({"topic": "T", "queueId": "größer"}, len(data))
 
 
-def test_an_empty_value_takes_an_entry_back_and_an_empty_key_is_none() -> None:
-    assert read(entry("a", "1") + entry("b", "2") + entry("a", "") + entry("", "3")) == {"b": "2"}
+def test_an_empty_value_removes_an_entry_and_an_empty_key_is_ignored() -> None:
+    data = entry("a", "1") + entry("b", "2") + entry("a", "") + entry("", "3")
+    assert read(data) == ({"b": "2"}, len(data))
+
+
+def test_the_last_entry_may_end_after_the_total_but_not_after_the_data() -> None:
+    data = entry("a", "1") + entry("b", "2")
+    assert parse_entries(data, 0, 9, len(data), 9, "ext_fields") == ({"a": "1", "b": "2"}, 16)
+    with pytest.raises(TruncatedError):
+        parse_entries(data, 0, 9, len(data) - 1, 9, "ext_fields")
 
 
 @pytest.mark.parametrize(
-    "region",
+    ("data", "path"),
     [
-        entry("key", "größer"),
-        entry("a", "1") + b"\0",
-        entry("a", "1")[:-1],
-        entry("a", "1") + b"\0\1",
-        entry("a", "1") + pack(">h", 100) + b"b",
+        (entry("a", "1") + b"\0", "ext_fields.key"),
+        (entry("a", "1")[:-1], "ext_fields.value"),
+        (entry("a", "1")[:5], "ext_fields.value"),
+        (entry("a", "1") + pack(">h", 100) + b"b", "ext_fields.key"),
     ],
-    ids=["not ASCII", "one byte more", "one less", "half a length", "a long key"],
+    ids=["half a key length", "a short value", "half a value length", "a long key"],
 )
-def test_what_is_not_ordinary_is_left_to_who_looks_at_each_length(region: bytes) -> None:
-    assert read(region) is None
+def test_entries_that_are_cut_raise_with_their_path(data: bytes, path: str) -> None:
+    with pytest.raises(TruncatedError) as refusal:
+        read(data)
+    assert refusal.value.path == path
+
+
+def test_the_limit_counts_null_entries_and_names_the_place_of_the_first_one_too_many() -> None:
+    data = entry("", "") * 3
+    assert read(data, 3) == ({}, len(data))
+    with pytest.raises(LimitExceededError) as refusal:
+        read(data, 2)
+    assert (refusal.value.limit, refusal.value.offset) == (2, 12)
 
 
 @given(st.lists(st.tuples(TEXTS, TEXTS), max_size=12), st.binary(max_size=4), st.data())
@@ -79,7 +100,6 @@ def test_any_entries_whole_or_damaged_are_what_the_declaration_says(
 @pytest.mark.parametrize("key", ["", "k"])
 def test_as_many_entries_as_there_may_be_are_read_and_no_more(key: str) -> None:
     most = entry(key, "") * MAX_EXT_FIELDS
-    assert len(most) > SEVERAL
     assert parse_binary_header(header(most))[0][6] == {}
     with pytest.raises(DecodeError, match=f"more than {MAX_EXT_FIELDS} entries"):
         parse_binary_header(header(most + entry(key, "")))
@@ -90,7 +110,14 @@ def test_as_many_entries_as_there_may_be_are_read_and_no_more(key: str) -> None:
     [b"\xff\xff" + bytes(8), b"\x7f\xff" + bytes(8), b"\0\0\xff\xff\xff\xff" + bytes(8), b"\0"],
     ids=["negative key", "long key", "negative value", "cut short"],
 )
-def test_of_many_entries_the_first_that_is_damaged_is_told(damaged: bytes) -> None:
+def test_of_many_entries_the_first_damaged_one_raises(damaged: bytes) -> None:
     many = header(entry("key", "value") * (MAX_EXT_FIELDS - 1) + damaged)
     assert outcome(parse_binary_header, many) == outcome(interpreted, many)
-    assert outcome(parse_binary_header, many) in (DecodeError, TruncatedError)
+    assert outcome(parse_binary_header, many)[0] in (DecodeError, TruncatedError)  # type: ignore[index]
+
+
+def test_entries_are_written_without_those_that_are_none() -> None:
+    assert build_entries({"a": "1", "b": None}, "ext_fields") == entry("a", "1")
+    with pytest.raises(EncodeError, match="a key of 32768 and a value of 1 bytes") as refusal:
+        build_entries({"k" * 32768: "1"}, "ext_fields")
+    assert refusal.value.path == "ext_fields"
