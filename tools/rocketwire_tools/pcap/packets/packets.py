@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire_tools.pcap.files.records import rows_at
-from rocketwire_tools.pcap.packets import ipv4_fast_path, tunnels
+from rocketwire_tools.pcap.packets import tunnels
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 _UNKNOWN: Final = -1
+_VLAN: Final = (0x8100, 0x88A8, 0x9100)
+_MAX_TAGS: Final = 3
+_TCP: Final = 6
 _IPV4: Final = 0x0800
 _IPV6: Final = 0x86DD
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
@@ -155,23 +158,6 @@ UNREAD: Final = ("link type", "IP fragment", tunnels.TUNNEL)
 
 def segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segments:
     """Find the TCP segments among records."""
-    if not isinstance(records.link, int) or records.link != ETHERNET:
-        return _segments(records, addresses, skipped)
-    some = ipv4_fast_path.headers(records)
-    found = Segments(*ipv4_fast_path.segments(records, some))
-    if not len(other := np.flatnonzero(~some.good)):
-        return found
-    rest = _segments(records.take(other), addresses, skipped)
-    rest.record = other[rest.record]
-    for name in Segments.__dataclass_fields__:
-        getattr(found, name)[rest.record] = getattr(rest, name)
-    if len(rest.record) == len(other):
-        return found
-    some.good[rest.record] = True
-    return found.take(np.flatnonzero(some.good))
-
-
-def _segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segments:
     at, kind = _network(records, skipped)
     end = records.data + records.captured
     four = np.flatnonzero(kind == _IPV4)
@@ -247,8 +233,8 @@ def _big16(buffer: Buffer, at: Integers) -> Array:
 
 
 def _tagged(buffer: Buffer, at: Integers, left: Integers, kind: Array) -> tuple[Integers, Array]:
-    for _ in range(ipv4_fast_path.TAGS):
-        tagged = np.flatnonzero(ipv4_fast_path.is_tag(kind) & (left >= 4))
+    for _ in range(_MAX_TAGS):
+        tagged = np.flatnonzero(np.isin(kind, _VLAN) & (left >= 4))
         if not len(tagged):
             break
         kind[tagged] = _big16(buffer, at[tagged] + 2)
@@ -294,7 +280,7 @@ def _ipv4(
     size = (head["version"] & 15).astype(np.int64) * 4
     good = (at + 20 <= end) & (head["version"] >> 4 == 4) & (size >= 20)
     whole = (head["fragment"] & 0x3FFF) == 0
-    tcp = head["protocol"] == ipv4_fast_path.TCP
+    tcp = head["protocol"] == _TCP
     tunnels.count_protocols(skipped, records, good & ~tcp, at + size, head["protocol"])
     skipped.count("IP fragment", int((good & tcp & ~whole).sum()))
     skipped.count("damaged IP header", int((~good).sum()))
@@ -326,9 +312,9 @@ def _ipv6(
         records.buffer, at + 40, head[:, 6].astype(np.int64), end
     )
     skipped.count("IP fragment", int((protocol == _FRAGMENT).sum()))
-    other = (protocol != ipv4_fast_path.TCP) & (protocol != _FRAGMENT)
+    other = (protocol != _TCP) & (protocol != _FRAGMENT)
     tunnels.count_protocols(skipped, records, other, np.minimum(transport, end), protocol)
-    keep = np.flatnonzero(protocol == ipv4_fast_path.TCP)
+    keep = np.flatnonzero(protocol == _TCP)
     ends = addresses.numbers(head[keep, 8:40].reshape(-1, 16)) if len(keep) else keep
     return index[keep], transport[keep], stop[keep], ends[::2], ends[1::2]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire.wire.layouts.functions import PREFIX_SIZE
-from rocketwire_tools.pcap.streams import mid_stream, vector_cutter
+from rocketwire_tools.pcap.streams import vector_cutter
 from rocketwire_tools.pcap.streams.chunk import FIN, MASK, RST, SYN, Chunk, chunk_of
 from rocketwire_tools.pcap.streams.connections import Connections
 from rocketwire_tools.pcap.streams.header_bytes import STEP
@@ -156,7 +156,6 @@ class Flows:
         self._slots.seen[chunk.slots] = int(chunk.records.time_ns[-1])
         if not self.careful:
             chunk = unmarked(chunk, self._slots)
-            mid_stream.join(chunk, self._slots)
         for turn in range(_TURNS):
             chunk = chunk.part(chunk.members(~self._is_ignored(chunk)))
             if len(chunk) and not self.careful:

@@ -229,23 +229,6 @@ class Slots:
         self._protocol[of], self.way[of] = Protocol.REMOTING.value, PLAIN
         return begun
 
-    def unknown(self, slots: Array) -> Array:
-        """Which streams nothing has come from that is remembered."""
-        silent: Array = self._asleep[slots] & (self.sequence[slots] == _NEVER)
-        silent &= self._protocol[slots] == Protocol.UNKNOWN.value
-        return silent
-
-    def join(self, slots: Array, sequence: Array) -> None:
-        """Take note of unknown streams that go on with a frame.
-
-        Args:
-            slots: their slots, no two of which are the same.
-            sequence: of the first byte of each frame.
-        """
-        self.sequence[slots] = self._origin[slots] = sequence
-        self._synced[slots] = True
-        self._protocol[slots], self.way[slots] = Protocol.REMOTING.value, PLAIN
-
     def note(self, slot: int, stream: Stream) -> None:
         """Let the arrays know what the stream knows."""
         self.ended[slot] |= stream.ended

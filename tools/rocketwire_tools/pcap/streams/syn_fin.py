@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from rocketwire_tools.pcap.streams import mid_stream
+from rocketwire.wire.layouts.functions import PREFIX_SIZE
+from rocketwire_tools.pcap.streams import vector_cutter
 from rocketwire_tools.pcap.streams.chunk import FIN, MASK, RST, SYN
+from rocketwire_tools.pcap.streams.resync import is_header
 from rocketwire_tools.pcap.streams.stream_table import CAREFUL, STRANGE
 
 if TYPE_CHECKING:
@@ -73,8 +75,8 @@ def _begun(chunk: Chunk, states: Slots, stop: Array, keep: Array) -> None:
     groups, first, low = groups[likely], first[likely], low[likely]
     if not len(groups):
         return
-    places = mid_stream.look(chunk, first)
-    good = mid_stream.have_headers(chunk, places, places.good)
+    places = vector_cutter.look(chunk, chunk.starts[first], first, chunk.starts[1:])
+    good = _have_headers(chunk, places)
     groups, first, low = groups[good], first[good], low[good]
     done = states.start(chunk.slots[groups], chunk.sequence[first], first > low)
     keep[low[done & (first > low)]] = False
@@ -85,3 +87,13 @@ def _begun(chunk: Chunk, states: Slots, stop: Array, keep: Array) -> None:
         if stream.begins(int(chunk.sequence[number]), has_syn=number > one):
             states.note(slot, stream)
             keep[one:number] = False
+
+
+def _have_headers(chunk: Chunk, places: vector_cutter.Places) -> Array:
+    """Which frames have a header that the codec can read."""
+    buffer, readable = chunk.records.buffer, places.good.copy()
+    for number in np.flatnonzero(places.good).tolist():
+        start = int(places.offset[number]) + PREFIX_SIZE
+        header = bytes(buffer[start : start + int(places.header[number])])
+        readable[number] = is_header(int(places.kind[number]), header)
+    return readable
