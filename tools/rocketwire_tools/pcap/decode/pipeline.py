@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.decode.decoder import CELL, Decoder, Options, Totals
-from rocketwire_tools.pcap.decode.memory import start_no_algebra_threads
+from rocketwire_tools.pcap.decode.memory import prepare_process
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.packets.packets import Addresses
 from rocketwire_tools.pcap.rows.batches import BatchBuilder
@@ -92,7 +92,7 @@ def run_front(
         arguments: of the selection.
         share: see ``decoder.Options``.
     """
-    start_no_algebra_threads()
+    prepare_process()
     selection = Selection(*arguments, places=True)
     options = Options(bodies=selection.needs_bodies, share=share)
     try:
@@ -183,7 +183,7 @@ def run_back(rows: Pipe, cells: Pipe, arguments: tuple[Any, ...]) -> None:
         cells: sends the cells of each capture, and an end.
         arguments: of the selection.
     """
-    start_no_algebra_threads()
+    prepare_process()
     selection = Selection(*arguments, places=True)
     try:
         while True:

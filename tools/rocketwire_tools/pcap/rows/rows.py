@@ -163,7 +163,7 @@ def objects(values: Sequence[Any]) -> Array:
 
 
 def _columns_to_rows(records: Records, cut: FrameColumns) -> Rows:
-    order = _record_order(cut.first, cut.last, len(records.time_ns))
+    order = np.lexsort((cut.first, cut.last))
     first, last, length = cut.first[order], cut.last[order], cut.header_length[order]
     header_type = cut.header_type[order].astype(np.int8)
     return Rows(
@@ -181,15 +181,6 @@ def _columns_to_rows(records: Records, cut: FrameColumns) -> Rows:
         np.zeros(len(order), np.bool_),
         None if cut.body is None else objects(cut.body)[order],
     )
-
-
-def _record_order(first: Array, last: Array, records: int) -> Array:
-    """The order of frames by their records, so that their headers are read from one end of the
-    buffer to the other."""
-    if records > np.iinfo(np.uint16).max:
-        return np.lexsort((first, last))
-    order = np.argsort(first.astype(np.uint16), kind="stable")  # 16 bits are sorted fastest
-    return order[np.argsort(last[order].astype(np.uint16), kind="stable")]
 
 
 def _stream_columns(streams: Sequence[Direction]) -> tuple[Array, Array, Array]:

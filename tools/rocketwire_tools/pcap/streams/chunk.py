@@ -276,7 +276,7 @@ class _Spans(NamedTuple):
 
 
 def _spans(start: Array, end: Array) -> _Spans:
-    points = distinct(np.concatenate([start, end]))
+    points = np.unique(np.concatenate([start, end]))
     first = np.searchsorted(points, start)
     return _Spans(points, first, np.searchsorted(points, end) - first)
 
@@ -320,16 +320,6 @@ def _before(running: Array, first: Array) -> Array:
     shifted[:1] = first[:1]
     shifted[1:] = running[:-1]
     result: Array = np.maximum(shifted, first)
-    return result
-
-
-def distinct(values: Array) -> Array:
-    """Like ``np.unique``, which imports ``numpy.ma``."""
-    values = np.sort(values)
-    new = np.empty(len(values), np.bool_)
-    new[:1] = True
-    np.not_equal(values[1:], values[:-1], out=new[1:])
-    result: Array = values[new]
     return result
 
 

@@ -2,7 +2,8 @@
 
 The result is the same as that of ``Stream``. Every segment may begin a frame, and every frame may
 be followed by another. Frames are the candidates that a chain connects with a known frame boundary.
-numpy processes all chains; Python follows the few long ones.
+Python follows
+the chains of frames that begin within segments.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import numpy as np
 
 from rocketwire.wire.layouts.functions import LENGTH_SIZE, PREFIX_SIZE, PREFIX_STRUCT
 from rocketwire_tools.pcap.files.records import rows_at
-from rocketwire_tools.pcap.streams.chunk import distinct
 from rocketwire_tools.pcap.streams.resync import LARGEST, ROCKETMQ, has_prefix, have_prefixes
 
 if TYPE_CHECKING:
@@ -22,10 +22,6 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-_ROUNDS: Final = 12
-"""Rounds in which numpy searches consecutive frames of a segment; Python follows longer chains."""
-_FEW: Final = 64
-"""Fewer new candidates are not worth a round."""
 _unpack: Final[Any] = PREFIX_STRUCT.unpack_from
 
 
@@ -170,21 +166,12 @@ def _find_candidates(chunk: Chunk, among: Array, roots: Array, end: Array) -> Ca
     checked = chunk.starts[segment]
     parts = [read_prefixes(chunk, checked, segment, end)]
     ends = np.concatenate([roots, _frame_ends(chunk, parts[0], end, begins)])
-    for number in range(_ROUNDS + 1):
-        fresh = _not_in(distinct(ends), checked)
-        if not len(fresh):
-            break
-        is_last = number == _ROUNDS or (number > 1 and len(fresh) < _FEW)
-        if is_last:
-            fresh = _not_in(_follow_chains(chunk, fresh, checked, end), checked)
-        part = read_prefixes(chunk, fresh, np.searchsorted(chunk.starts, fresh, "right") - 1, end)
-        parts.append(part)
-        if is_last:
-            break
-        checked = np.sort(np.concatenate([checked, fresh]))
-        ends = _frame_ends(chunk, part, end, begins)
-    if len(parts) == 1:
+    unchecked = _not_in(np.unique(ends), checked)
+    if not len(unchecked):
         return parts[0]
+    unchecked = _not_in(_follow_chains(chunk, unchecked, checked, end), checked)
+    segment = np.searchsorted(chunk.starts, unchecked, "right") - 1
+    parts.append(read_prefixes(chunk, unchecked, segment, end))
     columns: list[Array] = []
     for name in _PARTS:
         arrays: list[Array] = [getattr(part, name) for part in parts]

@@ -1,18 +1,45 @@
-"""Processes that decode start no threads that they do not need."""
+"""Processes that decode keep their memory, ask for large pages, and start no threads that they do not need."""
 
 from __future__ import annotations
 
+import platform
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+PROGRAM = """
+from rocketwire_tools.pcap.decode.memory import prepare_process
+prepare_process()
+parts = open("/proc/self/smaps").read().split("VmFlags:")
+flags = [behind.split("\\n")[0] for part, behind in zip(parts, parts[1:]) if "[heap]" in part]
+print(any(" hg" in each for each in flags))
+import numpy as np
+data = np.ones(12 << 20, np.uint8)
+inside = [line.split() for line in open("/proc/self/maps") if "[heap]" in line]
+ranges = [[int(end, 16) for end in each[0].split("-")] for each in inside]
+print(any(low <= data.ctypes.data < high for low, high in ranges))
+"""
+LARGE_PAGES = Path("/sys/kernel/mm/transparent_hugepage/enabled")
+
+
+@pytest.mark.process
+@pytest.mark.skipif(
+    platform.libc_ver()[0] != "glibc" or not LARGE_PAGES.exists(), reason="another system"
+)
+def test_arrays_come_from_memory_that_is_kept_and_has_large_pages() -> None:
+    said = subprocess.run(
+        [sys.executable, "-c", PROGRAM], capture_output=True, text=True, check=True
+    )
+    assert said.stdout.split() == ["True", "True"]
+
+
 ONE_THREAD = """
 import os
 os.environ.pop("OPENBLAS_NUM_THREADS", None)
-from rocketwire_tools.pcap.decode.memory import start_no_algebra_threads
-start_no_algebra_threads()
+from rocketwire_tools.pcap.decode.memory import prepare_process
+prepare_process()
 print(len(os.listdir("/proc/self/task")))
 """
 
