@@ -7,12 +7,12 @@ import sys
 import time
 
 from rocketwire_tools.pcap.decode.decoder import Decoder
-from rocketwire_tools.pcap.decode.memory import spare_collections
+from rocketwire_tools.pcap.decode.memory import prepare_process
 
 
 def main() -> None:
     """Decode."""
-    spare_collections()
+    prepare_process()
     decoder = Decoder(sys.argv[1])
     wall, cpu = time.monotonic(), time.process_time()
     for _ in decoder:

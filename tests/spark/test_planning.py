@@ -38,7 +38,7 @@ def test_options_have_defaults_units_and_any_case() -> None:
     assert Settings(paths=("x",)).chunk_size == CHUNK_SIZE
     reach = Reach()
     assert (Settings(paths=("x",)).look_behind, Settings(paths=("x",)).look_ahead) == (
-        reach.behind, reach.ahead,
+        reach.backward, reach.ahead,
     )  # fmt: skip
     settings = read_options(
         {

@@ -12,7 +12,7 @@ import sys
 from typing import TYPE_CHECKING, Final, TextIO
 
 from rocketwire_tools.pcap.cli import parser
-from rocketwire_tools.pcap.decode.memory import spare_collections
+from rocketwire_tools.pcap.decode.memory import prepare_process
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         sys.stdout = _closed_output()
     try:
         if argv is None and hasattr(arguments, "captures"):  # a process that only decodes
-            spare_collections()
+            prepare_process()
         status: int = arguments.run(arguments)
         sys.stdout.flush()
     except BrokenPipeError:

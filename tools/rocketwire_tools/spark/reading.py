@@ -44,7 +44,7 @@ def read(
         chunk_size=settings.chunk_size,
         share=part.share,
     )
-    reach = Reach(behind=settings.look_behind, ahead=settings.look_ahead)
+    reach = Reach(backward=settings.look_behind, ahead=settings.look_ahead)
     split = part.split
     alone = split.start == 0 and split.end is None and not (split.before or split.after)
     decoder = Decoder(split.path, options) if alone else SplitDecoder(split, options, reach)

@@ -1,7 +1,7 @@
-"""``decode``: a capture in, batches of rows out.
+"""``Decoder``: a capture in, batches of rows out.
 
-Rules of this file: memory is bounded, whatever the capture: rows wait for those that were captured before them and are not
-known yet, but not without end.
+Memory is bounded: rows wait for incomplete frames that were captured before them, but not without
+limit.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rocketwire_tools.pcap.rows.batches import BatchBuilder
 from rocketwire_tools.pcap.rows.file_names import FileNames
 from rocketwire_tools.pcap.rows.pairing import Pairing
 from rocketwire_tools.pcap.rows.rows import COLUMNS, Rows, frames_to_rows, joined
-from rocketwire_tools.pcap.streams.flows import MAX_STREAMS, MOST_KEPT, Flows, Found
+from rocketwire_tools.pcap.streams.flows import MAX_STREAMS, MOST_KEPT, ChunkFrames, Flows
 from rocketwire_tools.pcap.streams.resync import JSON, ROCKETMQ
 from rocketwire_tools.pcap.streams.segments import Limits
 
@@ -40,35 +40,36 @@ if TYPE_CHECKING:
 
 
 CELL: Final = 16 << 20
-"""Bytes of a capture whose rows are one batch."""
+"""Bytes of a capture whose rows form one batch."""
 MOST_ROWS: Final = 131_072
 """Rows of a batch."""
 MOST_FRAMES: Final = 262_144
-"""Frames that are looked for at once, if a sample says that there may be more: they can be as short as ten bytes."""
+"""Frames that are cut at once, if a sample shows that there may be more: frames can have ten
+bytes."""
 _BETWEEN: Final = 16
-"""Bytes by which the offsets of a file's records are at least behind those of the file before."""
+"""Least distance between the offsets of a file and those of the file before it."""
 _EACH: Final = 1 << 17
 _SAMPLE: Final = 1024
 _BRACE: Final = 0x7B
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 MOST_WAITING: Final = 131_072
-"""Rows that wait for others that were captured before them; beyond twice as many they wait no longer, whatever the clock says."""
+"""Rows that wait for incomplete frames; twice as many never wait."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Options:
-    """How a capture is decoded.
+    """Options of the decoder.
 
     Attributes:
         fields: the columns of the rows.
-        bodies: whether bodies are kept.
-        limits: how long is waited for missing segments.
-        chunk_size: bytes looked at together.
-        max_streams: streams remembered at a time.
-        careful: take no short way.
-        eager: take what has come, however little, instead of waiting for a chunk.
-        share: ``(k, n)`` for the connections that are the kth of n shares, from 0 on.
-        watch: gets each chunk's records, segments and addresses before frames are looked for.
+        bodies: whether to keep bodies.
+        limits: bounds of the wait for missing segments.
+        chunk_size: bytes that are decoded together.
+        max_streams: streams that are remembered.
+        careful: process all streams one by one, without the vectorised path.
+        eager: process the available bytes at once instead of waiting for a whole chunk.
+        share: ``(k, n)`` decodes the kth of n shares of the connections, from 0 on.
+        watch: called with the records, segments and addresses of each chunk before frames are cut.
     """
 
     fields: Sequence[str] = tuple(COLUMNS)
@@ -83,26 +84,26 @@ class Options:
 
 
 def connections_of(every: Segments) -> Array:
-    """A number for the connection of each segment, the same in both directions; few have the same."""
+    """A number for each segment's connection, the same in both directions; collisions are rare."""
     return every.source + every.target
 
 
 @dataclass(slots=True)
 class Totals:
-    """What has been seen so far.
+    """Counts so far.
 
     Attributes:
-        packets: records read.
-        bytes: bytes of packets, as captured.
-        frames: rows given.
-        truncated: whether the capture, or one of a series, ends within a record.
-        ends_within: paths of those that do.
+        packets: records.
+        bytes: captured bytes of packets.
+        frames: rows.
+        truncated: whether a capture ends within a record.
+        ends_within: paths of these captures.
         files: captures of a series that were read.
-        failures: why captures of a series could not be read to their ends.
-        skipped: packets that were not looked into, by reason.
-        forgotten: streams that were forgotten before they ended, because there were too many.
-        cut_short: packets of which not all bytes were captured.
-        unanswered: requests without an answer; known at the end.
+        failures: errors of captures of a series.
+        skipped: packets that were not decoded, by reason.
+        forgotten: streams that were forgotten before they ended.
+        cut_short: packets that were not captured whole.
+        unanswered: requests without a response; known at the end.
     """
 
     packets: int = 0
@@ -119,18 +120,18 @@ class Totals:
 
 
 class Decoder:
-    """Decodes one capture, or several that continue each other as one.
+    """Decodes a capture, or several captures that continue each other as one.
 
     Args:
-        path: of the capture, ``-`` for standard input; or the series.  Of a series as many files are read as continue each
-            other, the first in any case.
-        options: how.
+        path: of the capture, ``-`` for standard input; or a series, of which the first files are
+            read that continue each other.
+        options: options of the decoder.
 
     Attributes:
-        totals: what has been seen so far.
-        files: those that have been begun.
+        totals: counts so far.
+        files: files so far.
         addresses: numbers of addresses.
-        pairing: the requests without an answer so far.
+        pairing: unanswered requests so far.
     """
 
     def __init__(self, path: str | Series, options: Options | None = None) -> None:
@@ -151,11 +152,11 @@ class Decoder:
         self._waiting: list[Rows] = []
 
     def __iter__(self) -> Iterator[Batch]:
-        """Give the rows, in the order of their last captured byte.
+        """Decode the rows, in the order of their last captured bytes.
 
         Raises:
-            CaptureError: it cannot be read on; the rows before have been given.  What is wrong with one of several captures
-                is noted in ``totals``, and the next one follows.
+            CaptureError: the capture is damaged; the rows before have been returned. Errors of
+                captures of a series are added to ``totals``, and the next one follows.
         """
         try:
             for rows in self.rows():
@@ -169,10 +170,10 @@ class Decoder:
         self.totals.unanswered = self.pairing.unanswered + self.pairing.waiting
 
     def rows(self) -> Iterator[Rows]:
-        """Give the rows with their headers unread, in the same order.
+        """Decode the rows with encoded headers, in the same order.
 
         Raises:
-            CaptureError: it cannot be read on; the rows before have been given.
+            CaptureError: the capture is damaged; the rows before have been returned.
         """
         for rows in self._rows():
             self.totals.frames += len(rows)
@@ -198,7 +199,7 @@ class Decoder:
         yield from self._finish()
 
     def _read(self, path: str) -> Generator[Rows, None, bool]:
-        """Read a file; returns whether it continues the one before."""
+        """Read a file; returns whether it continues the file before."""
         options, base = self._options, self._where
         source = open_input(path)
         reader = CaptureReader(
@@ -229,7 +230,7 @@ class Decoder:
         return True
 
     def _feed(self, records: Records) -> Iterator[Rows]:
-        """Take records, and give the rows that are known by now."""
+        """Process records, and return complete rows."""
         count = len(records.time_ns)
         step = max(count // (_likely_frames(records) // MOST_FRAMES + 1), 1)
         if step == count:
@@ -243,28 +244,28 @@ class Decoder:
         self.totals.packets += len(records.time_ns)
         self.totals.bytes += int(records.captured.sum())
         self.totals.cut_short += int((records.captured < records.wire).sum())
-        wanted = self._wanted(segments(records, self.addresses, self._skipped))
+        tcp_segments = self._wanted(segments(records, self.addresses, self._skipped))
         if self._options.watch is not None:
-            self._options.watch(records, wanted, self.addresses)
-        rows = self._rows_of(self._flows.feed(records, wanted))
+            self._options.watch(records, tcp_segments, self.addresses)
+        rows = self._rows_of(self._flows.feed(records, tcp_segments))
         yield from self._release(rows, int(records.time_ns[-1]), int(records.where[-1]))
         if self.addresses.are_many:
             self._forget_addresses()
 
     def _forget_addresses(self) -> None:
-        """Keep those that a stream or a row may yet need."""
+        """Keep the addresses of streams and waiting rows."""
         needed = self._flows.hosts()
         for rows in self._waiting:
             needed.update(*((ends >> 16).tolist() for ends in (rows.source, rows.target)))
         self.addresses.keep(needed)
 
     def _finish(self) -> Iterator[Rows]:
-        """Give what is left."""
-        rows = self._rows_of(Found(frames=self._flows.finish()))
+        """Return the remaining rows."""
+        rows = self._rows_of(ChunkFrames(frames=self._flows.finish()))
         yield from self._release(rows, None, 0)
 
-    def _rows_of(self, found: Found) -> list[Rows]:
-        parts = frames_to_rows(found)
+    def _rows_of(self, frames: ChunkFrames) -> list[Rows]:
+        parts = frames_to_rows(frames)
         for part in parts:
             self._flows.number(part.number, part.first_where)
         return parts
@@ -278,46 +279,46 @@ class Decoder:
         return every.take(np.flatnonzero(mixed % np.uint64(count) == number))
 
     def _owned(self, rows: Rows) -> Rows | None:
-        """The rows that are this decoder's to give; None if none are."""
+        """The rows that this decoder must return; None if there are none."""
         return rows
 
     def _release(self, parts: list[Rows], now: int | None, where: int) -> Iterator[Rows]:
-        """Give the rows that nothing can come before any more; all of them at the end.
+        """Return the rows that no other row can precede; all rows at the end.
 
-        If too many wait, a body on which nothing has come for long holds them up no longer.
+        If too many rows wait, silent open bodies are ignored.
 
         Args:
-            parts: rows that were found.
+            parts: new rows.
             now: capture time; None at the end.
             where: offset of the latest record.
         """
         self._waiting += [rows for part in parts if (rows := self._owned(part)) is not None]
-        before = None if now is None else self._before(now, where)
-        ready = any(before is None or part.last_where.min() < before for part in self._waiting)
+        bound = None if now is None else self._before(now, where)
+        ready = any(bound is None or part.last_where.min() < bound for part in self._waiting)
         if not ready:
             return
-        together = joined(self._waiting)
-        count = len(together)
-        if before is not None:
-            count = int(np.searchsorted(together.last_where, before))
-        for cell in self._cells(together.last_where[:count]):
-            yield together.take(cell)
-        self._waiting = [together.take(slice(count, None))] if count < len(together) else []
+        sorted_rows = joined(self._waiting)
+        count = len(sorted_rows)
+        if bound is not None:
+            count = int(np.searchsorted(sorted_rows.last_where, bound))
+        for cell in self._cells(sorted_rows.last_where[:count]):
+            yield sorted_rows.take(cell)
+        self._waiting = [sorted_rows.take(slice(count, None))] if count < len(sorted_rows) else []
 
     def _before(self, now: int, where: int) -> int:
-        """Offset of the first record in which a frame may end that is not known yet."""
-        before = self._flows.waits_since()
+        """Offset of the first record in which an incomplete frame may end."""
+        bound = self._flows.waits_since()
         waiting = sum(map(len, self._waiting))
         if waiting > MOST_WAITING:
-            before = self._flows.waits_since(now - self._options.limits.hold_ns)
-        if waiting > 2 * MOST_WAITING or sum(one.size for one in self._waiting) > MOST_KEPT:
+            bound = self._flows.waits_since(now - self._options.limits.hold_ns)
+        if waiting > 2 * MOST_WAITING or sum(part.size for part in self._waiting) > MOST_KEPT:
             return where + 1
-        before = where + 1 if before is None else min(before, where + 1)
-        return before if self._options.eager else before - before % CELL
+        bound = where + 1 if bound is None else min(bound, where + 1)
+        return bound if self._options.eager else bound - bound % CELL
 
     def _cells(self, last_where: Array) -> Iterator[slice]:
-        """Rows that are made a batch of: which ones depends on nothing but where they are in the file, and so
-        do the pairs that are found among them."""
+        """Slices of rows that form batches. They depend only on positions in the file, and so do
+        the pairs within them."""
         cell = last_where // CELL
         ends = [*(np.flatnonzero(cell[1:] != cell[:-1]) + 1).tolist(), len(cell)]
         if self._options.eager:
@@ -328,13 +329,13 @@ class Decoder:
 
 
 def _likely_frames(records: Records) -> int:
-    """How many frames there may be in records, by a sample: how often there is what they begin with."""
-    whole = np.frombuffer(records.buffer, np.uint8)[: records.size]
-    lines = whole[: len(whole) // _EACH * _EACH].reshape(-1, _EACH)[:, :_SAMPLE]
-    kind = lines[:, LENGTH_SIZE : LENGTH_SIZE - PREFIX_SIZE]
-    begins = (lines[:, PREFIX_SIZE:] == _BRACE) & (kind == JSON)
-    begins |= kind == ROCKETMQ
-    zero = lines == 0  # as the first bytes of both lengths are
+    """Estimate the number of frames in records by a sample of their first bytes."""
+    data = np.frombuffer(records.buffer, np.uint8)[: records.size]
+    lines = data[: len(data) // _EACH * _EACH].reshape(-1, _EACH)[:, :_SAMPLE]
+    header_type = lines[:, LENGTH_SIZE : LENGTH_SIZE - PREFIX_SIZE]
+    begins = (lines[:, PREFIX_SIZE:] == _BRACE) & (header_type == JSON)
+    begins |= header_type == ROCKETMQ
+    zero = lines == 0  # the first byte of both lengths is 0
     begins &= zero[:, :-PREFIX_SIZE] & zero[:, LENGTH_SIZE + 1 : LENGTH_SIZE + 1 - PREFIX_SIZE]
-    share = int(records.captured.sum()) / max(len(whole), 1)
+    share = int(records.captured.sum()) / max(len(data), 1)
     return int(np.count_nonzero(begins) * share * _EACH / begins.shape[1])

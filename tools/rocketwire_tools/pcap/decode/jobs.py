@@ -1,9 +1,9 @@
-"""Several processes for one capture, with the rows of one process in the order of one process.
+"""``Jobs``: decodes a capture in several processes, with the rows in the order of one process.
 
-Rules of this file: every two processes decode a share of the connections, one of them (the front) finds frames, the other (the
-back) reads their headers and makes columns; of two processes in all, the one that was asked is the back.  Connections do not
-touch each other, and batches are cut by places in the file, so what comes together here is what one process gives.  Where that
-ends is in docs/guide/pcap.md.
+Each pair of processes decodes a share of the connections: the front cuts frames, the back reads
+headers and makes columns. With two processes, this process is the back. Connections are
+independent, and positions in the file determine the batches, so the merged rows equal those of one
+process. docs/guide/pcap.md describes the limits.
 """
 
 from __future__ import annotations
@@ -34,16 +34,16 @@ if TYPE_CHECKING:
     Pipe = Connection[Any, Any]
 
 _GRACE: Final = 5.0
-"""Seconds that a process has to end."""
+"""Seconds for a process to end."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Worker:
-    """The processes of one share of the connections.
+    """The processes of a share of the connections.
 
     Attributes:
-        captures: takes series of them.
-        rows: gives what comes of them.
+        captures: sends series of captures to them.
+        rows: receives their results.
     """
 
     captures: Pipe
@@ -51,11 +51,11 @@ class _Worker:
 
 
 class Jobs:
-    """Processes that decode one series of captures after the other.
+    """Processes that decode series of captures, one after the other.
 
     Args:
-        count: how many, the one that asks included; at least 2.
-        selection: what is wanted of the captures.
+        count: number of processes, including this one; at least 2.
+        selection: selects rows.
     """
 
     def __init__(self, count: int, selection: Selection) -> None:
@@ -70,31 +70,32 @@ class Jobs:
 
     def _start(self, share: tuple[int, int]) -> _Worker:
         arguments = self._selection.arguments
-        asked, captures = self._context.Pipe(duplex=False)
-        rows, found = self._context.Pipe(duplex=False)
-        self._run(run_front, asked, found, arguments, share)
+        series_in, series_out = self._context.Pipe(duplex=False)
+        rows_in, frames_out = self._context.Pipe(duplex=False)
+        self._run(run_front, series_in, frames_out, arguments, share)
         if not self._direct:
-            cells, made = self._context.Pipe(duplex=False)
-            self._run(run_back, rows, made, arguments)
-            rows = cells
-        return _Worker(captures, rows)
+            cells_in, cells_out = self._context.Pipe(duplex=False)
+            self._run(run_back, rows_in, cells_out, arguments)
+            rows_in = cells_in
+        return _Worker(series_out, rows_in)
 
-    def _run(self, work: Callable[..., None], source: Pipe, sink: Pipe, *more: Any) -> None:
-        process = self._context.Process(target=work, args=(source, sink, *more), daemon=True)
+    def _run(self, work: Callable[..., None], source: Pipe, sink: Pipe, *arguments: Any) -> None:
+        process = self._context.Process(target=work, args=(source, sink, *arguments), daemon=True)
         process.start()
         source.close()
         sink.close()
         self._processes.append(process)
 
     def decode(self, captures: str | Series, totals: Totals) -> Iterator[Batch]:
-        """The wanted rows of captures, in the order of their last captured byte.
+        """Decode the selected rows in the order of their last captured bytes.
 
         Args:
-            captures: path of one, or several; of these as many are read as continue each other.
-            totals: is brought up to date at the end.
+            captures: path of a capture, or a series, of which the first files are read that
+                continue each other.
+            totals: updated at the end.
 
         Raises:
-            CaptureError: the only one cannot be read on; the rows before have been given.
+            CaptureError: the only capture is damaged; the rows before have been returned.
         """
         series = Series.of(captures)
         for worker in self._workers:
@@ -123,7 +124,7 @@ class Jobs:
         _finish(totals, [share.end for share in shares])
 
     def _together(self, parts: Sequence[Batch]) -> Batch:
-        """Rows of one cell in order, without their places."""
+        """Merge the rows of a cell, without their places."""
         table = pa.Table.from_batches(parts)
         if len(parts) > 1:
             last, first = (table.column(name).to_numpy() for name in PLACES)
@@ -143,7 +144,7 @@ class Jobs:
 
 
 class _Share:
-    """What one worker says of one capture."""
+    """The results of a worker for a capture."""
 
     def __init__(self, pipe: Pipe, path: str) -> None:
         self._pipe = pipe
@@ -172,17 +173,17 @@ class _Share:
 
 
 def _finish(totals: Totals, ends: Sequence[End]) -> None:
-    """Add up: all fronts see all packets; streams are forgotten, and requests not answered, by share.
+    """Merge totals: all fronts see all packets, but only the streams of their share.
 
     Raises:
-        CaptureError: a front could not read on.
+        CaptureError: a front could not read the capture.
     """
-    one = ends[0].totals
-    totals.packets, totals.bytes = one.packets, one.bytes
-    totals.truncated, totals.cut_short = one.truncated, one.cut_short
-    totals.ends_within, totals.files = one.ends_within, one.files
-    totals.failures = one.failures
-    totals.skipped = one.skipped
+    first = ends[0].totals
+    totals.packets, totals.bytes = first.packets, first.bytes
+    totals.truncated, totals.cut_short = first.truncated, first.cut_short
+    totals.ends_within, totals.files = first.ends_within, first.files
+    totals.failures = first.failures
+    totals.skipped = first.skipped
     totals.forgotten = sum(end.totals.forgotten for end in ends)
     totals.unanswered = sum(end.totals.unanswered for end in ends)
     for end in ends:

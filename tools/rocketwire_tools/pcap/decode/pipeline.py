@@ -1,7 +1,8 @@
-"""Decoding in two processes: the front finds frames, the back reads their headers and makes columns.
+"""Decodes in two processes: the front cuts frames, the back reads their headers and makes columns.
 
-Rules of this file: what goes from one to the other is a few large pieces for each batch - arrays, and all headers as one text -
-because every small object costs both sides; the back takes a few batches ahead, so that neither waits for the other at each.
+Each batch is sent as a few large pieces, arrays and all headers as one text, because every small
+object costs time in both processes. The back receives some batches ahead, so that neither process
+waits.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rocketwire_tools.pcap import arrow
 from rocketwire_tools.pcap.decode.decoder import CELL, Decoder, Options, Totals
-from rocketwire_tools.pcap.decode.memory import spare_collections
+from rocketwire_tools.pcap.decode.memory import prepare_process
 from rocketwire_tools.pcap.errors import CaptureError
 from rocketwire_tools.pcap.packets.packets import Addresses
 from rocketwire_tools.pcap.rows.batches import BatchBuilder
@@ -37,20 +38,20 @@ if TYPE_CHECKING:
 
 ENDED: Final = "a process that decoded it has ended by itself"
 _AHEAD: Final = 2
-"""Batches that the back takes before it needs them."""
+"""Batches that the back receives ahead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """Rows on their way.
+    """A batch of rows for the back.
 
     Attributes:
-        arrays: the columns that are arrays of numbers, by name.
+        arrays: the numeric columns by name.
         headers: all headers.
-        bodies: all bodies; None where they are not wanted.
+        bodies: all bodies; None if they are not requested.
         addresses: IPv6 addresses of these rows, by number.
-        files: where each file that has been begun does so, and its path.
-        totals: what has been seen so far.
+        files: offset and path of each file so far.
+        totals: counts so far.
     """
 
     arrays: dict[str, Array]
@@ -63,7 +64,7 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """Rows of one cell of a capture; number of the cell, and a serialized batch."""
+    """The rows of a cell of a capture: its number, and a serialized batch."""
 
     number: int
     rows: bytes
@@ -71,7 +72,7 @@ class Cell:
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """A capture has come to its end, or cannot be read on."""
+    """The end of a capture, or an error."""
 
     totals: Totals
     error: CaptureError | None = None
@@ -81,29 +82,29 @@ class End:
 
 
 def run_front(
-    captures: Pipe, found: Pipe, arguments: tuple[Any, ...], share: tuple[int, int]
+    captures: Pipe, frames: Pipe, arguments: tuple[Any, ...], share: tuple[int, int]
 ) -> None:
-    """Run a front: find the frames of a share of each series of captures that comes.
+    """Run a front: cut the frames of a share of each series of captures.
 
     Args:
-        captures: gives them.
-        found: takes a series, its rows, and an end.
-        arguments: those of the selection.
-        share: see ``engine.Options``.
+        captures: receives series.
+        frames: sends a series, its rows, and an end.
+        arguments: of the selection.
+        share: see ``decoder.Options``.
     """
-    spare_collections()
+    prepare_process()
     selection = Selection(*arguments, places=True)
     options = Options(bodies=selection.needs_bodies, share=share)
     try:
         while True:
             series: Series = captures.recv()
-            found.send(series)
-            found.send(_find(Decoder(series, options), found))
+            frames.send(series)
+            frames.send(_find(Decoder(series, options), frames))
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
-        return  # nobody wants any more
+        return  # the receiver has ended
 
 
-def _find(decoder: Decoder, found: Pipe) -> End:
+def _find(decoder: Decoder, frames: Pipe) -> End:
     try:
         for rows in decoder.rows():
             addresses = decoder.addresses.of_ends(rows.source, rows.target)
@@ -112,7 +113,7 @@ def _find(decoder: Decoder, found: Pipe) -> End:
             sent = Sent(
                 arrays, rows.header.packed(), body, addresses, decoder.files.begun, decoder.totals
             )
-            found.send(sent)
+            frames.send(sent)
     except CaptureError as error:
         return End(decoder.totals, error)
     return End(decoder.totals)
@@ -127,15 +128,15 @@ def _rows(sent: Sent) -> Rows:
 
 
 class Back:
-    """Makes batches of what a front found in a series of captures.
+    """Makes batches of a front's frames.
 
     Args:
         series: the captures.
-        pipe: gives what the front says.
-        selection: what is wanted.
+        pipe: receives messages of the front.
+        selection: selects rows.
 
     Attributes:
-        end: what the front has seen so far.
+        end: totals of the front so far.
     """
 
     def __init__(self, series: Series, pipe: Pipe, selection: Selection) -> None:
@@ -157,7 +158,7 @@ class Back:
                 self._messages.put(message)
 
     def batches(self) -> Iterator[Batch]:
-        """The wanted rows; ``end`` says afterwards how it ended."""
+        """The selected rows; sets ``end``."""
         return self._selection.rows(self._made())
 
     def _made(self) -> Iterator[Batch]:
@@ -175,14 +176,14 @@ class Back:
 
 
 def run_back(rows: Pipe, cells: Pipe, arguments: tuple[Any, ...]) -> None:
-    """Run a back as a process of its own.
+    """Run a back in a process of its own.
 
     Args:
-        rows: gives what a front says.
-        cells: takes the cells of each capture, and an end.
-        arguments: those of the selection.
+        rows: receives messages of a front.
+        cells: sends the cells of each capture, and an end.
+        arguments: of the selection.
     """
-    spare_collections()
+    prepare_process()
     selection = Selection(*arguments, places=True)
     try:
         while True:
@@ -192,4 +193,4 @@ def run_back(rows: Pipe, cells: Pipe, arguments: tuple[Any, ...]) -> None:
                 cells.send(Cell(number, arrow.packed(batch)))
             cells.send(back.end)
     except (EOFError, BrokenPipeError, KeyboardInterrupt):
-        return  # nobody wants any more
+        return  # the receiver has ended

@@ -1,8 +1,8 @@
-"""``SplitDecoder``: the frames that begin in a part of a capture, without the rest of it.
+"""``SplitDecoder``: decodes the frames that begin in a part of a capture.
 
-Rules of this file: a frame belongs to the part that holds the record with its first byte; its part reads on behind its end
-until the frame is there, within bounds (``Reach``).  What a part does not know at its start - where frames begin, what has been
-sent before - it learns from the bytes in front of it; no connection needs its SYN.
+A frame belongs to the part with the record of its first byte. The part reads on after its end until
+the frame is complete, within ``Reach``. Frame boundaries and retransmissions at its start are
+learned from the bytes before it; no SYN is needed.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 _FAR: Final = 1 << 50
-"""Added to offsets in the capture behind; taken from those in the one in front."""
+"""Distance between the offsets of a capture and those of the next or previous one."""
 _AHEAD_CHUNK: Final = 2 << 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reach:
-    """How far a part looks beyond itself.
+    """How far a part reads before and after itself.
 
     Attributes:
-        behind: bytes in front of it; segments that were sent again within them are known as such.
-        ahead: bytes behind it.
-        ahead_ns: nanoseconds of capture time behind it.
+        backward: bytes before the part; retransmissions of these are recognised.
+        ahead: bytes after the part.
+        ahead_ns: nanoseconds of capture time after the part.
     """
 
-    behind: int = 16 << 20
+    backward: int = 16 << 20
     ahead: int = 64 << 20
     ahead_ns: int = 5_000_000_000
 
@@ -55,8 +55,8 @@ class SplitDecoder(Decoder):
 
     Args:
         split: the part.
-        options: how, as for ``Decoder``.
-        reach: how far it looks beyond the part.
+        options: as for ``Decoder``.
+        reach: how far it reads before and after the part.
     """
 
     def __init__(
@@ -91,31 +91,39 @@ class SplitDecoder(Decoder):
             return every
         return every.take(np.flatnonzero(np.isin(connections_of(every), self._open)))
 
-    # ---- in front of the part
+    # ---- before the part
 
     def _front(self) -> Iterator[Rows]:
-        """Learn from the bytes in front of the part."""
+        """Learn from the bytes before the part."""
         split = self._split
-        if not self._reach.behind:
+        if not self._reach.backward:
             return
-        left = self._reach.behind - split.start
+        missing = self._reach.backward - split.start
         try:
-            if left > 0 and split.before is not None and self._continues(split.before):
-                yield from self._learn(split.before, os.path.getsize(split.before), left, -_FAR)
+            if missing > 0 and split.before is not None and self._continues(split.before):
+                yield from self._learn(split.before, os.path.getsize(split.before), missing, -_FAR)
             if split.start:
-                yield from self._learn(split.path, split.start, self._reach.behind, 0)
+                yield from self._learn(split.path, split.start, self._reach.backward, 0)
         except (CaptureError, OSError):
-            return  # whoever owns that part will say it
+            return  # the decoder of that part reports the error
 
-    def _continues(self, before: str) -> bool:
-        """Whether the file continues one that is not compressed."""
+    def _continues(self, previous_path: str) -> bool:
+        """Whether the file continues an uncompressed one."""
         if self._split.certain:
             return True
-        first, last, own = first_time(before), last_time(before), first_time(self._split.path)
-        return own is not None and last is not None and Span(first, last).is_continued_at(own)
+        first, last, own_first = (
+            first_time(previous_path),
+            last_time(previous_path),
+            first_time(self._split.path),
+        )
+        return (
+            own_first is not None
+            and last is not None
+            and Span(first, last).is_continued_at(own_first)
+        )
 
     def _learn(self, path: str, end: int, count: int, shift: int) -> Iterator[Rows]:
-        """Learn from some bytes in front of an offset; those of a compressed file are out of reach."""
+        """Learn from bytes before an offset, unless the file is compressed."""
         head = read_head(path)
         if head is None:
             return
@@ -128,8 +136,8 @@ class SplitDecoder(Decoder):
 
     def _part(self) -> Iterator[Rows]:
         split = self._split
-        whole = split.start == 0 and split.end is None
-        head = None if whole else read_head(split.path)
+        is_whole_file = split.start == 0 and split.end is None
+        head = None if is_whole_file else read_head(split.path)
         if head is None:
             source: ByteSource = open_input(split.path)
             start = 0
@@ -145,10 +153,10 @@ class SplitDecoder(Decoder):
         finally:
             source.close()
 
-    # ---- behind the part
+    # ---- after the part
 
     def _beyond(self) -> Iterator[Rows]:
-        """Read on until the frames that began in the part are there, in the next file too if need be."""
+        """Read on until the frames of the part are complete, if necessary in the next file."""
         split = self._split
         try:
             if split.end is not None and self._look_for_open():
@@ -159,20 +167,20 @@ class SplitDecoder(Decoder):
             if split.after is not None and self._look_for_open() and self._is_continued():
                 yield from self._read_on(split.after, None, open_input(split.after), _FAR)
         except CaptureError:
-            return  # whoever owns that part will say it
+            return  # the decoder of that part reports the error
 
     def _is_continued(self) -> bool:
-        """Whether the file behind continues this one, all of which has been read."""
+        """Whether the next file continues this one, which has been read completely."""
         split = self._split
         if split.certain or split.after is None:
             return True
-        span, after = Span(first_time(split.path), self._last_ns), first_time(split.after)
-        return after is None or span.is_continued_at(after)
+        span, next_first = Span(first_time(split.path), self._last_ns), first_time(split.after)
+        return next_first is None or span.is_continued_at(next_first)
 
     def _read_on(
         self, path: str, head: Head | None, source: ByteSource, start: int
     ) -> Generator[Rows, None, bool]:
-        """Returns whether that was all of the file."""
+        """Read on; returns whether the file has been read completely."""
         reader = RangeReader(path, head, source, start, _AHEAD_CHUNK)
         try:
             for records in reader:
@@ -190,11 +198,11 @@ class SplitDecoder(Decoder):
         return True
 
     def _look_for_open(self) -> bool:
-        """Find out which connections may have frames of the part that are not known yet."""
+        """Find the connections with incomplete frames of the part."""
         if self._open is None:
             self._doubted = self._flows.in_doubt(self._end)
-        else:  # what comes behind the part brings no others into doubt
-            self._doubted = [one for one in self._doubted if one.may_have_begun(self._end)]
-        ends = np.array([one.source + one.target for one in self._doubted], np.int64)
+        else:  # no stream is added after the part
+            self._doubted = [stream for stream in self._doubted if stream.may_have_begun(self._end)]
+        ends = np.array([stream.source + stream.target for stream in self._doubted], np.int64)
         self._open = np.unique(ends)
         return bool(self._doubted)

@@ -1,6 +1,6 @@
 """Records of classic pcap files, a chunk at a time.
 
-``record_scan`` finds most records, and numpy gathers their headers. A length is checked before it
+Python follows the chain of records, and numpy gathers their headers. A length is checked before it
 is used.
 
 Formats: both byte orders, micro- and nanoseconds, and the variant with larger record headers.
@@ -10,12 +10,10 @@ Formats: both byte orders, micro- and nanoseconds, and the variant with larger r
 from __future__ import annotations
 
 import struct
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from rocketwire_tools.pcap.files import record_scan
 from rocketwire_tools.pcap.files.records import (
     MAX_RECORD,
     Records,
@@ -57,14 +55,11 @@ class PcapFormat:
         self.record_header = record_header
         self.fractions = 10**9 if nanoseconds else 10**6
         self._captured = struct.Struct(f"{order}8xI").unpack_from
-        self._length = np.dtype(f"{order}u4")
         # two bytes of the seconds change every 18 hours
-        self._marks = range(2, 4) if order == "<" else range(2)
 
     def walk(self, buffer: Buffer, start: int, end: int) -> tuple[Integers, int]:
         """See ``Format``; stops at an invalid length and at the header of another file."""
-        last = end - self.record_header
-        offsets = self._find_records(buffer, start, last)
+        offsets = np.fromiter(self._chain(buffer, start, end - self.record_header), np.int64)
         if not len(offsets):
             return offsets, start
         latest = int(offsets[-1])
@@ -76,36 +71,6 @@ class PcapFormat:
             if is_head(buffer, int(offsets[number])):
                 return offsets[:number], int(offsets[number])
         return offsets, next_offset
-
-    def _find_records(self, buffer: Buffer, start: int, last: int) -> Integers:
-        """Find the offsets of records up to an offset, if all lengths are right."""
-        offsets = np.zeros(0, np.int64)
-        if last - start >= record_scan.MIN_GUESSES * record_scan.STRIDE:
-            starts = record_scan.guess_starts(
-                buffer, start, last, self._marks, partial(self._are_plausible, buffer, last)
-            )
-            if len(starts) >= record_scan.MIN_GUESSES:
-                offsets, start = record_scan.follow_chains(
-                    buffer, starts, last, self._length, 8, self.record_header
-                )
-        last_offsets = np.fromiter(self._chain(buffer, start, last), np.int64)
-        return np.concatenate([offsets, last_offsets]) if len(last_offsets) else offsets
-
-    def _are_plausible(self, buffer: Buffer, last: int, offsets: Integers) -> Integers:
-        """At which offsets two consecutive records seem to begin."""
-        good, next_offsets = self._seem_good(buffer, offsets)
-        candidates = np.flatnonzero(good)
-        candidates = candidates[next_offsets[candidates] <= last]
-        good[candidates], _ = self._seem_good(buffer, next_offsets[candidates])
-        return good
-
-    def _seem_good(self, buffer: Buffer, offsets: Integers) -> tuple[Integers, Integers]:
-        """At which offsets a record seems to begin, and the offsets after these records."""
-        seconds, fraction, captured, wire = (
-            rows_at(buffer, offsets, 16).view(self._length).astype(np.int64).T
-        )
-        good = (fraction < self.fractions) & (captured <= wire) & (wire <= MAX_RECORD)
-        return good & (seconds > 0), offsets + self.record_header + captured
 
     def _chain(self, buffer: Buffer, offset: int, last: int) -> Iterator[int]:
         captured, header = self._captured, self.record_header

@@ -8,13 +8,11 @@ damaged data are returned.
 from __future__ import annotations
 
 import struct
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from rocketwire_tools.pcap.errors import CaptureError
-from rocketwire_tools.pcap.files import record_scan
 from rocketwire_tools.pcap.files.pcapng_blocks import (
     INTERFACE,
     LEAST,
@@ -30,18 +28,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rocketwire_tools.pcap.files.buffers import Buffer
-    from rocketwire_tools.pcap.files.records import Integers, Records
+    from rocketwire_tools.pcap.files.records import Records
     from rocketwire_tools.pcap.files.window import Window
 
 __all__ = ["PACKETS", "front", "read"]
 
 _ORDER: Final = {b"\x4d\x3c\x2b\x1a": "<", b"\x1a\x2b\x3c\x4d": ">"}
-_FEW: Final = 16
-"""Blocks to search for a packet, one by one, before ``record_scan`` searches many."""
 _MOST_SECTIONS: Final = 4096
 """Sections whose packets are gathered together."""
-_LEAST_BY_KIND: Final = np.array([LEAST.get(number, 12) for number in range(8)], np.int64)
-_HOLDS_PACKET: Final = np.array([number in PACKETS for number in range(8)])
 
 
 def read(reader: Window, section: Section | None = None) -> Iterator[Records]:
@@ -121,95 +115,29 @@ class _BlockWalk:
         self._path = path
         self._midway = section is not None
         self._sections = [Section(path, "<") if section is None else section]
-        self._parts: list[PacketBlocks] = []
-        self._at: list[int] = []
-        self._kind: list[int] = []
-        self._of: list[int] = []
-        self._small_sections = False
+        self._offsets: list[int] = []
+        self._types: list[int] = []
+        self._section_numbers: list[int] = []
         self.error: CaptureError | None = None
         self.is_full = False
 
     def through(self, buffer: Buffer, offset: int, size: int, base: int) -> int:
-        """Find packets between two offsets; returns the offset at which to continue."""
+        """Find packets between two offsets; returns the offset at which to continue.
+
+        An error is raised after the packets before it were returned.
+        """
         self._sections = self._sections[-1:]
-        self._small_sections &= offset > 0
+        self._offsets, self._types, self._section_numbers = [], [], []
         try:
-            if not self._small_sections:
-                offset = self._find_many(buffer, offset, size, base)
-            return self._find_each(buffer, offset, size, base, MOST_RECORDS)
+            return self._find_packets(buffer, offset, size, base)
         except CaptureError as error:
             self.error = error
             return offset
 
-    # ---- many blocks of a section at once
-
-    def _find_many(self, buffer: Buffer, offset: int, size: int, base: int) -> int:
-        """Find a chain of blocks up to the next section or to an invalid block."""
-        last = size - 12
-        for _ in range(_FEW):
-            if offset > last or self._is_packet(buffer, last, offset):
-                break
-            offset = self._find_each(buffer, offset, size, base, 1)
-        if last - offset < record_scan.MIN_GUESSES * record_scan.STRIDE or not self._is_packet(
-            buffer, last, offset
-        ):
-            return offset
-        starts = record_scan.guess_starts(
-            buffer, offset, last, range(4), partial(self._are_packets, buffer, last)
-        )
-        if len(starts) < record_scan.MIN_GUESSES:
-            return offset
-        order = self._sections[-1].order
-        offsets, next_offset = record_scan.follow_chains(
-            buffer, starts, last, np.dtype(f"{order}u4"), 4, 0, 12
-        )
-        types, lengths = (
-            np.ndarray((size,), f"{order}u4", buffer, field, (1,))[offsets].astype(np.int64)
-            for field in (0, 4)
-        )
-        small_types = np.minimum(types, 7)
-        wrong = (
-            (lengths < _LEAST_BY_KIND[small_types]) | (lengths > MAX_RECORD) | (lengths & 3 != 0)
-        )
-        stops = np.flatnonzero(wrong | (types == SECTION) | (offsets + lengths > size))
-        if len(stops):
-            self._small_sections = bool(types[stops[0]] == SECTION)
-            next_offset = int(offsets[stops[0]])
-            offsets, small_types = offsets[: stops[0]], small_types[: stops[0]]
-        self._add_blocks(offsets, small_types, base, buffer)
-        return next_offset
-
-    def _add_blocks(self, offsets: Integers, types: Integers, base: int, buffer: Buffer) -> None:
-        self._flush()
-        for interface in offsets[types == INTERFACE].tolist():
-            self._declare(buffer, interface, base)
-        packet_offsets, types = (interface[_HOLDS_PACKET[types]] for interface in (offsets, types))
-        sections = np.full(len(packet_offsets), len(self._sections) - 1)
-        self._parts.append(PacketBlocks(packet_offsets, types, sections, self._sections))
-
-    def _is_packet(self, buffer: Buffer, last: int, offset: int) -> bool:
-        """Whether a packet block seems to begin at an offset."""
-        words = self._sections[-1].words
-        block_type, length = words(buffer, offset)
-        if block_type not in PACKETS or not LEAST[block_type] <= length <= MAX_RECORD or length & 3:
-            return False
-        end: int = offset + length - 4
-        return end > last + 8 or bool(words(buffer, end)[0] == length)
-
-    def _are_packets(self, buffer: Buffer, last: int, offsets: Integers) -> Integers:
-        """At which offsets a packet block seems to begin."""
-        return np.array(
-            [self._is_packet(buffer, last, offset) for offset in offsets.tolist()], np.bool_
-        )
-
-    # ---- block by block
-
-    def _find_each(self, buffer: Buffer, offset: int, size: int, base: int, count: int) -> int:
-        """Find a number of blocks one by one; an error is raised after the packets before it
-        were returned."""
+    def _find_packets(self, buffer: Buffer, offset: int, size: int, base: int) -> int:
         self.is_full = False
         section = self._sections[-1]
-        for _ in range(count):
+        for _ in range(MOST_RECORDS):
             if offset + 12 > size:
                 return offset
             block_type, length = section.words(buffer, offset)
@@ -223,15 +151,15 @@ class _BlockWalk:
             if offset + length > size:
                 return offset
             if block_type in PACKETS:
-                self._at.append(offset)
-                self._kind.append(block_type)
-                self._of.append(len(self._sections) - 1)
+                self._offsets.append(offset)
+                self._types.append(block_type)
+                self._section_numbers.append(len(self._sections) - 1)
             elif block_type == INTERFACE:
                 self._declare(buffer, offset, base)
             offset += length
             if len(self._sections) > _MOST_SECTIONS:
                 break
-        self.is_full = count > 1
+        self.is_full = True
         return offset
 
     def _next_section(self, buffer: Buffer, offset: int, base: int) -> tuple[Section, int]:
@@ -276,32 +204,18 @@ class _BlockWalk:
         assert error is not None  # noqa: S101 - checked by the caller
         return error
 
-    def _flush(self) -> None:
-        """Join the blocks that were found one by one."""
-        if self._at:
-            offsets, types, sections = (
-                np.array(numbers, np.int64) for numbers in (self._at, self._kind, self._of)
-            )
-            self._parts.append(PacketBlocks(offsets, types, sections, self._sections))
-        self._at, self._kind, self._of = [], [], []
-
     def take_records(self, buffer: Buffer, size: int, base: int) -> Iterator[Records]:
-        """Remove and return the packets found so far."""
-        self._flush()
-        parts, self._parts = self._parts, []
-        for blocks in parts:
-            for first in range(0, len(blocks.offset), MOST_RECORDS):
-                part = slice(first, first + MOST_RECORDS)
-                chunk = PacketBlocks(
-                    blocks.offset[part], blocks.type[part], blocks.section[part], blocks.sections
-                )
-                packets, error = records(chunk, buffer, base)
-                packets.size = size
-                if len(packets.where):
-                    yield packets
-                if error is not None:
-                    self.error = error
-                    return
+        """Return the packets found so far."""
+        if not self._offsets:
+            return
+        columns = self._offsets, self._types, self._section_numbers
+        arrays = (np.array(numbers, np.int64) for numbers in columns)
+        packets, error = records(PacketBlocks(*arrays, self._sections), buffer, base)
+        packets.size = size
+        if len(packets.where):
+            yield packets
+        if error is not None:
+            self.error = error
 
 
 def _refusal(block_type: int, length: int) -> str | None:

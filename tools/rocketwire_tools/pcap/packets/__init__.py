@@ -1,4 +1,4 @@
-"""Packets: the TCP segments in a chunk of records.
+"""Packets: TCP segments of a chunk of records.
 
 It may import ``files``.
 """

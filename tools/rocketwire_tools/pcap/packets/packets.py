@@ -1,10 +1,10 @@
-"""TCP segments out of packets: link, network and transport headers of a chunk of records at once.
+"""Finds TCP segments in packets: link, network and transport headers of a chunk of records at once,
+with numpy.
 
-Rules of this file: only numpy; a packet that is not understood is counted, never guessed.  Headers are gathered as whole rows
-at the offsets that the layer below gives.  Lengths come from the IP header, not from what was captured: short frames are
-padded, and a packet may have been cut by the capture.
+Unknown packets are counted, not guessed. Lengths come from the IP header, because short frames are
+padded, and the capture may cut packets.
 
-Link types: Ethernet with any of three VLAN tags, raw IP, loopback, Linux cooked (both).
+Link types: Ethernet with up to three VLAN tags, raw IP, loopback, Linux cooked (both versions).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from rocketwire_tools.pcap.files.records import rows_at
-from rocketwire_tools.pcap.packets import ipv4_fast_path, tunnels
+from rocketwire_tools.pcap.packets import tunnels
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -27,14 +27,17 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 _UNKNOWN: Final = -1
+_VLAN: Final = (0x8100, 0x88A8, 0x9100)
+_MAX_TAGS: Final = 3
+_TCP: Final = 6
 _IPV4: Final = 0x0800
 _IPV6: Final = 0x86DD
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
 _FRAGMENT: Final = 44
 _AUTHENTICATION: Final = 51
 _EXTENDS: Final = np.isin(np.arange(256), (0, 43, 60, _AUTHENTICATION, _FRAGMENT))
-"""IPv6 headers behind which others are looked for: hop-by-hop, routing, destination options, authentication, and the fragment
-header of a packet that is all of its fragments (RFC 6946)."""
+"""IPv6 extension headers that are skipped: hop-by-hop, routing, destination options,
+authentication, and the fragment header of a packet in one fragment (RFC 6946)."""
 _MOST_EXTENSIONS: Final = 8
 
 ETHERNET: Final = 1
@@ -56,14 +59,14 @@ class Segments:
 
     Attributes:
         record: number of the record in its chunk.
-        source: the sender as a number: address number << 16 | port, see ``Addresses``.
-        target: the receiver likewise.
+        source: number of the sender: address number << 16 | port, see ``Addresses``.
+        target: number of the receiver.
         sequence: of the first byte.
-        acknowledged: number of the next byte that the sender expects, if it has flag ACK.
+        acknowledged: next sequence number that the sender expects, with flag ACK.
         flags: of TCP.
         data: offset of the payload in the buffer.
-        captured: bytes of the payload that are there.
-        length: bytes of the payload that there were.
+        captured: captured bytes of the payload.
+        length: bytes of the payload on the wire.
     """
 
     record: Integers
@@ -76,17 +79,17 @@ class Segments:
     captured: Integers
     length: Integers
 
-    def take(self, some: Integers) -> Segments:
-        """These segments, in this order."""
-        return Segments(*(getattr(self, name)[some] for name in Segments.__dataclass_fields__))
+    def take(self, numbers: Integers) -> Segments:
+        """The segments with these indices, in the given order."""
+        return Segments(*(getattr(self, name)[numbers] for name in Segments.__dataclass_fields__))
 
 
 MOST_ADDRESSES: Final = 1 << 17
-"""IPv6 addresses that are remembered: as many as the streams that are remembered can have."""
+"""IPv6 addresses that are remembered: as many as the remembered streams can have."""
 
 
 class Addresses:
-    """Numbers for IPv6 addresses, each of which is given once; IPv4 addresses are numbers already."""
+    """Numbers of IPv6 addresses; an IPv4 address is its own number."""
 
     _FIRST = 1 << 32
     """Number of the first IPv6 address."""
@@ -97,91 +100,76 @@ class Addresses:
         self._next = self._FIRST
 
     def numbers(self, addresses: Array) -> Integers:
-        """The numbers of addresses, rows of 16 bytes."""
+        """The numbers of addresses, given as rows of 16 bytes."""
         halves: Any = np.ascontiguousarray(addresses).view(np.uint64)
         mixed = halves[:, 0] * _MIX ^ halves[:, 1]
         _, first, inverse = np.unique(mixed, return_index=True, return_inverse=True)
-        if (halves[first][inverse] != halves).any():  # two addresses with one mixture
+        if (halves[first][inverse] != halves).any():  # a collision
             first = inverse = np.arange(len(halves))
-        texts = [each.tobytes() for each in np.ascontiguousarray(addresses[first])]
-        known = self._numbers.get
-        numbers = [known(text) for text in texts]
-        found = [
+        texts = [row.tobytes() for row in np.ascontiguousarray(addresses[first])]
+        get_number = self._numbers.get
+        numbers = [get_number(text) for text in texts]
+        all_numbers = [
             self._add(text) if number is None else number
             for number, text in zip(numbers, texts, strict=True)
         ]
-        return np.array(found, np.int64)[inverse]
+        return np.array(all_numbers, np.int64)[inverse]
 
     def _add(self, text: bytes) -> int:
-        known = self._numbers.get(text)
-        if known is not None:
-            return known
+        existing = self._numbers.get(text)
+        if existing is not None:
+            return existing
         number = self._numbers[text] = self._next
         self._texts[number] = text
         self._next += 1
         return number
 
     def packed(self, number: int) -> bytes:
-        """The address with that number, 4 or 16 bytes."""
+        """The address with a number, 4 or 16 bytes."""
         return number.to_bytes(4, "big") if number < self._FIRST else self._texts[number]
 
-    # ---- so that they do not become too many
+    # ---- limits
 
     @property
     def are_many(self) -> bool:
-        """Whether it is time for ``keep``."""
+        """Whether ``keep`` is due."""
         return len(self._texts) > MOST_ADDRESSES
 
     def keep(self, numbers: AbstractSet[int]) -> None:
-        """Forget all others; one that comes again has another number then."""
+        """Forget all other addresses; a forgotten one gets a new number."""
         self._texts = {number: text for number, text in self._texts.items() if number in numbers}
         self._numbers = {text: number for number, text in self._texts.items()}
 
     # ---- for another process
 
     def of_ends(self, *ends: Integers) -> dict[int, bytes]:
-        """The IPv6 addresses among senders and receivers, by number."""
-        numbers = {number for each in ends for number in np.unique(each >> 16).tolist()}
+        """The IPv6 addresses of senders and receivers, by number."""
+        numbers = {number for end in ends for number in np.unique(end >> 16).tolist()}
         return {number: self._texts[number] for number in numbers if number >= self._FIRST}
 
     def learn(self, texts: dict[int, bytes]) -> None:
-        """Know these, as another process has numbered them, and no others."""
+        """Replace the addresses by those of another process."""
         self._texts = texts
 
 
 UNREAD: Final = ("link type", "IP fragment", tunnels.TUNNEL)
-"""What reasons begin with for which a packet that may have been one of ours was not looked into."""
+"""Prefixes of the reasons for which a packet that may contain frames was not decoded."""
 
 
 def segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segments:
-    """Find the TCP segments among records."""
-    if not isinstance(records.link, int) or records.link != ETHERNET:
-        return _segments(records, addresses, skipped)
-    some = ipv4_fast_path.headers(records)
-    found = Segments(*ipv4_fast_path.segments(records, some))
-    if not len(other := np.flatnonzero(~some.good)):
-        return found
-    rest = _segments(records.take(other), addresses, skipped)
-    rest.record = other[rest.record]
-    for name in Segments.__dataclass_fields__:
-        getattr(found, name)[rest.record] = getattr(rest, name)
-    if len(rest.record) == len(other):
-        return found
-    some.good[rest.record] = True
-    return found.take(np.flatnonzero(some.good))
-
-
-def _segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segments:
-    at, kind = _network(records, skipped)
+    """Find the TCP segments of records."""
+    offset, ether_type = _network(records, skipped)
     end = records.data + records.captured
-    four = np.flatnonzero(kind == _IPV4)
-    six = np.flatnonzero(kind == _IPV6)
-    tunnels.count_types(skipped, kind[(kind != _IPV4) & (kind != _IPV6) & (kind >= 0)])
+    four = np.flatnonzero(ether_type == _IPV4)
+    six = np.flatnonzero(ether_type == _IPV6)
+    tunnels.count_types(
+        skipped, ether_type[(ether_type != _IPV4) & (ether_type != _IPV6) & (ether_type >= 0)]
+    )
     parts: list[Network] = []
     if len(four):
-        parts.append(_ipv4(records, four, at[four], end[four], skipped))
+        parts.append(_ipv4(records, four, offset[four], end[four], skipped))
     if len(six):
-        parts.append(_ipv6(records, six, at[six], end[six], addresses, skipped))
+        parts.append(_ipv6(records, six, offset[six], end[six], addresses, skipped))
     if not parts:
         none = np.zeros(0, np.int64)
         return Segments(none, none, none, none, none, none, none, none, none)
@@ -190,16 +178,16 @@ def _segments(records: Records, addresses: Addresses, skipped: Skipped) -> Segme
 
 
 def _merged(parts: list[Network]) -> Network:
-    """Both families together, in the order of their records."""
+    """Merge both address families in the order of their records."""
     size = max((int(part[0][-1]) for part in parts if len(part[0])), default=-1) + 1
     ours = np.zeros(size, np.bool_)
-    whole = [np.empty(size, np.int64) for _ in range(4)]
+    merged_columns = [np.empty(size, np.int64) for _ in range(4)]
     for index, *columns in parts:
         ours[index] = True
-        for together, column in zip(whole, columns, strict=True):
-            together[index] = column
+        for merged, column in zip(merged_columns, columns, strict=True):
+            merged[index] = column
     index = np.flatnonzero(ours)
-    transport, stop, source, target = (each[index] for each in whole)
+    transport, stop, source, target = (values[index] for values in merged_columns)
     return index, transport, stop, source, target
 
 
@@ -207,19 +195,23 @@ def _merged(parts: list[Network]) -> Network:
 
 
 def _network(records: Records, skipped: Skipped) -> tuple[Integers, Array]:
-    """Offsets of the network headers, and their kinds as Ethernet types (0 for none of ours, -1 for those of
-    a link type that is not known)."""
+    """Offsets of the network headers, and their Ethernet types (0 for other protocols, -1 for an
+    unknown link type)."""
     link = records.link
     if isinstance(link, int):
         return _of_link(records.buffer, link, records.data, records.captured, skipped)
-    at = np.zeros_like(records.data)
-    kind = np.zeros_like(records.data)
-    for each in np.unique(link):
-        of = np.flatnonzero(link == each)
-        at[of], kind[of] = _of_link(
-            records.buffer, int(each), records.data[of], records.captured[of], skipped
+    offset = np.zeros_like(records.data)
+    ether_type = np.zeros_like(records.data)
+    for link_type in np.unique(link):
+        numbers = np.flatnonzero(link == link_type)
+        offset[numbers], ether_type[numbers] = _of_link(
+            records.buffer,
+            int(link_type),
+            records.data[numbers],
+            records.captured[numbers],
+            skipped,
         )
-    return at, kind
+    return offset, ether_type
 
 
 def _of_link(
@@ -242,23 +234,26 @@ def _of_link(
     return data, np.full(len(data), _UNKNOWN)
 
 
-def _big16(buffer: Buffer, at: Integers) -> Array:
-    return rows_at(buffer, at, 2).view(">u2")[:, 0].astype(np.int64)
+def _big16(buffer: Buffer, offsets: Integers) -> Array:
+    return rows_at(buffer, offsets, 2).view(">u2")[:, 0].astype(np.int64)
 
 
-def _tagged(buffer: Buffer, at: Integers, left: Integers, kind: Array) -> tuple[Integers, Array]:
-    for _ in range(ipv4_fast_path.TAGS):
-        tagged = np.flatnonzero(ipv4_fast_path.is_tag(kind) & (left >= 4))
+def _tagged(
+    buffer: Buffer, offset: Integers, room: Integers, ether_type: Array
+) -> tuple[Integers, Array]:
+    for _ in range(_MAX_TAGS):
+        tagged = np.flatnonzero(np.isin(ether_type, _VLAN) & (room >= 4))
         if not len(tagged):
             break
-        kind[tagged] = _big16(buffer, at[tagged] + 2)
-        at[tagged] += 4
-        left[tagged] -= 4
-    return at, kind
+        ether_type[tagged] = _big16(buffer, offset[tagged] + 2)
+        offset[tagged] += 4
+        room[tagged] -= 4
+    return offset, ether_type
 
 
 def _family(row: Array) -> Array:
-    """Address families are written in the byte order of the machine that captured."""
+    """Network types of loopback packets, whose address family has the byte order of the
+    capturing machine."""
     little = row.view("<u4")[:, 0]
     big = row.view(">u4")[:, 0]
     four = (little == _FAMILY_INET) | (big == _FAMILY_INET)
@@ -269,7 +264,8 @@ def _family(row: Array) -> Array:
 # ---------------------------------------------------------------------------- network layer
 
 Network = tuple["Array", "Array", "Array", "Array", "Array"]
-"""Number of the record, offset of the transport header, end of the packet as sent, sender and receiver."""
+"""Number of the record, offset of the transport header, end of the packet on the wire, sender
+and receiver."""
 
 _IPV4_HEADER: Final = np.dtype(
     [
@@ -288,70 +284,76 @@ _IPV4_HEADER: Final = np.dtype(
 
 
 def _ipv4(
-    records: Records, index: Integers, at: Integers, end: Integers, skipped: Skipped
+    records: Records, index: Integers, offset: Integers, end: Integers, skipped: Skipped
 ) -> Network:
-    head: Any = rows_at(records.buffer, at, 20).view(_IPV4_HEADER)[:, 0]
+    head: Any = rows_at(records.buffer, offset, 20).view(_IPV4_HEADER)[:, 0]
     size = (head["version"] & 15).astype(np.int64) * 4
-    good = (at + 20 <= end) & (head["version"] >> 4 == 4) & (size >= 20)
-    whole = (head["fragment"] & 0x3FFF) == 0
-    tcp = head["protocol"] == ipv4_fast_path.TCP
-    tunnels.count_protocols(skipped, records, good & ~tcp, at + size, head["protocol"])
-    skipped.count("IP fragment", int((good & tcp & ~whole).sum()))
+    good = (offset + 20 <= end) & (head["version"] >> 4 == 4) & (size >= 20)
+    is_whole = (head["fragment"] & 0x3FFF) == 0
+    tcp = head["protocol"] == _TCP
+    tunnels.count_protocols(skipped, records, good & ~tcp, offset + size, head["protocol"])
+    skipped.count("IP fragment", int((good & tcp & ~is_whole).sum()))
     skipped.count("damaged IP header", int((~good).sum()))
-    keep = np.flatnonzero(good & whole & tcp)
-    head, at, index, size = head[keep], at[keep], index[keep], size[keep]
+    keep = np.flatnonzero(good & is_whole & tcp)
+    head, offset, index, size = head[keep], offset[keep], index[keep], size[keep]
     length = head["length"].astype(np.int64)
     beyond = records.data[index] + records.wire[index]
-    stop = np.where(length == 0, beyond, at + length)  # 0: larger than 64 KiB, or cut up later
-    return index, at + size, stop, head["source"].astype(np.int64), head["target"].astype(np.int64)
+    stop = np.where(length == 0, beyond, offset + length)  # 0: more than 64 KiB, segmented later
+    return (
+        index,
+        offset + size,
+        stop,
+        head["source"].astype(np.int64),
+        head["target"].astype(np.int64),
+    )
 
 
 def _ipv6(
     records: Records,
     index: Integers,
-    at: Integers,
+    offset: Integers,
     end: Integers,
     addresses: Addresses,
     skipped: Skipped,
 ) -> Network:
-    head = rows_at(records.buffer, at, 40)
-    good = (at + 40 <= end) & (head[:, 0] >> 4 == 6)
+    head = rows_at(records.buffer, offset, 40)
+    good = (offset + 40 <= end) & (head[:, 0] >> 4 == 6)
     skipped.count("damaged IP header", int((~good).sum()))
     keep = np.flatnonzero(good)
-    head, at, index, end = head[keep], at[keep], index[keep], end[keep]
+    head, offset, index, end = head[keep], offset[keep], index[keep], end[keep]
     length = np.ascontiguousarray(head[:, 4:6]).view(">u2")[:, 0].astype(np.int64)
     beyond = records.data[index] + records.wire[index]
-    stop = np.where(length == 0, beyond, at + 40 + length)
+    stop = np.where(length == 0, beyond, offset + 40 + length)
     transport, protocol = _past_extensions(
-        records.buffer, at + 40, head[:, 6].astype(np.int64), end
+        records.buffer, offset + 40, head[:, 6].astype(np.int64), end
     )
     skipped.count("IP fragment", int((protocol == _FRAGMENT).sum()))
-    other = (protocol != ipv4_fast_path.TCP) & (protocol != _FRAGMENT)
-    tunnels.count_protocols(skipped, records, other, np.minimum(transport, end), protocol)
-    keep = np.flatnonzero(protocol == ipv4_fast_path.TCP)
+    is_other = (protocol != _TCP) & (protocol != _FRAGMENT)
+    tunnels.count_protocols(skipped, records, is_other, np.minimum(transport, end), protocol)
+    keep = np.flatnonzero(protocol == _TCP)
     ends = addresses.numbers(head[keep, 8:40].reshape(-1, 16)) if len(keep) else keep
     return index[keep], transport[keep], stop[keep], ends[::2], ends[1::2]
 
 
 def _past_extensions(
-    buffer: Buffer, at: Integers, protocol: Array, end: Integers
+    buffer: Buffer, offset: Integers, protocol: Array, end: Integers
 ) -> tuple[Integers, Array]:
     for _ in range(_MOST_EXTENSIONS):
-        extended = np.flatnonzero(_EXTENDS[protocol] & (at + 8 <= end))
+        extended = np.flatnonzero(_EXTENDS[protocol] & (offset + 8 <= end))
         if not len(extended):
             break
-        head, kind = rows_at(buffer, at[extended], 4), protocol[extended]
+        head, extension = rows_at(buffer, offset[extended], 4), protocol[extended]
         size = (head[:, 1].astype(np.int64) + 1) * 8
-        size[kind == _AUTHENTICATION] = size[kind == _AUTHENTICATION] // 2 + 4
-        size[kind == _FRAGMENT] = 8
-        part = (kind == _FRAGMENT) & ((head[:, 2] != 0) | (head[:, 3] & 0xF9 != 0))
+        size[extension == _AUTHENTICATION] = size[extension == _AUTHENTICATION] // 2 + 4
+        size[extension == _FRAGMENT] = 8
+        part = (extension == _FRAGMENT) & ((head[:, 2] != 0) | (head[:, 3] & 0xF9 != 0))
         if part.any():
             extended, head, size = extended[~part], head[~part], size[~part]
         if not len(extended):
             break
         protocol[extended] = head[:, 0]
-        at[extended] += size
-    return at, protocol
+        offset[extended] += size
+    return offset, protocol
 
 
 # ---------------------------------------------------------------------------- transport layer
@@ -372,24 +374,24 @@ _TCP_HEADER: Final = np.dtype(
 def _tcp(
     records: Records,
     index: Integers,
-    at: Integers,
+    offset: Integers,
     stop: Integers,
     source: Integers,
     target: Integers,
     skipped: Skipped,
 ) -> Segments:
     end = records.data[index] + records.captured[index]
-    head: Any = rows_at(records.buffer, np.minimum(at, end), 20).view(_TCP_HEADER)[:, 0]
+    head: Any = rows_at(records.buffer, np.minimum(offset, end), 20).view(_TCP_HEADER)[:, 0]
     size = (head["offset"] >> 4).astype(np.int64) * 4
-    good = (at + 20 <= end) & (size >= 20) & (at + size <= stop)
+    good = (offset + 20 <= end) & (size >= 20) & (offset + size <= stop)
     skipped.count("damaged TCP header", int((~good).sum()))
     if not good.all():
         keep = np.flatnonzero(good)
-        head, at, size, stop, end, index = (
-            each[keep] for each in (head, at, size, stop, end, index)
+        head, offset, size, stop, end, index = (
+            values[keep] for values in (head, offset, size, stop, end, index)
         )
         source, target = source[keep], target[keep]
-    data = at + size
+    data = offset + size
     return Segments(
         record=index,
         source=source << 16 | head["source"],

@@ -1,4 +1,4 @@
-"""``Skipped``: counts of the packets that are not decoded, by reason."""
+"""``Skipped``: counts of packets that are not decoded, by reason."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Skipped:
-    """Packets that were not looked into, by reason."""
+    """Counts of packets that are not decoded, by reason."""
 
     reasons: Counter[str] = field(default_factory=Counter[str])
 
     def count(self, reason: str, number: int) -> None:
-        """Count some."""
+        """Add to the count of a reason."""
         if number:
             self.reasons[reason] += number

@@ -1,6 +1,6 @@
-"""Packets in which others may be, that are not looked into: their names, so that it can be said that they were there.
+"""Names of tunnels, whose inner packets are not decoded, so that reports can name them.
 
-Rules of this file: only numpy; a name is what the numbers say that are registered with IANA, nothing inside is looked at.
+Names come from numbers registered with IANA; the content is not inspected.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 TUNNEL: Final = "tunnel"
-"""What the names begin with."""
+"""Prefix of the names."""
 _UDP: Final = 17
 _BY_TYPE: Final = {
     0x8100: f"{TUNNEL} of more than three VLAN tags",
@@ -37,7 +37,7 @@ _BY_PROTOCOL: Final = {
 }
 _BY_PORT: Final = {
     4789: f"{TUNNEL} VXLAN",
-    8472: f"{TUNNEL} VXLAN",  # the port of Linux before there was one
+    8472: f"{TUNNEL} VXLAN",  # Linux's port before the registration
     6081: f"{TUNNEL} Geneve",
 }
 
@@ -46,34 +46,34 @@ def count_types(skipped: Skipped, types: Array) -> None:
     """Count packets that are not IP.
 
     Args:
-        skipped: counts them.
+        skipped: the counts.
         types: Ethernet types.
     """
     _count(skipped, types, _BY_TYPE, "not IP")
 
 
 def count_protocols(
-    skipped: Skipped, records: Records, some: Array, at: Integers, protocol: Array
+    skipped: Skipped, records: Records, mask: Array, offset: Integers, protocol: Array
 ) -> None:
     """Count IP packets that are not TCP.
 
     Args:
-        skipped: counts them.
-        records: of which they are.
-        some: which of them, as truths.
-        at: where the transport header of each begins; it may not be there.
+        skipped: the counts.
+        records: hold the packets.
+        mask: the packets to count.
+        offset: of each transport header, which may be missing.
         protocol: of each.
     """
-    of = np.flatnonzero(some)
-    if not len(of):
+    numbers = np.flatnonzero(mask)
+    if not len(numbers):
         return
-    protocol = protocol[of]
+    protocol = protocol[numbers]
     udp = protocol == _UDP
     _count(skipped, protocol[~udp], _BY_PROTOCOL, "not TCP")
-    ports: Any = rows_at(records.buffer, at[of[udp]] + 2, 2).view(">u2")
+    ports: Any = rows_at(records.buffer, offset[numbers[udp]] + 2, 2).view(">u2")
     _count(skipped, ports[:, 0], _BY_PORT, "not TCP")
 
 
-def _count(skipped: Skipped, numbers: Array, names: Mapping[int, str], rest: str) -> None:
+def _count(skipped: Skipped, numbers: Array, names: Mapping[int, str], default: str) -> None:
     for number, count in zip(*np.unique(numbers, return_counts=True), strict=True):
-        skipped.count(names.get(int(number), rest), int(count))
+        skipped.count(names.get(int(number), default), int(count))

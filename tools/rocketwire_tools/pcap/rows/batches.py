@@ -158,7 +158,7 @@ class _ColumnMaker:
         """A text of each row's stream."""
         names, rows = self._builder.names, self._rows
         if self._stream_places is None:
-            first, inverse = distinct(rows.number)
+            _, first, inverse = np.unique(rows.number, return_index=True, return_inverse=True)
             places = names.rows(rows.number[first], rows.source[first], rows.target[first])
             self._stream_places = column(places[inverse])
         return taken(names.column(which), self._stream_places)
@@ -190,7 +190,7 @@ class _ColumnMaker:
     def _code_name(self) -> Column:
         flag, code = self._columns.flag, self._columns.code
         key = (code + (1 << 31)) << 1 | flag & 1
-        first, inverse = distinct(key)
+        _, first, inverse = np.unique(key, return_index=True, return_inverse=True)
         codes = zip(code[first].tolist(), (flag[first] & 1).tolist(), strict=True)
         names = [
             _name(code_number, response=bool(is_response)) for code_number, is_response in codes
@@ -241,26 +241,6 @@ def _pair_column(name: str, paired: Paired) -> Column:
     if name == "request_code":
         return masked(paired.code.astype(np.int32), paired.is_paired)
     return masked(paired.latency_ns, paired.is_paired & (paired.latency_ns >= 0))
-
-
-_DENSE: Final = 1 << 16
-"""If values spread no farther than this, distinct values are found by counting."""
-
-
-def distinct(values: Array) -> tuple[Array, Array]:
-    """The index of one occurrence of each distinct value, and for each value the number of its
-    distinct value."""
-    minimum = int(values.min())
-    reach = int(values.max()) - minimum + 1
-    if reach > _DENSE + 4 * len(values):
-        _, first, inverse = np.unique(values, return_index=True, return_inverse=True)
-        return first, inverse
-    places = np.full(reach, -1, np.int64)
-    places[values - minimum] = np.arange(len(values))
-    used = np.flatnonzero(places >= 0)
-    first = places[used]
-    places[used] = np.arange(len(used))
-    return first, places[values - minimum]
 
 
 def _objects(values: Any) -> Array:

@@ -76,7 +76,7 @@ class StreamNames:
         rows = np.append(self._rows, np.arange(len(self._rows), len(all_numbers)))
         order = np.argsort(all_numbers, kind="stable")
         self._numbers, self._rows = all_numbers[order], rows[order]
-        hosts, host_places = _distinct(np.append(sources, targets) >> 16)
+        hosts, host_places = np.unique(np.append(sources, targets) >> 16, return_inverse=True)
         source, target = host_places[: len(sources)], host_places[len(sources) :]
         texts = [self.host(number) for number in hosts.tolist()]
         host_column = column(texts, pa.string())
@@ -141,18 +141,6 @@ class StreamNames:
                 self._hosts.clear()
             text = self._hosts[number] = _host(self._addresses.packed(number))
         return text
-
-
-def _distinct(values: Array) -> tuple[Array, Array]:
-    """Like ``np.unique``, which imports ``numpy.ma``: the distinct values, and the index of each
-    value in them."""
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    new = np.ones(len(values), np.bool_)
-    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    places = np.empty(len(values), np.int64)
-    places[order] = np.cumsum(new) - 1
-    return ordered[new], places
 
 
 def _host(packed: bytes) -> str:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.pcap.arrow import DataType, Schema
     from rocketwire_tools.pcap.files.records import Records
-    from rocketwire_tools.pcap.streams.flows import Found, Together
+    from rocketwire_tools.pcap.streams.flows import ChunkFrames, FrameColumns
     from rocketwire_tools.pcap.streams.header_bytes import HeaderBytes
     from rocketwire_tools.pcap.streams.segments import Direction, Frame
 
@@ -147,11 +147,11 @@ def joined(parts: Sequence[Rows]) -> Rows:
     return Rows(**columns, header=header, body=body).sorted()
 
 
-def frames_to_rows(chunk_frames: Found) -> list[Rows]:
+def frames_to_rows(chunk_frames: ChunkFrames) -> list[Rows]:
     """The frames of a chunk as non-empty, unsorted rows."""
     parts = [
         _columns_to_rows(chunk_frames.records, columns)
-        for columns in chunk_frames.together
+        for columns in chunk_frames.columns
         if chunk_frames.records
     ]
     return [*parts, _objects_to_rows(chunk_frames.frames)] if chunk_frames.frames else parts
@@ -162,10 +162,10 @@ def objects(values: Sequence[Any]) -> Array:
     return np.fromiter(values, np.object_, len(values))
 
 
-def _columns_to_rows(records: Records, cut: Together) -> Rows:
-    order = _record_order(cut.first, cut.last, len(records.time_ns))
+def _columns_to_rows(records: Records, cut: FrameColumns) -> Rows:
+    order = np.lexsort((cut.first, cut.last))
     first, last, length = cut.first[order], cut.last[order], cut.header_length[order]
-    header_type = cut.kind[order].astype(np.int8)
+    header_type = cut.header_type[order].astype(np.int8)
     return Rows(
         cut.number[order],
         cut.source[order],
@@ -174,22 +174,13 @@ def _columns_to_rows(records: Records, cut: Together) -> Rows:
         records.time_ns[last],
         records.where[first],
         records.where[last],
-        header_bytes.gathered_by_kind(cut.buffer, cut.header[order], length, header_type),
+        header_bytes.gather_by_type(cut.buffer, cut.header[order], length, header_type),
         header_type,
         cut.length[order],
         np.ones(len(order), np.bool_),
         np.zeros(len(order), np.bool_),
         None if cut.body is None else objects(cut.body)[order],
     )
-
-
-def _record_order(first: Array, last: Array, records: int) -> Array:
-    """The order of frames by their records, so that their headers are read from one end of the
-    buffer to the other."""
-    if records > np.iinfo(np.uint16).max:
-        return np.lexsort((first, last))
-    order = np.argsort(first.astype(np.uint16), kind="stable")  # 16 bits are sorted fastest
-    return order[np.argsort(last[order].astype(np.uint16), kind="stable")]
 
 
 def _stream_columns(streams: Sequence[Direction]) -> tuple[Array, Array, Array]:

@@ -1,4 +1,4 @@
-"""TCP streams: segments put in order, and frames cut out of them.
+"""Streams: the segments of each direction of a connection in order, and the frames cut out of them.
 
 It may import ``packets`` and ``files``.
 """

@@ -1,7 +1,8 @@
-"""``Chunk``: the segments of a chunk sorted by stream, as arrays, and which streams are undisturbed in it.
+"""``Chunk``: the segments of a chunk as arrays, sorted by stream, and which streams are in order in
+it.
 
-Rules of this file: only numpy.  The segments lie one behind the other in a virtual stream that holds all of them, so that one
-position names a byte.  Repeated, overlapping and reordered segments are put straight here up to the first hole.
+The segments lie one after the other in a virtual stream, so that one position identifies a byte.
+Repeated, overlapping and reordered segments are put in order here up to the first hole.
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ import numpy as np
 
 from rocketwire_tools.pcap.streams.reassembly import LOOK_BACK
 from rocketwire_tools.pcap.streams.segments import Place
-from rocketwire_tools.pcap.streams.stream_table import mixed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,37 +28,35 @@ RST: Final = 4
 MASK: Final = 0xFFFFFFFF
 _HALF: Final = 1 << 31
 _LANE: Final = 34
-"""Bits of a number that say where in its group something is; the others say which group it is."""
+"""Bits of a number for the position in a group; the upper bits are the group."""
 _MOST_SHARED: Final = 8
-"""Parts into which the ends of others may cut the segments of a group on average."""
-_ONE: Final = np.uint64(1)
-_SPREAD: Final = np.uint64(0xD6E8FEB86659FD93)
-"""Brings what differs in the last bits into the first ones, too."""
+"""Parts into which the ends of other segments may cut the segments of a group on average."""
 _COLUMNS: Final = ("sequence", "length", "captured", "data", "record", "flags")
 
 
 class Chunk:
-    """Sorted segments; those of a stream, a group, in the order of their capture, unless ``straight`` moved them.
+    """Sorted segments. A group has the segments of a stream in the order of their capture, unless
+    ``put_in_order`` moved them.
 
     Args:
         records: the records of the chunk.
         slots: of the stream of each group.
-        count: segments of each group, none of which is empty.
+        count: segments of each group, at least 1.
         columns: the columns of the segments: ``_COLUMNS``.
-        moved: whether segments do not lie in the order of their capture.
+        moved: whether segments are not in the order of their capture.
 
     Attributes:
-        low: number of the first segment of each group.
-        high: number behind its last one.
+        low: index of the first segment of each group.
+        high: index after the last segment of each group.
         sequence: of each segment.
         length: bytes of its payload.
-        captured: bytes of it that were captured.
+        captured: captured bytes of its payload.
         data: offset of its payload in the buffer.
         record: number of its record.
         flags: its flags.
-        starts: its virtual position, and as one more the end of the last.
-        unusual: whether it has flags that matter, or was not captured whole.
-        follows: whether it has nothing unusual and follows simply on the one before, or begins a group.
+        starts: its virtual position; one more entry for the end of the last segment.
+        unusual: whether it has SYN, FIN or RST, or was not captured whole.
+        follows: whether it is not unusual and follows the segment before it, or begins a group.
     """
 
     sequence: Array
@@ -92,58 +90,58 @@ class Chunk:
         self.follows[self.low] = ~self.unusual[self.low]
 
     def __len__(self) -> int:
-        """Its segments."""
+        """Number of segments."""
         return len(self.length)
 
-    def undisturbed(self) -> Array:
-        """Which groups have segments that simply follow each other."""
+    def are_in_order(self) -> Array:
+        """Which groups consist of consecutive segments."""
         return ~self._any(~self.follows)
 
     def has_syn(self) -> Array:
-        """Which groups have a segment that begins a connection."""
+        """Which groups have a SYN."""
         return self._any(self.flags & SYN != 0)
 
     def _any(self, segments: Array) -> Array:
-        """Which groups have one of some segments (given as truths)."""
-        before = np.zeros(len(self) + 1, np.int32)
-        np.cumsum(segments, out=before[1:])
-        some: Array = before[self.high] != before[self.low]
-        return some
+        """Which groups contain a segment of the mask."""
+        counts = np.zeros(len(self) + 1, np.int32)
+        np.cumsum(segments, out=counts[1:])
+        result: Array = counts[self.high] != counts[self.low]
+        return result
 
     def members(self, groups: Array) -> Array:
-        """What is given for each group, for each segment."""
-        of: Array = np.repeat(groups, self.high - self.low)
-        return of
+        """Repeat a value of each group for each of its segments."""
+        result: Array = np.repeat(groups, self.high - self.low)
+        return result
 
-    def part(self, wanted: Array) -> Chunk:
-        """A chunk with some of the segments (given as truths)."""
-        if wanted.all():
+    def part(self, mask: Array) -> Chunk:
+        """A chunk with the segments of the mask."""
+        if mask.all():
             return self
-        before = np.zeros(len(self) + 1, np.int64)
-        np.cumsum(wanted, out=before[1:])
-        count = before[self.high] - before[self.low]
-        some = np.flatnonzero(count)
-        columns = {name: getattr(self, name)[wanted] for name in _COLUMNS}
-        return Chunk(self.records, self.slots[some], count[some], columns, moved=self.moved)
+        counts = np.zeros(len(self) + 1, np.int64)
+        np.cumsum(mask, out=counts[1:])
+        count = counts[self.high] - counts[self.low]
+        groups = np.flatnonzero(count)
+        columns = {name: getattr(self, name)[mask] for name in _COLUMNS}
+        return Chunk(self.records, self.slots[groups], count[groups], columns, moved=self.moved)
 
-    def with_others(self, other: Chunk) -> Chunk:
-        """The segments of both, of each stream first those of this one."""
-        if not len(other):
+    def merged_with(self, chunk: Chunk) -> Chunk:
+        """The segments of two chunks; in each stream, those of this chunk come first."""
+        if not len(chunk):
             return self
         if not len(self):
-            return other
+            return chunk
         columns = {
-            name: np.concatenate([getattr(self, name), getattr(other, name)]) for name in _COLUMNS
+            name: np.concatenate([getattr(self, name), getattr(chunk, name)]) for name in _COLUMNS
         }
-        slots = np.concatenate([self.members(self.slots), other.members(other.slots)])
+        slots = np.concatenate([self.members(self.slots), chunk.members(chunk.slots)])
         return _sorted(self.records, slots, columns)
 
     def place(self, record: int) -> Place:
-        """Where a record is, and when it was captured."""
+        """Offset and capture time of a record."""
         return Place(int(self.records.where[record]), int(self.records.time_ns[record]))
 
     def piece(self, start: int, end: int, number: int) -> bytes:
-        """Bytes between two virtual positions, from segment ``number`` on or behind it."""
+        """Bytes between two virtual positions, which begin in segment ``number`` or after it."""
         starts, data, buffer = self.starts, self.data, self.records.buffer
         while start >= starts[number + 1] and start < end:
             number += 1
@@ -159,68 +157,68 @@ class Chunk:
             number += 1
         return b"".join(parts)
 
-    # ---- putting straight
+    # ---- ordering
 
-    def straight(self, ready: Array, expected: Array, hold_ns: int) -> tuple[Chunk, Chunk]:
+    def put_in_order(self, ready: Array, expected: Array, hold_ns: int) -> tuple[Chunk, Chunk]:
         """Divide the chunk.
 
         Args:
-            ready: the groups whose streams wait for nothing, as truths.
-            expected: the sequence number with which each group should go on.
+            ready: mask of the groups whose streams wait for nothing.
+            expected: the next sequence number of each group.
             hold_ns: nanoseconds that a segment waits for others at most.
 
         Returns:
-            The segments of the groups that are ready as far as they follow each other, put in order and without bytes that an
-            earlier record has; and all others as they are, without those of which nothing is left.
+            The consecutive segments of the ready groups, in order and without bytes of an earlier
+            record; and all other segments unchanged, except completely used ones.
         """
-        orderly = ready & self.undisturbed() & (self.sequence[self.low] == expected)
-        simple, rest = self.members(orderly), self.members(~ready)
+        orderly = ready & self.are_in_order() & (self.sequence[self.low] == expected)
+        simple, remaining = self.members(orderly), self.members(~ready)
         disturbed = np.flatnonzero(self.members(ready & ~orderly))
         if not len(disturbed):
-            return self.part(simple), self.part(rest)
-        pieces, left = self._pieces(disturbed, expected, hold_ns)
-        rest[left] = True
-        return self.part(simple).with_others(pieces), self.part(rest)
+            return self.part(simple), self.part(remaining)
+        pieces, unused = self._pieces(disturbed, expected, hold_ns)
+        remaining[unused] = True
+        return self.part(simple).merged_with(pieces), self.part(remaining)
 
-    def _pieces(self, of: Array, expected: Array, hold_ns: int) -> tuple[Chunk, Array]:
+    def _pieces(self, numbers: Array, expected: Array, hold_ns: int) -> tuple[Chunk, Array]:
         """Put segments in order.
 
         Args:
-            of: their numbers.
-            expected: the sequence number with which each group should go on.
-            hold_ns: as above.
+            numbers: their indices.
+            expected: the next sequence number of each group.
+            hold_ns: see ``put_in_order``.
 
         Returns:
-            What follows each other up to the first hole of each group; and the numbers of the segments of which something is
-            left behind it.
+            The consecutive pieces up to the first hole of each group; and the indices of the
+            segments with bytes after it.
         """
-        group = self.members(np.arange(len(self.low)))[of]
-        ahead = (self.sequence[of] - expected[group]) & MASK
+        group = self.members(np.arange(len(self.low)))[numbers]
+        ahead = (self.sequence[numbers] - expected[group]) & MASK
         ahead -= (ahead >= _HALF) * (1 << 32)
-        end = ahead + self.length[of]
-        # What has flags, or is so far behind, may be another connection's, and what comes after it, too.
-        open_ = ~_from_first(group, self.unusual[of] | (end <= -LOOK_BACK))
-        usable = np.flatnonzero(open_ & (end > 0))
+        end = ahead + self.length[numbers]
+        # A segment with flags, or far back, may start another connection, and so may later ones.
+        is_ordinary = ~_from_first(group, self.unusual[numbers] | (end <= -LOOK_BACK))
+        usable = np.flatnonzero(is_ordinary & (end > 0))
         lane = group[usable] << _LANE
         spans = _spans(lane + np.maximum(ahead[usable], 0), lane + end[usable])
         size = np.bincount(group[usable], minlength=len(self.low))
         crowded = np.bincount(group[usable], spans.covered, len(self.low)) > _MOST_SHARED * size
         if crowded.any():
-            return self._pieces_without(crowded[group], of, expected, hold_ns)
-        start, stop, owner = _earliest(spans, self.record[of[usable]])
+            return self._pieces_without(crowded[group], numbers, expected, hold_ns)
+        start, stop, owner = _earliest(spans, self.record[numbers[usable]])
         owner = usable[owner]
         lane = start >> _LANE << _LANE
         kept = ~_from_first(lane, start != _before(stop, lane))
-        waits = kept & self._waits(lane, self.record[of[owner]], hold_ns)
+        waits = kept & self._waits(lane, self.record[numbers[owner]], hold_ns)
         if waits.any():
-            late = np.zeros(len(self.low), np.bool_)
-            late[lane[waits] >> _LANE] = True
-            return self._pieces_without(late[group], of, expected, hold_ns)
+            is_late = np.zeros(len(self.low), np.bool_)
+            is_late[lane[waits] >> _LANE] = True
+            return self._pieces_without(is_late[group], numbers, expected, hold_ns)
         start, stop, owner, lane = start[kept], stop[kept], owner[kept], lane[kept]
         reached = np.zeros(len(self.low), np.int64)
-        reached[lane >> _LANE] = stop - lane  # the last one of each group is the one that stays
-        done = open_ & (end <= reached[group])
-        segment, of_group = of[owner], group[owner]
+        reached[lane >> _LANE] = stop - lane  # the last value of each group wins
+        is_used = is_ordinary & (end <= reached[group])
+        segment, of_group = numbers[owner], group[owner]
         columns = {
             "sequence": (expected[of_group] + start - lane) & MASK,
             "length": stop - start,
@@ -230,31 +228,31 @@ class Chunk:
             "flags": self.flags[segment],
         }
         pieces = _sorted(self.records, self.slots[of_group], columns)
-        return pieces, of[~done]
+        return pieces, numbers[~is_used]
 
     def _pieces_without(
-        self, others: Array, of: Array, expected: Array, hold_ns: int
+        self, excluded: Array, numbers: Array, expected: Array, hold_ns: int
     ) -> tuple[Chunk, Array]:
-        """As ``_pieces``, but some of the segments (given as truths) are left as they are."""
-        pieces, left = self._pieces(of[~others], expected, hold_ns)
-        return pieces, np.concatenate([of[others], left])
+        """Like ``_pieces``, but leave the segments of a mask unchanged."""
+        pieces, unused = self._pieces(numbers[~excluded], expected, hold_ns)
+        return pieces, np.concatenate([numbers[excluded], unused])
 
     def _waits(self, lane: Array, record: Array, hold_ns: int) -> Array:
-        """Which pieces wait longer than that for those in front of them.
+        """Which pieces wait too long for the pieces before them.
 
         Args:
             lane: of each, the same for those of a group.
             record: number of the record of each.
             hold_ns: nanoseconds.
         """
-        seen = _before(np.maximum.accumulate(lane + record), lane - 1) - lane
+        latest_record = _before(np.maximum.accumulate(lane + record), lane - 1) - lane
         latest = np.maximum.accumulate(self.records.time_ns)
-        waits: Array = latest[np.maximum(seen, 0)] - self.records.time_ns[record] > hold_ns
-        return waits & (seen >= 0)
+        waits: Array = latest[np.maximum(latest_record, 0)] - self.records.time_ns[record] > hold_ns
+        return waits & (latest_record >= 0)
 
 
 def _sorted(records: Records, slots: Array, columns: dict[str, Array]) -> Chunk:
-    """A chunk of segments that were moved, given the slot of each."""
+    """A chunk of moved segments, given the slot of each."""
     order = np.argsort(slots, kind="stable")
     slots = slots[order]
     new = np.append(True, slots[1:] != slots[:-1])[: len(slots)]
@@ -267,9 +265,9 @@ class _Spans(NamedTuple):
     """Segments as spans between points.
 
     Attributes:
-        points: all positions at which one begins or ends, in order.
-        first: number of the point at which each begins.
-        covered: how many spans between points each has.
+        points: all start and end positions in order.
+        first: index of the point at which each segment begins.
+        covered: number of spans between points that each segment covers.
     """
 
     points: Array
@@ -278,36 +276,36 @@ class _Spans(NamedTuple):
 
 
 def _spans(start: Array, end: Array) -> _Spans:
-    points = distinct(np.concatenate([start, end]))
+    points = np.unique(np.concatenate([start, end]))
     first = np.searchsorted(points, start)
     return _Spans(points, first, np.searchsorted(points, end) - first)
 
 
 def _earliest(spans: _Spans, record: Array) -> tuple[Array, Array, Array]:
-    """Divide overlapping segments, so that each byte is of the earliest record that has it.
+    """Divide overlapping segments, so that each byte belongs to its earliest record.
 
     Args:
         spans: the segments.
         record: number of the record of each.
 
     Returns:
-        Start, end and number of the segment of each piece, in order.
+        Start, end and index of the segment of each piece, in order.
     """
     points, first, count = spans
     segment = np.repeat(np.arange(len(count)), count)
-    at = np.arange(len(segment)) + np.repeat(first - np.cumsum(count) + count, count)
-    order = np.lexsort((record[segment], at))
-    segment, at = segment[order], at[order]
-    new = np.append(True, at[1:] != at[:-1])[: len(at)]
-    segment, at = segment[new], at[new]
-    begins, ends = points[at], points[at + 1]
-    new = np.append(True, (segment[1:] != segment[:-1]) | (begins[1:] != ends[:-1]))[: len(at)]
-    last = np.append(new[1:], True)[: len(at)]
+    point = np.arange(len(segment)) + np.repeat(first - np.cumsum(count) + count, count)
+    order = np.lexsort((record[segment], point))
+    segment, point = segment[order], point[order]
+    new = np.append(True, point[1:] != point[:-1])[: len(point)]
+    segment, point = segment[new], point[new]
+    begins, ends = points[point], points[point + 1]
+    new = np.append(True, (segment[1:] != segment[:-1]) | (begins[1:] != ends[:-1]))[: len(point)]
+    last = np.append(new[1:], True)[: len(point)]
     return begins[new], ends[last], segment[new]
 
 
 def _from_first(group: Array, stops: Array) -> Array:
-    """Which entries are the first in their group that stops, or come after it; groups lie one behind the other."""
+    """Mark, in each group of consecutive entries, the first one in ``stops`` and all after it."""
     if not len(group):
         return stops
     new = np.append(True, group[1:] != group[:-1])
@@ -317,36 +315,26 @@ def _from_first(group: Array, stops: Array) -> Array:
 
 
 def _before(running: Array, first: Array) -> Array:
-    """The value in front of each entry, in its own lane at least ``first``."""
-    before = np.empty_like(running)
-    before[:1] = first[:1]
-    before[1:] = running[:-1]
-    result: Array = np.maximum(before, first)
-    return result
-
-
-def distinct(values: Array) -> Array:
-    """As ``np.unique``, which imports all of ``numpy.ma``."""
-    values = np.sort(values)
-    new = np.empty(len(values), np.bool_)
-    new[:1] = True
-    np.not_equal(values[1:], values[:-1], out=new[1:])
-    result: Array = values[new]
+    """The value before each entry, at least ``first`` of its lane."""
+    shifted = np.empty_like(running)
+    shifted[:1] = first[:1]
+    shifted[1:] = running[:-1]
+    result: Array = np.maximum(shifted, first)
     return result
 
 
 def chunk_of(
-    records: Records, segments: Segments, wanted: Integers, slots: Callable[[Array, Array], Array]
+    records: Records, segments: Segments, numbers: Integers, slots: Callable[[Array, Array], Array]
 ) -> Chunk:
-    """The chunk of some segments.
+    """Make a chunk of segments.
 
     Args:
         records: the records of the chunk.
         segments: all its segments.
-        wanted: numbers of those that matter.
-        slots: gives the slots of streams of their senders and receivers.
+        numbers: indices of the segments to take.
+        slots: returns the slots of streams by sender and receiver.
     """
-    order = sorted_by_stream(segments, wanted)
+    order = sorted_by_stream(segments, numbers)
     source, target = segments.source[order], segments.target[order]
     new = np.append(True, (source[1:] != source[:-1]) | (target[1:] != target[:-1]))
     low = np.flatnonzero(new)
@@ -355,18 +343,8 @@ def chunk_of(
     return Chunk(records, slots(source[low], target[low]), count, columns)
 
 
-def sorted_by_stream(segments: Segments, wanted: Integers) -> Integers:
-    """The wanted segments sorted by stream, each stream's in the order of their capture."""
-    source, target = segments.source[wanted], segments.target[wanted]
-    bits = np.uint64(len(wanted).bit_length())
-    keys = mixed(source, target) * _SPREAD >> bits << bits
-    keys |= np.arange(len(wanted), dtype=np.uint64)
-    keys.sort()  # numbers are sorted in a quarter of the time that finding their order takes
-    order = (keys & (_ONE << bits) - _ONE).astype(np.int64)
-    keys >>= bits
-    same = keys[1:] == keys[:-1]
-    sources, targets = source[order], target[order]
-    if (same & ((sources[1:] != sources[:-1]) | (targets[1:] != targets[:-1]))).any():
-        order = np.lexsort((target, source))  # two streams with one mixture
-    result: Integers = wanted[order]
+def sorted_by_stream(segments: Segments, numbers: Integers) -> Integers:
+    """Sort segments by stream, and those of a stream in the order of their capture."""
+    order = np.lexsort((segments.target[numbers], segments.source[numbers]))
+    result: Integers = numbers[order]
     return result

@@ -1,9 +1,8 @@
-"""``Connections``: which of the connections that two ends have one after the other a frame
-belongs to.
+"""``Connections``: assigns frames to the successive connections of a pair of ends.
 
-Rules of this file: both directions of a connection count as one, also if the capture holds
-nothing of one of them, or no SYN; and what a frame belongs to depends on where its first byte was
-captured, not on the chunk in which it was decoded.
+Both directions belong to one connection, even if one of them, or a SYN, was not captured. The
+connection of a frame depends on the record of its first byte, not on the chunk in which it was
+decoded.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ if TYPE_CHECKING:
     Array = np.ndarray[Any, Any]
 
 _MOST_KEPT: Final = 8
-"""Beginnings of a pair of ends that are remembered from one chunk to the next, for frames that
-are still open."""
+"""Connections of a pair of ends that are remembered between chunks, for frames that are still
+open."""
 
 
 class _Beginning(NamedTuple):
-    """A stream begins anew.
+    """A stream starts a new connection.
 
     Attributes:
-        where: offset of the record that says so.
+        where: offset of the record that starts it.
         side: last bit of the stream's number.
     """
 
@@ -35,13 +34,13 @@ class _Beginning(NamedTuple):
     side: int
 
 
-class _Ends:
-    """The connections of two ends.
+class _EndPair:
+    """The connections of a pair of ends.
 
     Attributes:
-        where: offsets of the records with which their second and later connections begin.
-        numbers: of these connections, each as that of its stream whose last bit is 0.
-        before: number of the connection in front of the first of these; None for that of the ends.
+        where: offsets of the records that start the second and later connections.
+        numbers: of these connections: that of the stream whose last bit is 0.
+        before: number of the connection before them; None for the number of the ends.
     """
 
     def __init__(self) -> None:
@@ -53,13 +52,13 @@ class _Ends:
         self._count = 0
 
     def add(self, beginning: _Beginning) -> None:
-        """Note that a stream begins anew; streams of one chunk come in any order."""
+        """Add a beginning; those of one chunk come in any order."""
         insort(self._fresh, beginning)
 
     def settle(self, next_number: Callable[[], int]) -> None:
-        """Tell, once all of a chunk is known, which streams begin the same connection."""
+        """Decide, at the end of a chunk, which streams start the same connection."""
         for where, side in self._fresh:
-            if self._joined[side] == self._count:  # nothing says that the other one has begun anew
+            if self._joined[side] == self._count:  # the opposite stream has not started one
                 self._count += 1
                 self.where.append(where)
                 self.numbers.append(next_number())
@@ -67,73 +66,73 @@ class _Ends:
         self._fresh.clear()
 
     def prune(self) -> None:
-        """Forget what frames that are still open hardly need."""
+        """Drop connections that open frames hardly need."""
         if len(self.where) > _MOST_KEPT:
             self.before = self.numbers[-_MOST_KEPT - 1]
             del self.where[:-_MOST_KEPT], self.numbers[:-_MOST_KEPT]
 
 
 class Connections:
-    """The pairs of ends that had more than one connection.
+    """The pairs of ends with several connections.
 
     Args:
-        next_number: gives a number for a connection that no other has.
+        next_number: returns an unused number for a connection.
     """
 
     def __init__(self, next_number: Callable[[], int]) -> None:
         self._next_number = next_number
-        self._ends: dict[int, _Ends] = {}
+        self._end_pairs: dict[int, _EndPair] = {}
         self._touched: set[int] = set()
         self._forgotten: list[int] = []
 
     def begin(self, number: int, where: int) -> None:
-        """A stream begins anew.
+        """Start a new connection.
 
         Args:
             number: of the stream.
-            where: offset of the record that says so.
+            where: offset of the record that starts it.
         """
         pair = number & ~1
-        self._ends.setdefault(pair, _Ends()).add(_Beginning(where, number & 1))
+        self._end_pairs.setdefault(pair, _EndPair()).add(_Beginning(where, number & 1))
         self._touched.add(pair)
 
     def settle(self) -> None:
-        """All that begins in a chunk is known."""
+        """Decide which streams of the chunk start the same connection."""
         for pair in self._touched:
-            self._ends[pair].settle(self._next_number)
+            self._end_pairs[pair].settle(self._next_number)
 
     def number(self, number: Array, where: Array) -> None:
-        """Give frames the numbers of their connections instead of those of their ends.
+        """Replace numbers of ends by those of connections.
 
         Args:
             number: of each frame's stream; changed in place.
             where: offset of the record of each frame's first byte.
         """
-        if not self._ends:
+        if not self._end_pairs:
             return
         pairs = number & ~1
-        again = np.flatnonzero(np.isin(pairs, np.fromiter(self._ends, np.int64)))
-        for pair in np.unique(pairs[again]).tolist():
-            ends = self._ends[pair]
-            of = again[pairs[again] == pair]
+        with_reuse = np.flatnonzero(np.isin(pairs, np.fromiter(self._end_pairs, np.int64)))
+        for pair in np.unique(pairs[with_reuse]).tolist():
+            ends = self._end_pairs[pair]
+            frames = with_reuse[pairs[with_reuse] == pair]
             first = pair if ends.before is None else ends.before
-            at = np.searchsorted(np.array(ends.where), where[of], side="right")
+            place = np.searchsorted(np.array(ends.where), where[frames], side="right")
             numbers = np.array([first, *ends.numbers], np.int64)
-            number[of] = numbers[at] | (number[of] & 1)
+            number[frames] = numbers[place] | (number[frames] & 1)
 
     def prune(self) -> None:
-        """The frames of a chunk have their numbers."""
+        """Drop what the frames of the chunk needed."""
         for pair in self._touched:
-            self._ends[pair].prune()
+            self._end_pairs[pair].prune()
         for pair in self._forgotten:
-            self._ends.pop(pair, None)
+            self._end_pairs.pop(pair, None)
         self._touched.clear()
         self._forgotten.clear()
 
     def forget(self, number: int) -> None:
-        """Both streams of two ends have been forgotten.
+        """Forget a pair of ends, both of whose streams are forgotten.
 
         Args:
-            number: of one of them.
+            number: of one of the streams.
         """
         self._forgotten.append(number & ~1)

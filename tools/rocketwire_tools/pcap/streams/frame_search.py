@@ -1,4 +1,4 @@
-"""``Scan``: bytes among which the first frame of a stream is looked for."""
+"""``FrameSearch``: bytes in which the first frame of a stream is searched."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
     from rocketwire_tools.pcap.streams.segments import Place
 
 
-class Scan:
-    """Contiguous bytes of a stream, as far as a frame may begin in them.
+class FrameSearch:
+    """Contiguous bytes of a stream in which a frame may begin.
 
     Attributes:
-        passed: bytes in which none began.
+        passed: bytes that were searched and dropped.
     """
 
     __slots__ = ("_data", "_places", "passed")
@@ -30,48 +30,48 @@ class Scan:
 
     @property
     def kept(self) -> int:
-        """Bytes of memory that it takes, roughly."""
+        """Bytes of memory in use, approximately."""
         return len(self._data) + PIECE * len(self._places)
 
     def may_have_begun(self, end: int) -> bool:
-        """Whether a frame may begin in what is there of records before an offset."""
+        """Whether a frame may begin in a record before an offset."""
         return bool(self._places) and self._places[0][1].where < end and 0 in self._data
 
     def add(self, data: bytes, place: Place) -> None:
-        """Take the next bytes, and the record that they are of."""
+        """Add the next bytes, and their record."""
         self._places.append((len(self._data), place))
         self._data += data
 
     def forget(self) -> None:
-        """What comes next does not follow what was there."""
+        """Drop all bytes, because the next ones do not follow them."""
         self._data.clear()
         self._places.clear()
         self.passed = 0
 
     def pieces(self, *, last: bool = False) -> list[tuple[bytes, Place]]:
-        """The bytes from the first frame on with their records, and nothing is kept; none if there is no
-        frame yet.
+        """Take the bytes from the first frame on, with their records; empty if there is no frame
+        yet.
 
         Args:
             last: whether no more bytes will come.
         """
         if not self._data:
             return []
-        at, found = find_frame(self._data, 0, last=last)
-        if not found:
-            self._drop(at)
+        offset, is_frame = find_frame(self._data, 0, last=last)
+        if not is_frame:
+            self._drop(offset)
             return []
         data, places = bytes(self._data), self._places
         ends = [start for start, _ in places[1:]] + [len(data)]
         self._data, self._places, self.passed = bytearray(), [], 0
         return [
-            (data[max(start, at) : end], place)
+            (data[max(start, offset) : end], place)
             for (start, place), end in zip(places, ends, strict=True)
-            if end > at
+            if end > offset
         ]
 
     def _drop(self, count: int) -> None:
-        """Forget bytes in which no frame begins."""
+        """Drop bytes in which no frame begins."""
         if not count:
             return
         self.passed += count

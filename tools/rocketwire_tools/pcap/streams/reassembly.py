@@ -1,8 +1,8 @@
-"""``Reassembly``: the segments of one direction of a connection, brought into order.
+"""``Reassembly``: puts the segments of one direction of a connection in order.
 
-Rules of this file: positions are counted in 64 bits; the earliest captured byte wins; what is kept is bounded (``Limits``).  A
-hole waits to be filled, whether the capture missed a packet or cut it short: it may be sent again.  So do the bytes in front
-of a stream whose beginning was not captured, for a short time.
+Positions have 64 bits. The earliest captured byte wins. Memory is bounded by ``Limits``. A hole
+waits for a retransmission, whether the capture missed a packet or cut it short. If the beginning of
+a stream was not captured, earlier bytes are accepted for a short time.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
 
 _HALF: Final = 1 << 31
 WHOLE: Final = 1 << 32
-"""Sequence numbers that there are."""
+"""Number of sequence numbers."""
 LOOK_BACK: Final = 256 << 10
-"""Bytes that may come before the first one that was captured, where the SYN was not."""
+"""Bytes that may come before the first captured one, if the SYN was not captured."""
 LOOK_BACK_NS: Final = 200_000_000
 WINDOW: Final = 1 << 30
-"""Bytes that a sender may be ahead of its receiver at most (RFC 7323, 2.3), and so of what it sends again."""
+"""Bytes that a sender may be ahead of its receiver (RFC 7323, 2.3), and so may send again."""
 PIECE: Final = 256
-"""Bytes of memory that an object takes beside what it holds, roughly."""
+"""Bytes of memory of an object without its content, approximately."""
 
 
 class Cut(NamedTuple):
-    """Bytes that went by and were not kept.
+    """Bytes on the wire that were not captured.
 
     Attributes:
-        start: position of the first one.
-        end: position behind the last one.
-        time_ns: when they went by.
+        start: position of the first byte.
+        end: position after the last byte.
+        time_ns: their time.
     """
 
     start: int
@@ -44,12 +44,12 @@ class Cut(NamedTuple):
 
 
 class Reassembly(ABC):
-    """Segments in any order to bytes in order.
+    """Puts segments in order.
 
     Attributes:
-        next_sequence: of the byte after those that have been consumed; -1 before the first one.
-        origin: of the first byte, -1 while that is not known.
-        is_starting: whether bytes may come that were sent before the first ones that were captured.
+        next_sequence: of the next byte; -1 before the first one.
+        origin: of the first byte, -1 if unknown.
+        is_starting: whether earlier bytes than the first captured ones may come.
     """
 
     __slots__ = (
@@ -73,70 +73,70 @@ class Reassembly(ABC):
 
     @abstractmethod
     def _read(self, data: bytes, place: Place, take: Callable[[Frame], None]) -> None:
-        """Take the next bytes."""
+        """Process the next bytes."""
 
     @abstractmethod
     def _lost(self, count: int, take: Callable[[Frame], None], *, captured: bool) -> None:
-        """The next bytes are not there; captured: the record is, cut short."""
+        """Skip missing bytes; ``captured`` if their record was cut short."""
 
     # ---- the beginning
 
-    def goes_on(self, sequence: int, origin: int) -> None:
-        """Take up a stream of which nothing waits.
+    def resume(self, sequence: int, origin: int) -> None:
+        """Continue a stream of which nothing waits.
 
         Args:
             sequence: of the next byte.
-            origin: of the first one.
+            origin: of the first byte.
         """
         self.next_sequence = sequence
         self.origin = origin
 
-    def is_another(self, sequence: int) -> bool:
-        """Whether a connection that begins with a sequence number is not the one that is known."""
+    def starts_another_connection(self, sequence: int) -> bool:
+        """Whether a connection that begins with a sequence number is another one."""
         if self.next_sequence < 0 or sequence == self.origin:
             return False
         return not self._is_in_front(sequence)
 
-    def is_elsewhere(self, sequence: int) -> bool:
-        """Whether bytes are none of this connection's, but of another one whose SYN was not captured: they are in front of all that
-        is known, and so were not sent again, or so far behind it that nothing can go on there.
+    def is_of_another_connection(self, sequence: int) -> bool:
+        """Whether bytes belong to another connection without captured SYN: they precede all known
+        bytes, so are no retransmission, or are too far ahead.
 
         Args:
-            sequence: of the first of them.
+            sequence: of the first byte.
         """
         if self.next_sequence < 0:
             return False
         ahead = (sequence - self.next_sequence) % WHOLE
         if ahead < _HALF:
             return ahead > LARGEST and ahead > self._reach() + LARGEST
-        known = (self.next_sequence - self.origin) % WHOLE if self.origin >= 0 else 0
-        return WHOLE - ahead > min(known + LOOK_BACK, WINDOW)
+        consumed = (self.next_sequence - self.origin) % WHOLE if self.origin >= 0 else 0
+        return WHOLE - ahead > min(consumed + LOOK_BACK, WINDOW)
 
     def _reach(self) -> int:
-        """Bytes from the next one to behind the last that went by."""
-        ends = [one.position + one.length for one in self._held[-1:]]
-        ends += [one.end for one in self._cuts[-1:]]
+        """Bytes from the next one to the end of the last one seen."""
+        ends = [segment.position + segment.length for segment in self._held[-1:]]
+        ends += [segment.end for segment in self._cuts[-1:]]
         return max(ends, default=self._position) - self._position
 
     def _is_in_front(self, sequence: int) -> bool:
-        """Whether what was captured so far may be what follows a beginning there."""
+        """Whether the captured bytes may follow a beginning at this sequence number."""
         ahead = (sequence - self.next_sequence) % WHOLE
         return self.is_starting and self._position + ahead <= self._held[0].position
 
     def _begin(self, sequence: int) -> None:
-        """A connection begins here."""
+        """Set the first sequence number of the connection."""
         if self.is_starting:
             self._position = self._held[0].position - self._bytes_to(sequence)
             self.is_starting = False
         self.next_sequence = self.origin = sequence
 
     def _bytes_to(self, sequence: int) -> int:
-        """Bytes from a sequence number in front of what is held up to that."""
-        held = self.next_sequence + self._held[0].position - self._position
-        return (held - sequence) % WHOLE
+        """Bytes from a sequence number to the first held segment."""
+        first_held = self.next_sequence + self._held[0].position - self._position
+        return (first_held - sequence) % WHOLE
 
     def advance(self, length: int) -> None:
-        """Take note of bytes that were consumed."""
+        """Consume bytes."""
         self.next_sequence = (self.next_sequence + length) % WHOLE
         self._position += length
 
@@ -144,13 +144,13 @@ class Reassembly(ABC):
 
     @property
     def held(self) -> int:
-        """Bytes of memory that what waits takes, roughly."""
+        """Bytes of memory of waiting segments, approximately."""
         pieces = len(self._held) + len(self._cuts)
         return self._held_bytes + PIECE * pieces
 
     @property
     def waits(self) -> bool:
-        """Whether bytes are missing that may yet come."""
+        """Whether missing bytes may still come."""
         return bool(self._held or self._cuts)
 
     def add(
@@ -162,15 +162,15 @@ class Reassembly(ABC):
         limits: Limits,
         take: Callable[[Frame], None],
     ) -> None:
-        """Take a segment, in any order.
+        """Add a segment, in any order.
 
         Args:
             sequence: of its first byte.
-            data: the captured bytes.
-            length: how many were sent.
-            place: the record.
-            limits: how long to wait for missing ones.
-            take: gets frames.
+            data: its captured bytes.
+            length: its bytes on the wire.
+            place: its record.
+            limits: bounds of the wait for missing segments.
+            take: receives completed frames.
         """
         if self.next_sequence < 0:
             self.is_starting = True
@@ -188,7 +188,7 @@ class Reassembly(ABC):
         else:
             self._consume(segment, take)
         if self.waits:
-            self._lose_patience(place.time_ns, limits, take)
+            self._skip_overdue(place.time_ns, limits, take)
 
     def _note_cut(self, start: int, end: int, place: Place) -> None:
         if end <= start:
@@ -199,21 +199,21 @@ class Reassembly(ABC):
             self._cuts.append(Cut(start, end, place.time_ns))
 
     def _hold(self, segment: Segment) -> None:
-        """Keep what no earlier segment has."""
-        held = self._held
+        """Keep the bytes that no earlier segment has."""
+        segments = self._held
         end = segment.position + segment.length
-        number = bisect_right(held, segment.position, key=position_of)
+        number = bisect_right(segments, segment.position, key=position_of)
         if number:
-            before = held[number - 1]
-            segment = part(segment, max(segment.position, before.position + before.length), end)
+            previous = segments[number - 1]
+            segment = part(segment, max(segment.position, previous.position + previous.length), end)
         while segment.length > 0:
-            number = bisect_right(held, segment.position, key=position_of)
-            after = held[number] if number < len(held) else None
-            stop = end if after is None else min(after.position, end)
+            number = bisect_right(segments, segment.position, key=position_of)
+            following = segments[number] if number < len(segments) else None
+            stop = end if following is None else min(following.position, end)
             self._keep(part(segment, segment.position, stop), number)
-            if after is None:
+            if following is None:
                 return
-            segment = part(segment, min(after.position + after.length, end), end)
+            segment = part(segment, min(following.position + following.length, end), end)
 
     def _keep(self, segment: Segment, number: int) -> None:
         if segment.length > 0 and segment.position + segment.length > self._position:
@@ -221,17 +221,17 @@ class Reassembly(ABC):
             self._held_bytes += len(segment.data)
 
     def _drain(self, take: Callable[[Frame], None]) -> None:
-        held = self._held
+        segments = self._held
         count = 0
-        while count < len(held) and held[count].position <= self._position:
-            self._held_bytes -= len(held[count].data)
-            self._consume(held[count], take)
+        while count < len(segments) and segments[count].position <= self._position:
+            self._held_bytes -= len(segments[count].data)
+            self._consume(segments[count], take)
             count += 1
         if count:
-            del held[:count]
+            del segments[:count]
 
     def _consume(self, segment: Segment, take: Callable[[Frame], None]) -> None:
-        """Take bytes of which some may have been consumed before."""
+        """Process a segment, of which some bytes may have been consumed before."""
         end = segment.position + segment.length
         if end > self._position:
             if segment.position < self._position:
@@ -243,24 +243,24 @@ class Reassembly(ABC):
 
     # ---- holes
 
-    def _lose_patience(self, now: int, limits: Limits, take: Callable[[Frame], None]) -> None:
+    def _skip_overdue(self, now: int, limits: Limits, take: Callable[[Frame], None]) -> None:
         while self.waits and (
             self._held_bytes > (LOOK_BACK if self.is_starting else limits.hold_bytes)
             or len(self._held) + len(self._cuts) > limits.hold_segments
             or now - self._since() > (LOOK_BACK_NS if self.is_starting else limits.hold_ns)
         ):
-            self._jump(take)
+            self._skip_hole(take)
 
     def _since(self) -> int:
         return self._held[0].place.time_ns if self._held else self._cuts[0].time_ns
 
-    def _behind(self) -> int:
-        """Position behind the first hole."""
-        return self._held[0].position if self._held else max(one.end for one in self._cuts)
+    def _after_hole(self) -> int:
+        """Position after the first hole."""
+        return self._held[0].position if self._held else max(cut.end for cut in self._cuts)
 
-    def _jump(self, take: Callable[[Frame], None]) -> None:
-        """The hole in front of what is held will not be filled."""
-        start, end = self._position, max(self._behind(), self._position)
+    def _skip_hole(self, take: Callable[[Frame], None]) -> None:
+        """Give up the first hole."""
+        start, end = self._position, max(self._after_hole(), self._position)
         self.advance(end - start)
         if self.is_starting:
             self.is_starting = False
@@ -268,11 +268,11 @@ class Reassembly(ABC):
         else:
             for count, captured in self._pieces(start, end):
                 self._lost(count, take, captured=captured)
-        self._cuts = [one for one in self._cuts if one.end > end]
+        self._cuts = [cut for cut in self._cuts if cut.end > end]
         self._drain(take)
 
     def _pieces(self, start: int, end: int) -> Iterator[tuple[int, bool]]:
-        """The parts of a hole, and whether they went by."""
+        """The parts of a hole: bytes, and whether their record was captured."""
         for cut in sorted(self._cuts):
             if cut.end <= start or cut.start >= end:
                 continue
@@ -286,17 +286,17 @@ class Reassembly(ABC):
             yield end - start, False
 
     def acknowledge(self, sequence: int, take: Callable[[Frame], None]) -> None:
-        """The receiver has all bytes up to there: those of them that are missing were not captured."""
+        """Skip holes before an acknowledged sequence number: the capture missed their bytes."""
         while self.waits:
             ahead = (sequence - self.next_sequence) % WHOLE
-            if ahead >= _HALF or self._position + ahead < self._behind():
+            if ahead >= _HALF or self._position + ahead < self._after_hole():
                 return
-            self._jump(take)
+            self._skip_hole(take)
 
     def expire(self, now: int, limits: Limits, take: Callable[[Frame], None]) -> None:
-        """Time has passed."""
-        self._lose_patience(now, limits, take)
+        """Skip overdue holes."""
+        self._skip_overdue(now, limits, take)
 
     def _first_held(self) -> int | None:
-        """Offset of the first of the records that wait."""
-        return min((one.place.where for one in self._held), default=None)
+        """Offset of the first record that waits."""
+        return min((segment.place.where for segment in self._held), default=None)

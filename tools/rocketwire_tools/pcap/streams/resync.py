@@ -1,6 +1,6 @@
-"""Where in a stream of bytes a frame begins, and what a stream is that has none.
+"""Recognises frames and other protocols by their first bytes.
 
-Rules of this file: content decides, never a port.  The layout is that of the codec's grammar.
+Ports are never used. The codec's layouts define the prefix of a frame.
 """
 
 from __future__ import annotations
@@ -25,21 +25,24 @@ ROCKETMQ: Final = 1
 LARGEST: Final = MAX_FRAME_LENGTH - LENGTH_SIZE
 """The largest value of a length word."""
 LEAST_HEADER: Final = (2, 21)
-"""Shortest header by type: an empty JSON object, and a binary header without remark and extension fields."""
+"""Shortest header by type: an empty JSON object, and a binary header without remark and
+extension fields."""
 MOST_HEADER: Final = 4 << 20
 """Longest header that is collected; real ones have a few hundred bytes."""
 MOST_SCANNED_HEADER: Final = 65_536
-"""Longest header by which a stream is found again; any is read once it is known where it begins."""
+"""Longest header that identifies a frame in a search. Between known frames, longer ones are
+read."""
 
-# A length below 16 MiB, the type, and what both forms of a header begin with.
+# A length below 16 MiB, the type, and the first bytes of a header of each type.
 _BEGINNING: Final = re.compile(
-    rb"(?=\x00[\s\S]{3}(?:\x00[\s\S]{3}\{|\x01\x00[\s\S]{4}[\x00-\x1f][\s\S]{6}\x00\x00\x00[\x00-\x03]))"
+    rb"(?=\x00[\s\S]{3}(?:\x00[\s\S]{3}\{"
+    rb"|\x01\x00[\s\S]{4}[\x00-\x1f][\s\S]{6}\x00\x00\x00[\x00-\x03]))"
 )
 _BEGINNING_LENGTH: Final = 8 + 17
 
 
 class Protocol(Enum):
-    """What a stream speaks."""
+    """Protocol of a stream."""
 
     UNKNOWN = auto()
     REMOTING = auto()
@@ -49,7 +52,7 @@ class Protocol(Enum):
 
 
 def has_prefix(length: int, header_type: int, header_length: int) -> bool:
-    """Whether these can be the first two words of a frame."""
+    """Whether these values can be the first two words of a frame."""
     return (
         header_type <= ROCKETMQ
         and LEAST_HEADER[header_type] <= header_length <= MOST_HEADER
@@ -58,25 +61,25 @@ def has_prefix(length: int, header_type: int, header_length: int) -> bool:
 
 
 def have_prefixes(words: Array) -> tuple[Array, Array, Array, Array]:
-    """As ``has_prefix``, for rows of eight bytes.
+    """Like ``has_prefix``, for rows of eight bytes.
 
     Returns:
         Length, header type and header length of each row, and whether they can be a frame's.
     """
     words = words.view(">u4").astype(np.int64)
-    length, kind, header = words[:, 0], words[:, 1] >> 24, words[:, 1] & 0xFFFFFF
+    length, header_type, header = words[:, 0], words[:, 1] >> 24, words[:, 1] & 0xFFFFFF
     good = (
         (header + LENGTH_SIZE <= length)
         & (length <= LARGEST)
-        & (kind <= ROCKETMQ)
-        & (header >= np.array(LEAST_HEADER)[kind & 1])
+        & (header_type <= ROCKETMQ)
+        & (header >= np.array(LEAST_HEADER)[header_type & 1])
         & (header <= MOST_HEADER)
     )
-    return length, kind, header, good
+    return length, header_type, header, good
 
 
 def is_header(header_type: int, header: bytes) -> bool:
-    """Whether the codec reads it."""
+    """Whether the codec can read a header."""
     try:
         if header_type == JSON:
             read_json_header(header)
@@ -87,43 +90,45 @@ def is_header(header_type: int, header: bytes) -> bool:
     return True
 
 
-def begins_frame(data: bytes | bytearray, at: int) -> bool | None:
-    """Whether a frame begins there: its header makes sense, and so does what follows the frame if it is there.
+def begins_frame(data: bytes | bytearray, offset: int) -> bool | None:
+    """Whether a frame begins at an offset: its header is valid, and so is the prefix after the
+    frame, if it is available.
 
     Returns:
-        None if more bytes are needed to tell.
+        None if more bytes are needed.
     """
-    room = len(data) - at
+    room = len(data) - offset
     if room < PREFIX_SIZE:
         return None
-    (length, header_type, header_length), _ = parse_prefix(data, at)
+    (length, header_type, header_length), _ = parse_prefix(data, offset)
     if not has_prefix(length, header_type, header_length):
         return False
     if header_length > MOST_SCANNED_HEADER:
         return False
-    if header_type == JSON and room > PREFIX_SIZE and data[at + PREFIX_SIZE] != 0x7B:
+    if header_type == JSON and room > PREFIX_SIZE and data[offset + PREFIX_SIZE] != 0x7B:
         return False
     if room < PREFIX_SIZE + header_length:
         return None
-    start = at + PREFIX_SIZE
+    start = offset + PREFIX_SIZE
     if not is_header(header_type, bytes(data[start : start + header_length])):
         return False
-    after = at + LENGTH_SIZE + length
-    if after + PREFIX_SIZE > len(data):
+    end = offset + LENGTH_SIZE + length
+    if end + PREFIX_SIZE > len(data):
         return True
-    return has_prefix(*parse_prefix(data, after)[0])
+    return has_prefix(*parse_prefix(data, end)[0])
 
 
 def find_frame(data: bytearray, start: int, *, last: bool = False) -> tuple[int, bool]:
-    """Look for the first frame.
+    """Search the first frame.
 
     Args:
-        data: bytes in order.
-        start: offset of the first that may begin one.
+        data: consecutive bytes.
+        start: offset of the first byte to check.
         last: whether no more bytes will come.
 
     Returns:
-        Where it begins, or from where on one may yet turn out to begin; and whether it does.
+        Offset of the frame, or of the first byte that may still begin one; and whether it is a
+        frame.
     """
     for match in _BEGINNING.finditer(data, start):
         answer = begins_frame(data, match.start())
@@ -135,14 +140,14 @@ def find_frame(data: bytearray, start: int, *, last: bool = False) -> tuple[int,
 _PROXY_V1: Final = b"PROXY "
 _PROXY_V2: Final = b"\r\n\r\n\x00\r\nQUIT\n"
 _HTTP2: Final = b"PRI * HTTP/2.0"[:PREFIX_SIZE]
-"""What a client of HTTP/2 sends first (RFC 9113, 3.4)."""
+"""First bytes of an HTTP/2 client (RFC 9113, 3.4)."""
 
 
 def proxy_header_length(opening: bytes) -> int | None:
     """Bytes of the PROXY header at the front of a connection (Java: ``HAProxyMessageDecoder``).
 
     Returns:
-        0 if there is none; None if more bytes are needed to tell.
+        0 if there is none; None if more bytes are needed.
     """
     if opening.startswith(_PROXY_V2):
         return 16 + int.from_bytes(opening[14:16], "big") if len(opening) >= 16 else None
@@ -157,7 +162,8 @@ def proxy_header_length(opening: bytes) -> int | None:
 
 
 def protocol_of(opening: bytes) -> Protocol:
-    """What the first bytes of a connection announce, PROXY header left out; UNKNOWN for too few."""
+    """The protocol of a connection's first bytes without PROXY header; UNKNOWN for too few
+    bytes."""
     if len(opening) >= 3 and opening[0] in (0x16, 0x17) and opening[1] == 3 and opening[2] <= 4:
         return Protocol.TLS
     if len(opening) < PREFIX_SIZE:
@@ -166,7 +172,7 @@ def protocol_of(opening: bytes) -> Protocol:
         return Protocol.HTTP2
     length, header_type, header_length = parse_prefix(opening, 0)[0]
     if has_prefix(length, header_type, header_length) and header_length > MOST_SCANNED_HEADER:
-        first = opening[PREFIX_SIZE : PREFIX_SIZE + 1]  # too long to wait for all of it
+        first = opening[PREFIX_SIZE : PREFIX_SIZE + 1]  # do not wait for a long header
         remoting = header_type == ROCKETMQ or first in {b"", b"{"}
         return Protocol.REMOTING if remoting else Protocol.OTHER
     return Protocol.OTHER if begins_frame(opening, 0) is False else Protocol.REMOTING

@@ -1,4 +1,4 @@
-"""Pieces of a stream, frames cut out of it, and how long is waited for missing ones."""
+"""Segments of a stream, frames, and the limits of the wait for missing segments."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import NamedTuple, Protocol
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How long is waited for what is missing.
+    """Limits of the wait for missing segments.
 
     Attributes:
-        hold_ns: nanoseconds of capture time that segments behind a hole wait for it to be filled.
-        hold_bytes: bytes of them that wait, for each stream.
-        hold_segments: and segments.
+        hold_ns: nanoseconds of capture time that segments after a hole wait.
+        hold_bytes: bytes that wait, for each stream.
+        hold_segments: segments that wait, for each stream.
     """
 
     hold_ns: int = 3_000_000_000
@@ -22,7 +22,7 @@ class Limits:
 
 
 class Place(NamedTuple):
-    """A record: where it is in the file, and when it was captured."""
+    """A record: its offset in the file, and its capture time."""
 
     where: int
     time_ns: int
@@ -32,9 +32,9 @@ class Segment(NamedTuple):
     """Bytes of a stream.
 
     Attributes:
-        position: of the first one.
-        length: how many were sent.
-        data: those that were captured, from the first on.
+        position: of the first byte.
+        length: bytes on the wire.
+        data: the captured bytes, from the first on.
         place: the record.
     """
 
@@ -58,13 +58,13 @@ class Frame(NamedTuple):
     Attributes:
         stream: its stream.
         first: record of its first byte.
-        last: the record captured last of those that it is in.
-        header: the header, undecoded.
+        last: the latest record of its captured bytes.
+        header: the encoded header.
         header_type: JSON or ROCKETMQ.
         length: value of the length word.
-        whole: whether all bytes of the body were captured.
-        gap: whether some were lost between the peers and the capture.
-        body: the body as far as captured, where bodies are wanted.
+        is_complete: whether the whole body was captured.
+        gap: whether bytes were lost between the peers and the capture.
+        body: the captured part of the body, if bodies are kept.
     """
 
     stream: Direction
@@ -73,7 +73,7 @@ class Frame(NamedTuple):
     header: bytes
     header_type: int
     length: int
-    whole: bool
+    is_complete: bool
     gap: bool
     body: bytes | None
 

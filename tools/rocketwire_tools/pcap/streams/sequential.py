@@ -1,4 +1,4 @@
-"""Feeding streams one after the other, segment by segment, until they are plain again."""
+"""Feeds streams one after the other, segment by segment, until they can be vectorised again."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 _HALF: Final = 1 << 31
 _FIRST_SEGMENTS: Final = 512
 REORDERED_NS: Final = LOOK_BACK_NS
-"""Among so many segments, ``LOOK_BACK`` bytes and so many nanoseconds a stream's first ones may have been captured in another
-order; what comes later was sent again."""
+"""Within this time, ``LOOK_BACK`` bytes and ``_FIRST_SEGMENTS`` segments, a stream's first
+segments may be captured in another order. Later ones are retransmissions."""
 _BLOCK: Final = 64
-"""Segments that are made objects of at once."""
+"""Segments that become objects at once."""
 
 
 class _Segment(NamedTuple):
-    """A segment: as in ``Chunk``, and the place of its record."""
+    """A segment as in ``Chunk``, with the place of its record."""
 
     sequence: int
     length: int
@@ -37,13 +37,13 @@ class _Segment(NamedTuple):
     time_ns: int
 
 
-class Singly:
+class SequentialFeeder:
     """Feeds the streams of a chunk.
 
     Args:
-        chunk: has their segments.
-        limits: how long is waited for missing segments.
-        to_end: whether all segments are fed, also when the stream is plain.
+        chunk: holds the segments.
+        limits: bounds of the wait for missing segments.
+        to_end: feed all segments, also if the stream can be vectorised.
     """
 
     def __init__(self, chunk: Chunk, limits: Limits, *, to_end: bool) -> None:
@@ -61,72 +61,81 @@ class Singly:
         take: Callable[[Frame], None],
         renew: Callable[[Stream, int], Stream],
     ) -> tuple[Stream, int]:
-        """Feed the segments of one stream, at least one of them.
+        """Feed at least one segment of a stream.
 
         Args:
             stream: the stream.
-            group: number of its group.
-            take: gets frames.
-            renew: gives the stream of another connection between the same two ends, which begins with a record at an
-                offset.
+            group: index of its group.
+            take: receives completed frames.
+            renew: returns the stream of the next connection between the same ends, which begins
+                with a record at an offset.
 
         Returns:
-            The stream that the last segment belongs to, and the number of the first segment that was not fed.
+            The stream of the last segment, and the index of the first segment that was not fed.
         """
         low, high = int(self._chunk.low[group]), int(self._chunk.high[group])
         if stream.next_sequence < 0:
-            earliest = self._earliest(low, high)
-            stream.goes_on(earliest, earliest)
+            earliest = self._first_sequence(low, high)
+            stream.resume(earliest, earliest)
         for number, segment in enumerate(self._segments(low, high), low):
             if not self._to_end and number > low:
                 if (
                     segment.sequence == stream.next_sequence
                     and not segment.unusual
-                    and stream.is_plain
+                    and stream.is_vectorisable
                 ):
                     return stream, number
                 if stream.protocol in FOREIGN and not self._has_syn[group]:
                     return stream, high
             if segment.flags & SYN:
                 sequence = (segment.sequence + 1) & MASK
-                if stream.is_another(sequence):
+                if stream.starts_another_connection(sequence):
                     stream.finish(take)
                     stream = renew(stream, segment.where)
                 stream.begin(sequence)
-            elif segment.length and stream.is_elsewhere(segment.sequence):
+            elif segment.length and stream.is_of_another_connection(segment.sequence):
                 stream.finish(take)
                 stream = renew(stream, segment.where)
-            self._feed_one(stream, segment, take)
+            self._feed_segment(stream, segment, take)
         return stream, high
 
     def _segments(self, low: int, high: int) -> Iterator[_Segment]:
         chunk, records = self._chunk, self._chunk.records
         for start in range(low, high, _BLOCK):
-            some = slice(start, min(start + _BLOCK, high))
-            record = chunk.record[some]
+            block = slice(start, min(start + _BLOCK, high))
+            record = chunk.record[block]
             columns: tuple[Any, ...] = (
-                chunk.sequence[some], chunk.length[some], chunk.captured[some], chunk.data[some],
-                chunk.flags[some], chunk.unusual[some], records.where[record], records.time_ns[record],
-            )  # fmt: skip
-            yield from map(_Segment._make, zip(*(one.tolist() for one in columns), strict=True))
+                chunk.sequence[block],
+                chunk.length[block],
+                chunk.captured[block],
+                chunk.data[block],
+                chunk.flags[block],
+                chunk.unusual[block],
+                records.where[record],
+                records.time_ns[record],
+            )
+            yield from map(
+                _Segment._make, zip(*(values.tolist() for values in columns), strict=True)
+            )
 
-    def _earliest(self, low: int, high: int) -> int:
-        """Sequence number with which a stream goes on that began before it was seen: the network may have
-        brought its first segments in another order.  -1 if the first one says that it begins, or if the next chunk may
-        tell."""
+    def _first_sequence(self, low: int, high: int) -> int:
+        """The first sequence number of a stream without captured beginning, whose first segments
+        may be reordered. -1 if the first segment is a beginning, or if the next chunk decides."""
         segments = self._segments(low, min(low + _FIRST_SEGMENTS, high))
-        first, least = next(segments), 0
+        first, earliest = next(segments), 0
         if first.unusual or self._last - first.time_ns < REORDERED_NS:
             return -1
-        for one in segments:
-            if one.unusual or one.time_ns - first.time_ns >= REORDERED_NS:
+        for segment in segments:
+            if segment.unusual or segment.time_ns - first.time_ns >= REORDERED_NS:
                 break
-            ahead = (one.sequence - first.sequence & MASK ^ _HALF) - _HALF
-            if -LOOK_BACK < ahead < least:
-                least = ahead
-        return first.sequence + least & MASK
+            ahead = (segment.sequence - first.sequence & MASK ^ _HALF) - _HALF
+            if -LOOK_BACK < ahead < earliest:
+                earliest = ahead
+        return first.sequence + earliest & MASK
 
-    def _feed_one(self, stream: Stream, segment: _Segment, take: Callable[[Frame], None]) -> None:
+    def _feed_segment(
+        self, stream: Stream, segment: _Segment, take: Callable[[Frame], None]
+    ) -> None:
         sequence = segment.sequence
         if segment.flags & SYN:
             sequence = (sequence + 1) & MASK

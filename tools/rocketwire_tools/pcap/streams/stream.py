@@ -1,8 +1,9 @@
-"""``Stream``: one direction of a connection, from segments in any order to frames; the careful way.
+"""``Stream``: one direction of a connection, from segments in any order to frames.
 
-``cutting`` does the same for many streams at once as long as nothing is out of the ordinary; whatever is, comes here.
+This is the sequential path. ``vector_cutter`` processes many streams at once while their segments
+are in order.
 
-Rules of this file: a hole in a body does not lose the frames behind it; what is kept is bounded.
+A hole in a body does not lose the frames after it. Memory is bounded.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.wire.layouts.functions import LENGTH_SIZE, PREFIX_SIZE, parse_prefix
-from rocketwire_tools.pcap.streams.frame_search import Scan
+from rocketwire_tools.pcap.streams.frame_search import FrameSearch
 from rocketwire_tools.pcap.streams.reassembly import PIECE, Reassembly
 from rocketwire_tools.pcap.streams.resync import (
     LARGEST,
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 NOWHERE: Final = Place(0, 0)
 FOREIGN: Final = (Protocol.TLS, Protocol.HTTP2, Protocol.OTHER)
-"""Streams that hold no frame that can be read."""
+"""Protocols of streams without readable frames."""
 
 
 class Stream(Reassembly):
@@ -39,13 +40,13 @@ class Stream(Reassembly):
         number: of the stream; that of the other direction differs in the last bit.
 
     Attributes:
-        protocol: what it speaks.
+        protocol: of the stream.
         need: bytes until the next frame begins, 0 inside a prefix or header.
         header: of the frame whose body is being skipped; None between frames.
-        synced: whether it is known where frames begin.
-        ended: whether the sender said that no more comes.
-        first: record of the first byte of the open frame, or of the prefix or header being collected.
-        last: the record captured last of those that it is in.
+        synced: whether the next frame boundary is known.
+        ended: whether the sender has sent FIN or RST.
+        first: record of the first byte of the open frame, prefix or header.
+        last: the latest record of its bytes.
     """
 
     __slots__ = (
@@ -54,7 +55,7 @@ class Stream(Reassembly):
         "_head",
         "_length",
         "_missing",
-        "_scan",
+        "_search_buffer",
         "_skipping",
         "_type",
         "ended",
@@ -84,36 +85,36 @@ class Stream(Reassembly):
         self._missing = self._gap = self._skipping = False
         self._body: list[bytes] | None = None
         self._head = bytearray()
-        self._scan = Scan()
+        self._search_buffer = FrameSearch()
 
-    # ---- what ``cutting`` may rely on
+    # ---- for the vectorised path
 
     @property
-    def is_plain(self) -> bool:
-        """Whether the next bytes in order can be cut without looking at anything but ``need``."""
+    def is_vectorisable(self) -> bool:
+        """Whether the next bytes in order can be cut with ``need`` alone."""
         return self.protocol is Protocol.REMOTING and self._is_at_rest
 
     @property
     def _is_at_rest(self) -> bool:
-        """Whether it is known what the next bytes in order are, and nothing waits for others."""
+        """Whether the next bytes in order are known, and nothing waits for others."""
         return self.synced and not (self.waits or self._head or self._skipping)
 
     @property
     def has_nothing_open(self) -> bool:
-        """Whether ``protocol``, ``synced`` and what ``goes_on`` takes are all that there is to know."""
+        """Whether ``protocol``, ``synced`` and the arguments of ``resume`` are the whole state."""
         if self.waits or self.is_starting or self.header is not None or self._skipping:
             return False
-        return not (self._head or self._scan or self._scan.passed)
+        return not (self._head or self._search_buffer or self._search_buffer.passed)
 
     def begins(self, sequence: int, *, has_syn: bool) -> bool:
-        """Take note of a stream that begins with a frame, unless it is known to have begun elsewhere.
+        """Start a stream with a frame, unless it began elsewhere.
 
         Args:
             sequence: of the first byte.
-            has_syn: whether a SYN announced it just now.
+            has_syn: whether a SYN came directly before.
 
         Returns:
-            Whether the stream is plain now.
+            Whether the stream can be vectorised now.
         """
         if has_syn and self.next_sequence < 0:
             self.begin(sequence)
@@ -121,7 +122,7 @@ class Stream(Reassembly):
             return False
         if self.protocol is Protocol.UNKNOWN and self._is_at_rest:
             self.protocol = Protocol.REMOTING
-        return self.is_plain
+        return self.is_vectorisable
 
     def open(
         self,
@@ -151,65 +152,68 @@ class Stream(Reassembly):
         self._body = None if body is None else [body]
 
     def continues(self, last: Place, body: bytes | None) -> None:
-        """Take note of body bytes that were skipped elsewhere."""
+        """Add skipped body bytes of the vectorised path."""
         if last.where > self.last.where:
             self.last = last
         if body is not None and self._body is not None:
             self._body.append(body)
 
     def closes(self, last: Place, body: bytes | None) -> Frame:
-        """The open frame, with the last part of its body."""
+        """Complete the open frame with the last part of its body."""
         self.continues(last, body)
         frame = self._frame()
         self.header = None
         return frame
 
     def lose(self) -> None:
-        """Give up knowing where frames begin."""
+        """Forget the frame boundaries."""
         self.synced = False
         self.need = 0
 
     @property
     def kept(self) -> int:
-        """Bytes of memory that it takes because something is not whole or not in order yet, roughly."""
+        """Bytes of memory of incomplete data, approximately."""
         body = 0 if self._body is None else sum(map(len, self._body)) + PIECE * len(self._body)
         header = 0 if self.header is None else len(self.header)
-        return self.held + header + body + len(self._head) + self._scan.kept
+        return self.held + header + body + len(self._head) + self._search_buffer.kept
 
     def may_have_begun(self, end: int) -> bool:
-        """Whether a frame that is not known yet may have its first byte before the record at an offset."""
+        """Whether an incomplete frame may have its first byte before the record at an offset."""
         if self.protocol in FOREIGN:
             return False
         if (self.header is not None or self._head) and self.first.where < end:
             return True
-        return self._scan.may_have_begun(end) or any(one.place.where < end for one in self._held)
+        return self._search_buffer.may_have_begun(end) or any(
+            segment.place.where < end for segment in self._held
+        )
 
     def waits_since(self, since_ns: int) -> int | None:
-        """Offset of the first record whose frames are not all known yet, None if all are; what is older
-        than the time given does not count."""
-        held = self._first_held()
+        """Offset of the first record with incomplete frames, None if there is none; ignores
+        frames that are older than the given time."""
+        first_held = self._first_held()
         if (self.header is None and not self._head) or self.last.time_ns < since_ns:
-            return held
-        return self.last.where if held is None else min(held, self.last.where)
+            return first_held
+        return self.last.where if first_held is None else min(first_held, self.last.where)
 
     # ---- segments
 
     def begin(self, sequence: int) -> None:
-        """A connection begins here (SYN), unless that is known already.
+        """Process a SYN, unless the beginning is known.
 
         Args:
-            sequence: of its first byte; ``is_another`` said that it is not another connection's.
+            sequence: of the first byte, which is not another connection's
+                (``starts_another_connection``).
         """
         if self.next_sequence >= 0 and not self.is_starting:
-            return  # sent again, or captured behind the first data
+            return  # a retransmission, or captured after the first data
         self._begin(sequence)
         self.synced = True
 
     def finish(self, take: Callable[[Frame], None]) -> None:
-        """No more will come: give what is there."""
+        """Return incomplete frames, because no more bytes will come."""
         while self.waits:
-            self._jump(take)
-        self._resume(self._scan.pieces(last=True), take)
+            self._skip_hole(take)
+        self._resume(self._search_buffer.pieces(last=True), take)
         if self.header is not None:
             self._missing = True
             take(self._frame())
@@ -220,33 +224,35 @@ class Stream(Reassembly):
         self.need = 0
         self._skipping = False
         self._head.clear()
-        self._scan.forget()
+        self._search_buffer.forget()
         self.synced = False
 
     # ---- bytes in order
 
     def _read(self, data: bytes, place: Place, take: Callable[[Frame], None]) -> None:
-        at = 0
-        while at < len(data) and self.protocol not in FOREIGN:
+        offset = 0
+        while offset < len(data) and self.protocol not in FOREIGN:
             if not self.synced:
-                self._search(data[at:] if at else data, place, take)
+                self._search(data[offset:] if offset else data, place, take)
                 return
             if self.header is not None or self._skipping:
-                at = self._skip_body(data, at, place, take)
+                offset = self._skip_body(data, offset, place, take)
             else:
-                at = self._read_head(data, at, place)
+                offset = self._read_head(data, offset, place)
                 self._close_if_done(take)
 
-    def _skip_body(self, data: bytes, at: int, place: Place, take: Callable[[Frame], None]) -> int:
-        count = min(self.need, len(data) - at)
+    def _skip_body(
+        self, data: bytes, offset: int, place: Place, take: Callable[[Frame], None]
+    ) -> int:
+        count = min(self.need, len(data) - offset)
         if count and self.header is not None:
             if place.where > self.last.where:
                 self.last = place
             if self._body is not None:
-                self._body.append(data[at : at + count])
+                self._body.append(data[offset : offset + count])
         self.need -= count
         self._close_if_done(take)
-        return at + count
+        return offset + count
 
     def _close_if_done(self, take: Callable[[Frame], None]) -> None:
         if self.need or self._head:
@@ -263,8 +269,8 @@ class Stream(Reassembly):
             not self._missing, self._gap, body,
         )  # fmt: skip
 
-    def _read_head(self, data: bytes, at: int, place: Place) -> int:
-        """Collect a prefix and a header; returns how far."""
+    def _read_head(self, data: bytes, offset: int, place: Place) -> int:
+        """Collect a prefix and a header; returns the offset after the used bytes."""
         head = self._head
         if not head:
             self.first = self.last = place
@@ -272,35 +278,36 @@ class Stream(Reassembly):
             self.last = place
         if len(head) < PREFIX_SIZE:
             missing = PREFIX_SIZE - len(head)
-            head += data[at : at + missing]
-            at = min(at + missing, len(data))
+            head += data[offset : offset + missing]
+            offset = min(offset + missing, len(data))
             if not self._prefix_is_good():
-                return at
-        length, kind, header_length = parse_prefix(head, 0)[0]
+                return offset
+        length, header_type, header_length = parse_prefix(head, 0)[0]
         missing = PREFIX_SIZE + header_length - len(head)
-        head += data[at : at + missing]
+        head += data[offset : offset + missing]
         if len(head) < PREFIX_SIZE + header_length:
             return len(data)
-        at += missing
+        offset += missing
         header = bytes(head[PREFIX_SIZE:])
         if self.protocol is Protocol.UNKNOWN:
-            if not is_header(kind, header):
+            if not is_header(header_type, header):
                 self._search_head()
-                return at
+                return offset
             self.protocol = Protocol.REMOTING
-        self.open(header, kind, length, self.first, self.last, self._wanted())
+        self.open(header, header_type, length, self.first, self.last, self._wanted())
         self.need = length - 4 - header_length
         head.clear()
-        return at
+        return offset
 
     wants_bodies = False
-    """Whether bodies are kept; set for the class of streams that does."""
+    """Whether bodies are kept; overridden by ``flows.KeepingStream``."""
 
     def _wanted(self) -> bytes | None:
         return b"" if self.wants_bodies else None
 
     def _prefix_is_good(self) -> bool:
-        """Whether what has been collected goes on to be a frame; gives up the stream if not."""
+        """Whether the collected bytes may be a frame; otherwise the frame boundaries are
+        forgotten."""
         head = self._head
         if self.protocol is Protocol.UNKNOWN and not self._is_ours():
             return False
@@ -312,17 +319,18 @@ class Stream(Reassembly):
         return False
 
     def _search_head(self) -> None:
-        """What has been collected begins no frame: look for one in it and behind it."""
+        """Search a frame in the collected bytes and after them."""
         self.lose()
-        self._scan.add(bytes(self._head), self.first)
+        self._search_buffer.add(bytes(self._head), self.first)
         self._head.clear()
 
     def _is_ours(self) -> bool:
-        """Look at the first bytes of a connection; returns False if more are needed, or it is another one's."""
+        """Check the first bytes of a connection; returns False if more are needed, or if the
+        protocol is another one."""
         head = self._head
         proxy = proxy_header_length(bytes(head))
         if proxy is None:
-            if len(head) >= PREFIX_SIZE:  # its end is looked for as a lost frame is
+            if len(head) >= PREFIX_SIZE:  # too short: search the first frame
                 self._search_head()
             return False
         if proxy:
@@ -343,11 +351,11 @@ class Stream(Reassembly):
     # ---- holes
 
     def _lost(self, count: int, take: Callable[[Frame], None], *, captured: bool) -> None:
-        """Bytes of the stream are not there; captured: the record is, cut short."""
+        """Skip missing bytes; ``captured`` if their record was cut short."""
         if self.protocol in FOREIGN:
             return
         if not self.synced:
-            self._scan.forget()
+            self._search_buffer.forget()
             return
         if self._head:
             self._abandon_head()
@@ -365,32 +373,32 @@ class Stream(Reassembly):
             self.lose()
 
     def _abandon_head(self) -> None:
-        """A header is not all there: its frame is skipped, if its length is known."""
+        """Skip a frame with an incomplete header, if its length is known."""
         head = self._head
         if len(head) >= PREFIX_SIZE:
             length = parse_prefix(head, 0)[0][0]
-            self.protocol = Protocol.REMOTING  # as far as can be told
+            self.protocol = Protocol.REMOTING  # by the prefix alone
             self._skip(LENGTH_SIZE + length)
             return
         self.lose()
         head.clear()
 
-    # ---- looking for the first frame
+    # ---- search for the first frame
 
     def _search(self, data: bytes, place: Place, take: Callable[[Frame], None]) -> None:
-        if self.protocol is Protocol.UNKNOWN and not self._scan:
+        if self.protocol is Protocol.UNKNOWN and not self._search_buffer:
             protocol = protocol_of(data)
             if protocol in (Protocol.TLS, Protocol.HTTP2):
                 self.protocol = protocol
                 return
-        self._scan.add(data, place)
-        self._resume(self._scan.pieces(), take)
-        if self._scan.passed > 2 * LARGEST and self.protocol is Protocol.UNKNOWN:
+        self._search_buffer.add(data, place)
+        self._resume(self._search_buffer.pieces(), take)
+        if self._search_buffer.passed > 2 * LARGEST and self.protocol is Protocol.UNKNOWN:
             self.protocol = Protocol.OTHER
-            self._scan.forget()
+            self._search_buffer.forget()
 
     def _resume(self, pieces: list[tuple[bytes, Place]], take: Callable[[Frame], None]) -> None:
-        """Go on from a frame that was found among the bytes that were searched."""
+        """Continue from a frame that was found by the search."""
         if pieces:
             self.synced = True
             self.protocol = Protocol.REMOTING

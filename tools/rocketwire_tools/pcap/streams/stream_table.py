@@ -1,6 +1,7 @@
-"""``Slots``: the streams that are remembered, each with a number, and what the short way knows of them as arrays.
+"""``StreamTable``: the remembered streams, and the state that the vectorised path needs, as arrays.
 
-Rules of this file: a stream of which the arrays know everything needs no object; where there are many, most have none.
+A stream whose whole state is in the arrays needs no object. If there are many streams, most have no
+object.
 """
 
 from __future__ import annotations
@@ -19,47 +20,48 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-CAREFUL: Final = 0
-PLAIN: Final = 1
-STRANGE: Final = 2
-"""Ways of a stream: bytes are looked at one segment after the other, many streams at once, or not at all."""
-MOST_AWAKE: Final = 4096
-"""Streams that have an object, unless more need one."""
+SEQUENTIAL: Final = 0
+VECTORISED: Final = 1
+IGNORED: Final = 2
+"""Modes of a stream: segment by segment, vectorised, or ignored."""
+MAX_OBJECTS: Final = 4096
+"""Streams with an object, unless more need one."""
 _KEEPING: Final = 1024
 _MIX: Final = np.uint64(0x9E3779B97F4A7C15)
-_NOBODY: Final = -1
+_FREE: Final = -1
 _NEVER: Final = -1
 _SHARE: Final = 32
-"""The index is made anew when so small a part of the streams was not in it."""
+"""The index is rebuilt when this share of the streams was not in it."""
 
 
-class Slots:
+class StreamTable:
     """Streams by sender and receiver.
 
     Args:
-        kind: makes a stream of sender, receiver and number.
+        stream_class: creates a stream of sender, receiver and number.
 
     Attributes:
-        way: of the stream in each slot.
-        sequence: number of the next byte, of plain streams and of those without an object; -1 before the first one.
-        need: bytes until the next frame begins, of plain streams.
-        open: whether the body of a frame goes on, of plain streams.
-        seen: when the last segment came, in nanoseconds.
-        number: of each stream, the same for all connections that its two ends have.
-        ended: whether its sender said that no more comes.
+        mode: of the stream in each slot.
+        sequence: number of the next byte, of vectorised streams and of those without object; -1
+            before the first byte.
+        need: bytes until the next frame begins, of vectorised streams.
+        open: whether a frame's body is open, of vectorised streams.
+        seen: time of the last segment in nanoseconds.
+        number: of each stream, the same for all connections of its ends.
+        ended: whether its sender has sent FIN or RST.
         source: its sender, -1 in a free slot.
         target: its receiver.
     """
 
-    def __init__(self, kind: type[Stream]) -> None:
-        self._kind = kind
+    def __init__(self, stream_class: type[Stream]) -> None:
+        self._kind = stream_class
         self._last_number = 0
         self._slots: dict[tuple[int, int], int] = {}
-        self._awake: dict[int, Stream] = {}
-        self._enough = MOST_AWAKE
+        self._objects: dict[int, Stream] = {}
+        self._enough = MAX_OBJECTS
         self._used = 0
         self._free: list[int] = []
-        self.way = np.zeros(_KEEPING, np.int8)
+        self.mode = np.zeros(_KEEPING, np.int8)
         self.sequence = np.zeros(_KEEPING, np.int64)
         self.need = np.zeros(_KEEPING, np.int64)
         self.open = np.zeros(_KEEPING, np.bool_)
@@ -69,9 +71,9 @@ class Slots:
         self._origin = np.zeros(_KEEPING, np.int64)
         self._synced = np.zeros(_KEEPING, np.bool_)
         self._protocol = np.zeros(_KEEPING, np.int8)
-        self._asleep = np.zeros(_KEEPING, np.bool_)
-        self.source = np.full(_KEEPING, _NOBODY, np.int64)
-        self.target = np.full(_KEEPING, _NOBODY, np.int64)
+        self._is_bare = np.zeros(_KEEPING, np.bool_)
+        self.source = np.full(_KEEPING, _FREE, np.int64)
+        self.target = np.full(_KEEPING, _FREE, np.int64)
         self._mixed: Array = np.zeros(1, np.uint64)
         self._indexed: Array = np.zeros(1, np.int64)
         self._missed = 0
@@ -80,26 +82,26 @@ class Slots:
         return len(self._slots)
 
     @property
-    def awake(self) -> Iterator[Stream]:
-        """The streams that have an object; of all others nothing is open, and nothing waits."""
-        return (self.stream(slot) for slot in list(self._awake))
+    def objects(self) -> Iterator[Stream]:
+        """The streams with an object; all others have nothing open or waiting."""
+        return (self.stream(slot) for slot in list(self._objects))
 
     def hosts(self) -> set[int]:
-        """The addresses of all streams, as ``packets.Addresses`` numbers them."""
-        used = self.source != _NOBODY
+        """The addresses of all streams, as numbered by ``packets.Addresses``."""
+        used = self.source != _FREE
         return set(np.unique(np.append(self.source[used], self.target[used]) >> 16).tolist())
 
     def of(self, source: Integers, target: Integers) -> Array:
-        """The slots of streams, no two of which are the same; those that are not known begin."""
-        at: Any = np.searchsorted(self._mixed, mixed(source, target))
-        slots: Array = self._indexed[np.minimum(at, len(self._indexed) - 1)]
+        """Slots of distinct streams; adds unknown streams."""
+        places: Any = np.searchsorted(self._mixed, mixed(source, target))
+        slots: Array = self._indexed[np.minimum(places, len(self._indexed) - 1)]
         missed = np.flatnonzero((self.source[slots] != source) | (self.target[slots] != target))
         if not len(missed):
             return slots
         keys = list(zip(source[missed].tolist(), target[missed].tolist(), strict=True))
-        known = self._slots.get
-        slots[missed] = [_NOBODY if (slot := known(key)) is None else slot for key in keys]
-        new = np.flatnonzero(slots[missed] == _NOBODY)
+        get_slot = self._slots.get
+        slots[missed] = [_FREE if (slot := get_slot(key)) is None else slot for key in keys]
+        new = np.flatnonzero(slots[missed] == _FREE)
         if len(new):
             slots[missed[new]] = self._begin([keys[i] for i in new.tolist()])
         self._missed += len(missed)
@@ -108,8 +110,8 @@ class Slots:
         return slots
 
     def _index(self) -> None:
-        """Let ``of`` find all streams at once; those that are not in the index are found one by one."""
-        used = np.flatnonzero(self.source != _NOBODY)
+        """Rebuild the index for ``of``; streams outside of it are looked up one by one."""
+        used = np.flatnonzero(self.source != _FREE)
         every = mixed(self.source[used], self.target[used])
         order = np.argsort(every)
         self._mixed, self._indexed = every[order], used[order]
@@ -117,42 +119,42 @@ class Slots:
 
     def _begin(self, keys: list[tuple[int, int]]) -> Array:
         slots = self._room(len(keys))
-        known, number = self._slots.get, self.number
+        get_slot, number = self._slots.get, self.number
         for key, slot in zip(keys, slots.tolist(), strict=True):
-            other = known((key[1], key[0]))
-            number[slot] = self.next_number() if other is None else number[other] ^ 1
+            opposite = get_slot((key[1], key[0]))
+            number[slot] = self.next_number() if opposite is None else number[opposite] ^ 1
             self._slots[key] = slot
         self.source[slots], self.target[slots] = np.array(keys, np.int64).T
-        self.way[slots], self._protocol[slots] = CAREFUL, Protocol.UNKNOWN.value
+        self.mode[slots], self._protocol[slots] = SEQUENTIAL, Protocol.UNKNOWN.value
         self.sequence[slots] = self._origin[slots] = _NEVER
         self.need[slots] = 0
         self.open[slots] = self.ended[slots] = self._synced[slots] = False
-        self._asleep[slots] = True
+        self._is_bare[slots] = True
         return slots
 
     def _room(self, count: int) -> Array:
-        """So many slots that nobody has."""
-        again = self._free[-count:]
+        """Reserve free slots."""
+        reused = self._free[-count:]
         del self._free[-count:]
-        fresh = count - len(again)
-        slots = np.array([*again, *range(self._used, self._used + fresh)], np.int64)
+        fresh = count - len(reused)
+        slots = np.array([*reused, *range(self._used, self._used + fresh)], np.int64)
         self._used += fresh
-        while self._used > len(self.way):
+        while self._used > len(self.mode):
             self._grow()
         return slots
 
     def next_number(self) -> int:
-        """A number for a pair of streams, the first of the two; no others have it."""
+        """An unused number for the first stream of a pair."""
         self._last_number += 2
         return self._last_number
 
     def renew(self, stream: Stream) -> Stream:
-        """Another connection between the same two ends begins in the place of one."""
+        """Replace a stream by that of the next connection between the same ends."""
         slot = self._slots[stream.source, stream.target]
         new = self._kind(stream.source, stream.target, stream.number)
-        self._awake[slot] = new
-        self.way[slot] = CAREFUL
-        self.open[slot] = self.ended[slot] = self._asleep[slot] = False
+        self._objects[slot] = new
+        self.mode[slot] = SEQUENTIAL
+        self.open[slot] = self.ended[slot] = self._is_bare[slot] = False
         return new
 
     def _grow(self) -> None:
@@ -160,121 +162,108 @@ class Slots:
             old = getattr(self, name)
             setattr(self, name, np.concatenate([old, np.full_like(old, blank)]))
 
-    # ---- with an object, and without
+    # ---- objects
 
     def stream(self, slot: int) -> Stream:
-        """The stream, which knows what the arrays know."""
-        stream = self._awake.get(slot)
+        """The object of a stream, updated from the arrays."""
+        stream = self._objects.get(slot)
         if stream is None:
-            return self._woken(slot)
-        if self.way[slot] == PLAIN:
+            return self._create_object(slot)
+        if self.mode[slot] == VECTORISED:
             stream.next_sequence = int(self.sequence[slot])
             stream.need = int(self.need[slot])
         return stream
 
-    def _woken(self, slot: int) -> Stream:
+    def _create_object(self, slot: int) -> Stream:
         ends = int(self.source[slot]), int(self.target[slot])
         stream = self._kind(*ends, int(self.number[slot]))
         stream.protocol = Protocol(int(self._protocol[slot]))
         stream.synced = bool(self._synced[slot])
-        stream.goes_on(int(self.sequence[slot]), int(self._origin[slot]))
-        self._awake[slot] = stream
-        self._asleep[slot] = False
+        stream.resume(int(self.sequence[slot]), int(self._origin[slot]))
+        self._objects[slot] = stream
+        self._is_bare[slot] = False
         return stream
 
-    def let_sleep(self) -> None:
-        """Do without the objects of streams of which the arrays know everything, if there are many."""
-        if len(self._awake) <= self._enough:
+    def drop_objects(self) -> None:
+        """If there are many objects, drop those whose state is completely in the arrays."""
+        if len(self._objects) <= self._enough:
             return
-        for slot in list(self._awake):
+        for slot in list(self._objects):
             stream = self.stream(slot)
             if stream.has_nothing_open:
                 self.sequence[slot], self._origin[slot] = stream.next_sequence, stream.origin
                 self._synced[slot], self._protocol[slot] = stream.synced, stream.protocol.value
-                del self._awake[slot]
-                self._asleep[slot] = True
-        self._enough = max(MOST_AWAKE, 2 * len(self._awake))
+                del self._objects[slot]
+                self._is_bare[slot] = True
+        self._enough = max(MAX_OBJECTS, 2 * len(self._objects))
 
     def announce(self, slots: Array, sequence: Array) -> Array:
-        """Take note of streams that begin.
+        """Set the beginning of streams.
 
         Args:
-            slots: their slots, no two of which are the same.
+            slots: of distinct streams.
             sequence: of the first byte of each.
 
         Returns:
-            Which of them were not known to have begun; nothing was noted of the others.
+            Which of them had no beginning before; the others are unchanged.
         """
-        new: Array = self._asleep[slots] & (self.sequence[slots] == _NEVER)
-        of = slots[new]
-        self.sequence[of] = self._origin[of] = sequence[new]
-        self._synced[of] = True
+        new: Array = self._is_bare[slots] & (self.sequence[slots] == _NEVER)
+        new_slots = slots[new]
+        self.sequence[new_slots] = self._origin[new_slots] = sequence[new]
+        self._synced[new_slots] = True
         return new
 
     def start(self, slots: Array, sequence: Array, begin: Array) -> Array:
-        """Take note of streams that begin with a frame.
+        """Start streams that begin with a frame.
 
         Args:
-            slots: their slots, no two of which are the same.
+            slots: of distinct streams.
             sequence: of the first byte of each frame.
-            begin: whether they were announced just now.
+            begin: whether they have just been announced.
 
         Returns:
-            Which of them are plain now; the others have an object that has to be asked, or began elsewhere.
+            Which of them are vectorised now; the others have an object that decides, or began
+            elsewhere.
         """
-        unknown = self._asleep[slots] & (self._protocol[slots] == Protocol.UNKNOWN.value)
-        begun: Array = unknown & self._synced[slots] & (self.sequence[slots] == sequence) & ~begin
-        begun[np.flatnonzero(begin)] = self.announce(slots[begin], sequence[begin])
-        of = slots[begun]
-        self._protocol[of], self.way[of] = Protocol.REMOTING.value, PLAIN
-        return begun
-
-    def unknown(self, slots: Array) -> Array:
-        """Which streams nothing has come from that is remembered."""
-        silent: Array = self._asleep[slots] & (self.sequence[slots] == _NEVER)
-        silent &= self._protocol[slots] == Protocol.UNKNOWN.value
-        return silent
-
-    def join(self, slots: Array, sequence: Array) -> None:
-        """Take note of unknown streams that go on with a frame.
-
-        Args:
-            slots: their slots, no two of which are the same.
-            sequence: of the first byte of each frame.
-        """
-        self.sequence[slots] = self._origin[slots] = sequence
-        self._synced[slots] = True
-        self._protocol[slots], self.way[slots] = Protocol.REMOTING.value, PLAIN
+        unknown = self._is_bare[slots] & (self._protocol[slots] == Protocol.UNKNOWN.value)
+        started: Array = unknown & self._synced[slots] & (self.sequence[slots] == sequence) & ~begin
+        started[np.flatnonzero(begin)] = self.announce(slots[begin], sequence[begin])
+        started_slots = slots[started]
+        self._protocol[started_slots], self.mode[started_slots] = (
+            Protocol.REMOTING.value,
+            VECTORISED,
+        )
+        return started
 
     def note(self, slot: int, stream: Stream) -> None:
-        """Let the arrays know what the stream knows."""
+        """Update the arrays from a stream's object."""
         self.ended[slot] |= stream.ended
-        if stream.is_plain:
-            self.way[slot] = PLAIN
+        if stream.is_vectorisable:
+            self.mode[slot] = VECTORISED
             self.sequence[slot] = stream.next_sequence
             self.need[slot] = stream.need
             self.open[slot] = stream.header is not None
         else:
-            self.way[slot] = STRANGE if stream.protocol in FOREIGN else CAREFUL
+            self.mode[slot] = IGNORED if stream.protocol in FOREIGN else SEQUENTIAL
 
-    # ---- so that they do not become too many
+    # ---- limits
 
     def oldest(self, count: int) -> Array:
-        """Slots of streams that have ended, then of those that nothing came from for longest."""
-        used = np.flatnonzero(self.source != _NOBODY)
+        """Slots of ended streams, then of those that have been silent longest."""
+        used = np.flatnonzero(self.source != _FREE)
         order: Array = np.lexsort((self.seen[used], ~self.ended[used]))[:count]
         return used[order]
 
     def has_other(self, slot: int) -> bool:
-        """Whether the other direction of a stream is remembered."""
+        """Whether the opposite direction of a stream is remembered."""
         return (int(self.target[slot]), int(self.source[slot])) in self._slots
 
     def forget(self, slot: int) -> Stream | None:
-        """Forget a stream; gives its object, if it has one."""
+        """Forget a stream; returns its object, if it has one."""
         del self._slots[int(self.source[slot]), int(self.target[slot])]
-        stream = self.stream(slot) if slot in self._awake else None
-        self._awake.pop(slot, None)
-        self.source[slot] = self.target[slot] = _NOBODY
+        stream = self.stream(slot) if slot in self._objects else None
+        self._objects.pop(slot, None)
+        self.source[slot] = self.target[slot] = _FREE
         self._free.append(slot)
         return stream
 
@@ -284,15 +273,16 @@ class Slots:
 
 
 _COLUMNS: Final = {
-    "way": 0, "sequence": 0, "need": 0, "open": False, "seen": 0, "number": 0, "ended": False,
-    "_origin": 0, "_synced": False, "_protocol": 0, "_asleep": False, "source": _NOBODY, "target": _NOBODY,
+    "mode": 0, "sequence": 0, "need": 0, "open": False, "seen": 0, "number": 0, "ended": False,
+    "_origin": 0, "_synced": False, "_protocol": 0, "_is_bare": False,
+    "source": _FREE, "target": _FREE,
 }  # fmt: skip
-"""The arrays, and what they hold where there is no stream."""
+"""The arrays, and their values in a free slot."""
 
 
 def mixed(source: Integers, target: Integers) -> Array:
-    """A number of 64 bits for each pair of ends; few pairs have the same."""
-    one: Array = source.view(np.uint64)
-    other: Array = target.view(np.uint64)
-    result: Array = one * _MIX ^ other
+    """A number of 64 bits for each pair of ends; collisions are rare."""
+    sources: Array = source.view(np.uint64)
+    targets: Array = target.view(np.uint64)
+    result: Array = sources * _MIX ^ targets
     return result

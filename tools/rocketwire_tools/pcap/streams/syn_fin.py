@@ -1,7 +1,7 @@
-"""Segments without data that begin and end streams: what they say is noted, and they are left out of the chunk, so that the
-streams that begin or end in it are as undisturbed as those that go on.
+"""Processes segments without data that begin and end streams, and removes them from the chunk, so
+that their streams can be vectorised.
 
-Rules of this file: what ``Stream`` would make of them; where that is not certain they are left in.
+The result is the same as that of ``Stream``. Uncertain segments stay in the chunk.
 """
 
 from __future__ import annotations
@@ -10,51 +10,54 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from rocketwire_tools.pcap.streams import mid_stream
+from rocketwire.wire.layouts.functions import PREFIX_SIZE
+from rocketwire_tools.pcap.streams import vector_cutter
 from rocketwire_tools.pcap.streams.chunk import FIN, MASK, RST, SYN
-from rocketwire_tools.pcap.streams.stream_table import CAREFUL, STRANGE
+from rocketwire_tools.pcap.streams.resync import is_header
+from rocketwire_tools.pcap.streams.stream_table import IGNORED, SEQUENTIAL
 
 if TYPE_CHECKING:
     from rocketwire_tools.pcap.streams.chunk import Chunk
-    from rocketwire_tools.pcap.streams.stream_table import Slots
+    from rocketwire_tools.pcap.streams.stream_table import StreamTable
 
     Array = np.ndarray[Any, Any]
 
 
-def unmarked(chunk: Chunk, states: Slots) -> Chunk:
-    """Note what segments without data say.
+def without_control_segments(chunk: Chunk, states: StreamTable) -> Chunk:
+    """Process segments without data.
 
     Args:
         chunk: the chunk.
         states: all streams.
 
     Returns:
-        The chunk without those that have been noted.
+        The chunk without the processed segments.
     """
-    bare = chunk.length == 0
-    if not bare.any():
+    is_empty = chunk.length == 0
+    if not is_empty.any():
         return chunk
-    keep = np.ones(len(bare), np.bool_)
-    stop = _ended(chunk, states, bare, keep)
-    _announced(chunk, states, stop, keep)
-    _begun(chunk, states, stop, keep)
+    keep = np.ones(len(is_empty), np.bool_)
+    stop = _apply_ends(chunk, states, is_empty, keep)
+    _apply_syns(chunk, states, stop, keep)
+    _start_streams(chunk, states, stop, keep)
     return chunk.part(keep)
 
 
-def _ended(chunk: Chunk, states: Slots, bare: Array, keep: Array) -> Array:
-    """Note the streams whose last segments say that nothing follows; returns the number behind the last other one of each."""
-    others = ~(bare & (chunk.flags & SYN == 0))
-    number = np.where(others, np.arange(1, len(bare) + 1), 0)
+def _apply_ends(chunk: Chunk, states: StreamTable, is_empty: Array, keep: Array) -> Array:
+    """Process FIN and RST at the end of streams; returns the index after the last other segment
+    of each."""
+    is_kept = ~(is_empty & (chunk.flags & SYN == 0))
+    number = np.where(is_kept, np.arange(1, len(is_empty) + 1), 0)
     stop = np.maximum(np.maximum.reduceat(number, chunk.low), chunk.low)
-    strange = states.way[chunk.slots] == STRANGE
-    stop[strange] = chunk.high[strange]
+    is_foreign = states.mode[chunk.slots] == IGNORED
+    stop[is_foreign] = chunk.high[is_foreign]
     states.ended[chunk.slots[stop < chunk.high]] = True
-    keep &= np.arange(len(bare)) < chunk.members(stop)
+    keep &= np.arange(len(is_empty)) < chunk.members(stop)
     return cast("Array", stop)
 
 
-def _announced(chunk: Chunk, states: Slots, stop: Array, keep: Array) -> None:
-    """Note the streams that begin, and of which nothing else is there yet."""
+def _apply_syns(chunk: Chunk, states: StreamTable, stop: Array, keep: Array) -> None:
+    """Process SYN of streams without other segments."""
     low = chunk.low
     begin = (chunk.flags[low] & (SYN | FIN | RST) == SYN) & (chunk.length[low] == 0)
     groups = np.flatnonzero(begin & (stop == low + 1))
@@ -62,10 +65,10 @@ def _announced(chunk: Chunk, states: Slots, stop: Array, keep: Array) -> None:
     keep[low[groups[new]]] = False
 
 
-def _begun(chunk: Chunk, states: Slots, stop: Array, keep: Array) -> None:
-    """Note the streams that begin with a frame."""
+def _start_streams(chunk: Chunk, states: StreamTable, stop: Array, keep: Array) -> None:
+    """Start streams that begin with a frame."""
     first = chunk.low + (chunk.flags[chunk.low] & SYN != 0)
-    groups = np.flatnonzero((states.way[chunk.slots] == CAREFUL) & (first < stop))
+    groups = np.flatnonzero((states.mode[chunk.slots] == SEQUENTIAL) & (first < stop))
     first, low = first[groups], chunk.low[groups]
     syn = (chunk.flags[low] & (SYN | FIN | RST) == SYN) & (chunk.length[low] == 0)
     follows = (chunk.sequence[low] + 1) & MASK == chunk.sequence[first]
@@ -73,15 +76,28 @@ def _begun(chunk: Chunk, states: Slots, stop: Array, keep: Array) -> None:
     groups, first, low = groups[likely], first[likely], low[likely]
     if not len(groups):
         return
-    places = mid_stream.look(chunk, first)
-    good = mid_stream.have_headers(chunk, places, places.good)
+    places = vector_cutter.read_prefixes(chunk, chunk.starts[first], first, chunk.starts[1:])
+    good = _have_headers(chunk, places)
     groups, first, low = groups[good], first[good], low[good]
-    done = states.start(chunk.slots[groups], chunk.sequence[first], first > low)
-    keep[low[done & (first > low)]] = False
-    for slot, one, number in zip(
-        chunk.slots[groups[~done]].tolist(), low[~done].tolist(), first[~done].tolist(), strict=True
+    started = states.start(chunk.slots[groups], chunk.sequence[first], first > low)
+    keep[low[started & (first > low)]] = False
+    for slot, first_number, number in zip(
+        chunk.slots[groups[~started]].tolist(),
+        low[~started].tolist(),
+        first[~started].tolist(),
+        strict=True,
     ):
         stream = states.stream(slot)
-        if stream.begins(int(chunk.sequence[number]), has_syn=number > one):
+        if stream.begins(int(chunk.sequence[number]), has_syn=number > first_number):
             states.note(slot, stream)
-            keep[one:number] = False
+            keep[first_number:number] = False
+
+
+def _have_headers(chunk: Chunk, places: vector_cutter.Candidates) -> Array:
+    """Which frames have a header that the codec can read."""
+    buffer, readable = chunk.records.buffer, places.good.copy()
+    for number in np.flatnonzero(places.good).tolist():
+        start = int(places.offset[number]) + PREFIX_SIZE
+        header = bytes(buffer[start : start + int(places.header[number])])
+        readable[number] = is_header(int(places.header_type[number]), header)
+    return readable

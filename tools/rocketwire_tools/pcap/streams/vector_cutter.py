@@ -1,8 +1,9 @@
-"""Cutting frames out of all undisturbed streams of a chunk at once.
+"""Cuts frames out of all ordered streams of a chunk at once.
 
-Rules of this file: numpy, but for chains that few streams have; the same frames as ``Stream`` finds, for less.  Every segment may
-begin a frame; where such a frame ends, another may begin; those that hang together with a place where a frame is known to begin
-are frames.
+The result is the same as that of ``Stream``. Every segment may begin a frame, and every frame may
+be followed by another. Frames are the candidates that a chain connects with a known frame boundary.
+Python follows
+the chains of frames that begin within segments.
 """
 
 from __future__ import annotations
@@ -14,7 +15,6 @@ import numpy as np
 
 from rocketwire.wire.layouts.functions import LENGTH_SIZE, PREFIX_SIZE, PREFIX_STRUCT
 from rocketwire_tools.pcap.files.records import rows_at
-from rocketwire_tools.pcap.streams.chunk import distinct
 from rocketwire_tools.pcap.streams.resync import LARGEST, ROCKETMQ, has_prefix, have_prefixes
 
 if TYPE_CHECKING:
@@ -22,207 +22,207 @@ if TYPE_CHECKING:
 
     Array = np.ndarray[Any, Any]
 
-_ROUNDS: Final = 12
-"""Frames that lie one behind the other in one segment are looked for in so many rounds, and from then on one by one."""
-_FEW: Final = 64
-"""So few new places are not worth a round."""
 _unpack: Final[Any] = PREFIX_STRUCT.unpack_from
 
 
 @dataclass(slots=True)
-class Places:
+class Candidates:
     """Virtual positions at which frames may begin.
 
     Attributes:
-        at: the positions.
-        segment: number of the segment that holds each.
+        position: the positions.
+        segment: index of the segment that holds each.
         offset: of each in the buffer.
         header: bytes of the header.
-        kind: JSON or ROCKETMQ.
+        header_type: JSON or ROCKETMQ.
         length: value of the length word.
-        after: virtual position behind the frame.
-        good: whether the prefix makes sense, and it and the header lie in the group.
-        split: whether the header, if it is good, lies in several segments, or begins behind that of the prefix.
+        end: virtual position after the frame.
+        good: whether the prefix is valid, and prefix and header lie in the group.
+        split: whether a good header lies in several segments, or in another one than the prefix.
     """
 
-    at: Array
+    position: Array
     segment: Array
     offset: Array
     header: Array
-    kind: Array
+    header_type: Array
     length: Array
-    after: Array
+    end: Array
     good: Array
     split: Array
 
-    def take(self, wanted: Array) -> Places:
-        """Some of them."""
-        return Places(*(getattr(self, name)[wanted] for name in _PARTS))
+    def take(self, numbers: Array) -> Candidates:
+        """The candidates with these indices."""
+        return Candidates(*(getattr(self, name)[numbers] for name in _PARTS))
 
 
-_PARTS: Final = tuple(Places.__dataclass_fields__)
+_PARTS: Final = tuple(Candidates.__dataclass_fields__)
 
 
 @dataclass(slots=True)
-class Cuttings:
-    """What came out.
+class CutFrames:
+    """The result of a cut.
 
     Attributes:
-        whole: frames that end in their group.
-        first: number of the record of the first byte of each.
-        last: largest number of a record of each.
-        left: where cutting ended before the end of a group: frames that go on behind it, and places
-            (not ``good``) that have to be looked at one by one.
+        frames: frames that end in their group.
+        first: number of the record of each frame's first byte.
+        last: largest number of a record of each frame.
+        unfinished: frames that continue after their group, and positions (not ``good``) that must
+            be processed one by one.
     """
 
-    whole: Places
+    frames: Candidates
     first: Array
     last: Array
-    left: Places
+    unfinished: Candidates
 
-    def take(self, wanted: Array) -> Cuttings:
-        """Some of the whole frames."""
-        return Cuttings(self.whole.take(wanted), self.first[wanted], self.last[wanted], self.left)
+    def take(self, numbers: Array) -> CutFrames:
+        """The frames with these indices."""
+        return CutFrames(
+            self.frames.take(numbers), self.first[numbers], self.last[numbers], self.unfinished
+        )
 
 
-def cut(chunk: Chunk, groups: Array, boundary: Array) -> Cuttings:
+def cut(chunk: Chunk, groups: Array, boundary: Array) -> CutFrames:
     """Cut groups.
 
     Args:
-        chunk: has the segments; those of a group follow each other.
-        groups: the groups, as truths.
-        boundary: virtual position at which the next frame of each group begins, in front of its end.
+        chunk: holds the segments; those of a group are consecutive.
+        groups: mask of the groups.
+        boundary: virtual position of the next frame of each group, before its end.
     """
     end = chunk.members(chunk.starts[chunk.high])
     roots = boundary[groups]
-    places = _places(chunk, chunk.members(groups), roots, end)
-    places = places.take(_reached(places, roots, end))
-    whole = places.good & (places.after <= end[places.segment])
-    frames = places.take(whole)
-    return Cuttings(
+    places = _find_candidates(chunk, chunk.members(groups), roots, end)
+    places = places.take(_follow_from_roots(places, roots, end))
+    is_complete = places.good & (places.end <= end[places.segment])
+    frames = places.take(is_complete)
+    return CutFrames(
         frames,
         chunk.record[frames.segment],
-        last_records(chunk, frames.segment, frames.after),
-        places.take(~whole),
+        last_records(chunk, frames.segment, frames.end),
+        places.take(~is_complete),
     )
 
 
-def last_records(chunk: Chunk, segment: Array, after: Array) -> Array:
-    """The largest number of a record between a segment and a virtual position, for several of them."""
+def last_records(chunk: Chunk, segment: Array, ends: Array) -> Array:
+    """The largest number of a record between a segment and a virtual position."""
     last = segment.copy()
-    beyond = np.flatnonzero(after > chunk.starts[segment + 1])
-    last[beyond] = np.searchsorted(chunk.starts, after[beyond] - 1, "right") - 1
+    beyond = np.flatnonzero(ends > chunk.starts[segment + 1])
+    last[beyond] = np.searchsorted(chunk.starts, ends[beyond] - 1, "right") - 1
     if not chunk.moved or not len(segment):
-        found: Array = chunk.record[last]
-        return found
+        records: Array = chunk.record[last]
+        return records
     record = np.append(chunk.record, 0)
     pairs = np.column_stack((segment, last + 1)).ravel()
     largest: Array = np.maximum.reduceat(record, pairs)[::2]
     return largest
 
 
-def look(chunk: Chunk, at: Array, segment: Array, end: Array) -> Places:
-    """What would be a prefix at virtual positions that lie in segments.
+def read_prefixes(chunk: Chunk, positions: Array, segment: Array, end: Array) -> Candidates:
+    """Read prefixes at virtual positions.
 
     Args:
-        chunk: has the segments.
-        at: the positions.
+        chunk: holds the segments.
+        positions: of the prefixes.
         segment: that holds each.
-        end: virtual position behind what follows on each segment.
+        end: virtual end of the data after each segment.
     """
-    offset = chunk.data[segment] + at - chunk.starts[segment]
-    room, all_room = chunk.starts[segment + 1] - at, end[segment] - at
+    offset = chunk.data[segment] + positions - chunk.starts[segment]
+    room, all_room = chunk.starts[segment + 1] - positions, end[segment] - positions
     words = rows_at(chunk.records.buffer, offset, PREFIX_SIZE)
     across = np.flatnonzero((room < PREFIX_SIZE) & (all_room >= PREFIX_SIZE))
     if len(across):
-        words[across] = _prefixes_across(chunk, at[across])
-    length, kind, header, good = have_prefixes(words)
+        words[across] = _prefixes_across(chunk, positions[across])
+    length, header_type, header, good = have_prefixes(words)
     good &= PREFIX_SIZE + header <= all_room
     split = PREFIX_SIZE + header > room
-    return Places(at, segment, offset, header, kind, length, at + LENGTH_SIZE + length, good, split)
+    return Candidates(
+        positions,
+        segment,
+        offset,
+        header,
+        header_type,
+        length,
+        positions + LENGTH_SIZE + length,
+        good,
+        split,
+    )
 
 
-def _prefixes_across(chunk: Chunk, at: Array) -> Array:
+def _prefixes_across(chunk: Chunk, positions: Array) -> Array:
     """The bytes of prefixes that lie in several segments."""
-    each = at[:, None] + np.arange(PREFIX_SIZE)
-    segment = np.searchsorted(chunk.starts, each, "right") - 1
+    byte_positions = positions[:, None] + np.arange(PREFIX_SIZE)
+    segment = np.searchsorted(chunk.starts, byte_positions, "right") - 1
     data = np.frombuffer(chunk.records.buffer, np.uint8)
-    rows: Array = data[chunk.data[segment] + each - chunk.starts[segment]]
+    rows: Array = data[chunk.data[segment] + byte_positions - chunk.starts[segment]]
     return rows
 
 
-def _places(chunk: Chunk, among: Array, roots: Array, end: Array) -> Places:
-    """All positions that may turn out to begin a frame, in order."""
+def _find_candidates(chunk: Chunk, among: Array, roots: Array, end: Array) -> Candidates:
+    """Find all positions that may begin a frame, in order."""
     begins = _may_begin(chunk, among)
     segment = np.flatnonzero(begins)
-    known = chunk.starts[segment]
-    parts = [look(chunk, known, segment, end)]
-    ends = np.concatenate([roots, _ends(chunk, parts[0], end, begins)])
-    for number in range(_ROUNDS + 1):
-        fresh = _others(distinct(ends), known)
-        if not len(fresh):
-            break
-        is_last = number == _ROUNDS or (number > 1 and len(fresh) < _FEW)
-        if is_last:
-            fresh = _others(_chains(chunk, fresh, known, end), known)
-        part = look(chunk, fresh, np.searchsorted(chunk.starts, fresh, "right") - 1, end)
-        parts.append(part)
-        if is_last:
-            break
-        known = np.sort(np.concatenate([known, fresh]))
-        ends = _ends(chunk, part, end, begins)
-    if len(parts) == 1:
+    checked = chunk.starts[segment]
+    parts = [read_prefixes(chunk, checked, segment, end)]
+    ends = np.concatenate([roots, _frame_ends(chunk, parts[0], end, begins)])
+    unchecked = _not_in(np.unique(ends), checked)
+    if not len(unchecked):
         return parts[0]
+    unchecked = _not_in(_follow_chains(chunk, unchecked, checked, end), checked)
+    segment = np.searchsorted(chunk.starts, unchecked, "right") - 1
+    parts.append(read_prefixes(chunk, unchecked, segment, end))
     columns: list[Array] = []
     for name in _PARTS:
         arrays: list[Array] = [getattr(part, name) for part in parts]
         columns.append(np.concatenate(arrays))
-    together = Places(*columns)
-    return together.take(np.argsort(together.at, kind="stable"))
+    places = Candidates(*columns)
+    return places.take(np.argsort(places.position, kind="stable"))
 
 
-def _chains(chunk: Chunk, fresh: Array, known: Array, end: Array) -> Array:
-    """Some positions, those at which the frames end that begin there, and so on, up to one that is known; all in order."""
+def _follow_chains(chunk: Chunk, fresh: Array, checked: Array, end: Array) -> Array:
+    """Follow chains of frames from positions up to checked ones; returns the positions of all
+    frames in order."""
     buffer = chunk.records.buffer
-    seen: set[int] = set()
+    visited: set[int] = set()
     firsts: list[int] = fresh.tolist()
     for first in firsts:
-        at = stop = first
+        position = stop = first
         limit, segment, shift = -1, 0, 0
-        while at not in seen:
-            if at >= stop:  # another segment
-                segment = int(np.searchsorted(chunk.starts, at, "right")) - 1
+        while position not in visited:
+            if position >= stop:  # another segment
+                segment = int(np.searchsorted(chunk.starts, position, "right")) - 1
                 if limit < 0:
                     limit = int(end[segment])
-                elif _is_among(at, known):
+                elif _is_among(position, checked):
                     break
                 stop = int(chunk.starts[segment + 1])
                 shift = int(chunk.data[segment] - chunk.starts[segment])
-            seen.add(at)
-            if at + PREFIX_SIZE <= stop:
-                length, kind, high, low = _unpack(buffer, at + shift)
-            elif at + PREFIX_SIZE <= limit:
-                prefix = chunk.piece(at, at + PREFIX_SIZE, segment)
-                length, kind, high, low = _unpack(prefix)
+            visited.add(position)
+            if position + PREFIX_SIZE <= stop:
+                length, header_type, high, low = _unpack(buffer, position + shift)
+            elif position + PREFIX_SIZE <= limit:
+                prefix = chunk.piece(position, position + PREFIX_SIZE, segment)
+                length, header_type, high, low = _unpack(prefix)
             else:
                 break
-            if not has_prefix(length, kind, high << 16 | low):
+            if not has_prefix(length, header_type, high << 16 | low):
                 break
-            at += LENGTH_SIZE + length
-            if at >= limit:
+            position += LENGTH_SIZE + length
+            if position >= limit:
                 break
-    return np.sort(np.fromiter(seen, np.int64, len(seen)))
+    return np.sort(np.fromiter(visited, np.int64, len(visited)))
 
 
 def _is_among(value: int, values: Array) -> bool:
-    """Whether a value is one of some in order."""
+    """Whether a value is in a sorted array."""
     number = int(np.searchsorted(values, value))
     return number < len(values) and int(values[number]) == value
 
 
 def _may_begin(chunk: Chunk, among: Array) -> Array:
-    """Which of some segments (given as truths) begin with what a frame may begin with, as far as two of its bytes tell: most of those
-    of large frames do not, and no more of them needs to be looked at."""
+    """Which segments of a mask may begin with a frame, by two bytes. This excludes most segments
+    of large frames."""
     data = np.frombuffer(chunk.records.buffer, np.uint8)
     may = data[chunk.data] <= LARGEST >> 24
     may &= (data[chunk.data + LENGTH_SIZE] <= ROCKETMQ) | (chunk.length <= LENGTH_SIZE)
@@ -230,43 +230,44 @@ def _may_begin(chunk: Chunk, among: Array) -> Array:
     return may
 
 
-def _others(some: Array, known: Array) -> Array:
-    """Those of some positions that are not known; all of them are in order."""
-    if not len(known):
-        return some
-    at = np.minimum(np.searchsorted(known, some), len(known) - 1)
-    others: Array = some[known[at] != some]
-    return others
+def _not_in(positions: Array, checked: Array) -> Array:
+    """The positions that are not in another sorted array."""
+    if not len(checked):
+        return positions
+    places = np.minimum(np.searchsorted(checked, positions), len(checked) - 1)
+    unchecked: Array = positions[checked[places] != positions]
+    return unchecked
 
 
-def _ends(chunk: Chunk, places: Places, end: Array, begins: Array) -> Array:
-    """Where the frames end that begin there, unless that is where their group does, or a next segment that may begin one."""
-    after, segment = places.after, places.segment
+def _frame_ends(chunk: Chunk, places: Candidates, end: Array, begins: Array) -> Array:
+    """The ends of frames, except ends of groups and starts of segments that are candidates
+    anyway."""
+    frame_ends, segment = places.end, places.segment
     following = np.minimum(segment + 1, len(begins) - 1)
-    known = begins[following] & (after == chunk.starts[following])
-    ends: Array = after[places.good & (after < end[segment]) & ~known]
+    begins_segment = begins[following] & (frame_ends == chunk.starts[following])
+    ends: Array = frame_ends[places.good & (frame_ends < end[segment]) & ~begins_segment]
     return ends
 
 
-def _reached(places: Places, roots: Array, end: Array) -> Array:
-    """Numbers of the places that hang together with the roots, in order."""
-    count = len(places.at)
+def _follow_from_roots(places: Candidates, roots: Array, end: Array) -> Array:
+    """Indices of the candidates that chains connect with the roots, in order."""
+    count = len(places.position)
     following = np.full(count + 1, count, np.int64)
-    goes_on = np.flatnonzero(places.good & (places.after < end[places.segment]))
-    after = places.after[goes_on]
-    next_at = np.append(places.at, -1)
-    near = next_at[goes_on + 1] == after
-    following[goes_on[near]] = goes_on[near] + 1
-    following[goes_on[~near]] = np.searchsorted(places.at, after[~near])
+    resume = np.flatnonzero(places.good & (places.end < end[places.segment]))
+    ends = places.end[resume]
+    next_at = np.append(places.position, -1)
+    near = next_at[resume + 1] == ends
+    following[resume[near]] = resume[near] + 1
+    following[resume[~near]] = np.searchsorted(places.position, ends[~near])
     reached = np.zeros(count + 1, np.bool_)
-    reached[np.searchsorted(places.at, roots)] = True
-    some = np.flatnonzero(reached)
+    reached[np.searchsorted(places.position, roots)] = True
+    numbers = np.flatnonzero(reached)
     while True:
-        reached[following[some]] = True
-        more = np.flatnonzero(reached)
-        if len(more) == len(some):
+        reached[following[numbers]] = True
+        new_numbers = np.flatnonzero(reached)
+        if len(new_numbers) == len(numbers):
             break
-        some = more
+        numbers = new_numbers
         following = following[following]
-    result: Array = some[some < count]
+    result: Array = numbers[numbers < count]
     return result

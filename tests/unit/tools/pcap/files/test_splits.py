@@ -96,7 +96,7 @@ def test_a_part_that_looks_at_nothing_in_front_of_it_still_finds_where_frames_be
     usual: Made,
 ) -> None:
     whole = content(rows(usual.path, ALONE))
-    parts = of_splits(plan(str(usual.path), 500_000), Reach(behind=0))
+    parts = of_splits(plan(str(usual.path), 500_000), Reach(backward=0))
     assert sum((whole - parts).values()) <= 2
     assert sum((parts - whole).values()) <= 8  # segments sent again right behind a cut
 

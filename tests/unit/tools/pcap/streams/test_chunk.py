@@ -3,30 +3,18 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import numpy as np
-import pytest
 
 from rocketwire_tools.pcap.packets.packets import Segments
 from rocketwire_tools.pcap.streams import chunk
 
 
-def mixed_alike(source: Any, target: Any) -> Any:
-    """A mixture that many streams have in common."""
-    return (source.view(np.uint64) ^ target.view(np.uint64)) & np.uint64(1)
-
-
-@pytest.mark.parametrize("alike", [False, True])
-def test_segments_are_sorted_by_stream_and_stay_in_the_order_of_their_capture(
-    alike: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_segments_are_sorted_by_stream_and_stay_in_the_order_of_their_capture() -> None:
     chance = random.Random(1)
     broker, client = 0x0A000001 << 16 | 10911, 0x0A000002 << 16
     clients = [client | chance.randrange(40_000, 40_030) for _ in range(2000)]
     ends = [(broker, one) if chance.random() < 0.5 else (one, broker) for one in clients]
-    if alike:
-        monkeypatch.setattr(chunk, "mixed", mixed_alike)
     source, target = np.array(ends, np.int64).T
     wanted = np.flatnonzero(np.arange(2000) % 7)
     none = np.zeros(2000, np.int64)

@@ -79,7 +79,7 @@ def test_headers_of_a_kind_lie_together_and_keep_their_order() -> None:
     made = header_bytes.header_bytes(each)
     piece = made.pieces[0]
     for kinds in (kind, np.zeros_like(kind)):
-        gathered = header_bytes.gathered_by_kind(piece, made.start, made.length, kinds)
+        gathered = header_bytes.gather_by_type(piece, made.start, made.length, kinds)
         assert each == gathered.tolist()
         order = np.argsort(gathered.start)
         assert sorted(kinds) == kinds[order].tolist()

@@ -9,7 +9,6 @@ import pytest
 from rocketwire.codes import SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.pcap.decode.decoder import Options
-from rocketwire_tools.pcap.streams.stream_table import Slots
 from tests.support.captures.builder import save
 from tests.support.captures.decoded_rows import rows
 from tests.support.captures.network import ACK, SYN, Packet
@@ -99,20 +98,3 @@ def test_another_connection_of_the_same_ends_is_known_by_its_syn(tmp_path: Path)
     found = rows(path)
     assert rows(path, Options(careful=True)) == found
     assert len(found) == 2 * CONNECTIONS
-
-
-@pytest.mark.usefixtures("few_records")
-def test_those_that_begin_with_a_frame_need_no_object(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    woken: list[int] = []
-    wake = Slots.stream
-
-    def counted(self: Slots, slot: int) -> object:
-        woken.append(slot)
-        return wake(self, slot)
-
-    monkeypatch.setattr(Slots, "stream", counted)
-    found = rows(save(tmp_path / "midway.pcap", packets(WHOLE)))
-    assert len(found) == CONNECTIONS
-    assert len(set(woken)) <= CONNECTIONS // 4

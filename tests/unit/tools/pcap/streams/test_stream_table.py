@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from rocketwire_tools.pcap.decode.decoder import Decoder, Options
-from rocketwire_tools.pcap.streams.stream_table import Slots
+from rocketwire_tools.pcap.streams.stream_table import StreamTable
 from tests.support.captures.builder import save
 from tests.support.captures.decoded_rows import expected, frames, rows
 from tests.support.captures.network import ACK, FIN, SYN
@@ -25,13 +25,13 @@ def asleep(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Lets streams do without an object whenever they can; how many did after each chunk."""
     counts: list[int] = []
 
-    class Sleepers(Slots):
-        def let_sleep(self) -> None:
+    class CountingTable(StreamTable):
+        def drop_objects(self) -> None:
             self._enough = 0
-            super().let_sleep()
-            counts.append(len(self) - len(list(self.awake)))
+            super().drop_objects()
+            counts.append(len(self) - len(list(self.objects)))
 
-    monkeypatch.setattr("rocketwire_tools.pcap.streams.flows.Slots", Sleepers)
+    monkeypatch.setattr("rocketwire_tools.pcap.streams.flows.StreamTable", CountingTable)
     monkeypatch.setattr("rocketwire_tools.pcap.files.reader.MOST_RECORDS", FEW_RECORDS)
     return counts
 
