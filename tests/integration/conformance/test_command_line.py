@@ -68,7 +68,7 @@ async def test_a_target_that_stops_answering_ends_the_run(
     assert status == 1
     details = capsys.readouterr().out
     assert "nothing arrived within 0.25 s" in details
-    assert "the target takes connections, but does not respond within 0.25 s" in details
+    assert "the target accepts connections, but does not respond within 0.25 s" in details
 
 
 @pytest.mark.process

@@ -307,7 +307,7 @@ async def test_the_command_records_until_it_is_ended(tmp_path: Path) -> None:
         with started("record", "--listen", listen, "--target", server, "-o", str(file)) as process:
             assert process.stdout is not None
             line = await trio.to_thread.run_sync(process.stdout.readline)
-            assert line.startswith(f"{listen} leads to {server}".encode())
+            assert line.startswith(f"{listen} forwards to {server}".encode())
             await ask(listen)
             process.send_signal(signal.SIGTERM)
             assert await trio.to_thread.run_sync(process.wait) == 0

@@ -8,8 +8,7 @@ from rocketwire.client.admin import acl_of
 from rocketwire.client.admin.fanout import told_by_each
 from rocketwire.messages.auth import UserInfo
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.cli.arguments import host_and_port
-from rocketwire_tools.admin.command import Table, UsageError, Value
+from rocketwire_tools.admin.command import Table, UsageError, Value, columns
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -25,7 +24,7 @@ def _changed(heading: str, name: str, brokers: Iterable[str]) -> Table:
 
 async def _create_user(admin: Admin, args: Namespace) -> Table:
     user = UserInfo(username=args.username, password=args.password, user_type=args.user_type)
-    brokers = await admin.users.create(user, broker=args.broker_addr, cluster=args.cluster_name)
+    brokers = await admin.users.create(user, **mq.target(args))
     return _changed("username", args.username, brokers)
 
 
@@ -38,14 +37,12 @@ async def _update_user(admin: Admin, args: Namespace) -> Table:
         user_type=args.user_type,
         user_status=args.user_status,
     )
-    brokers = await admin.users.update(user, broker=args.broker_addr, cluster=args.cluster_name)
+    brokers = await admin.users.update(user, **mq.target(args))
     return _changed("username", args.username, brokers)
 
 
 async def _delete_user(admin: Admin, args: Namespace) -> Table:
-    brokers = await admin.users.delete(
-        args.username, broker=args.broker_addr, cluster=args.cluster_name
-    )
+    brokers = await admin.users.delete(args.username, **mq.target(args))
     return _changed("username", args.username, brokers)
 
 
@@ -72,16 +69,12 @@ async def _get_user(admin: Admin, args: Namespace) -> Table:
 
 
 async def _create_acl(admin: Admin, args: Namespace) -> Table:
-    brokers = await admin.acls.create(
-        _acl(args), broker=args.broker_addr, cluster=args.cluster_name
-    )
+    brokers = await admin.acls.create(_acl(args), **mq.target(args))
     return _changed("subject", args.subject, brokers)
 
 
 async def _update_acl(admin: Admin, args: Namespace) -> Table:
-    brokers = await admin.acls.update(
-        _acl(args), broker=args.broker_addr, cluster=args.cluster_name
-    )
+    brokers = await admin.acls.update(_acl(args), **mq.target(args))
     return _changed("subject", args.subject, brokers)
 
 
@@ -92,9 +85,7 @@ def _acl(args: Namespace) -> AclInfo:
 async def _delete_acl(admin: Admin, args: Namespace) -> Table:
     brokers: tuple[str, ...] = ()
     for resource in args.resources or (None,):
-        brokers = await admin.acls.delete(
-            args.subject, resource, broker=args.broker_addr, cluster=args.cluster_name
-        )
+        brokers = await admin.acls.delete(args.subject, resource, **mq.target(args))
     return _changed("subject", args.subject, brokers)
 
 
@@ -119,15 +110,7 @@ def _policies(acls_by_broker: dict[str, tuple[AclInfo, ...]]) -> Table:
         for policy in acl.policies or ()
         for entry in policy.entries or ()
     ]  # fmt: skip
-    headings = (
-        "brokerAddr",
-        "subject",
-        "policyType",
-        "resource",
-        "actions",
-        "sourceIp",
-        "decision",
-    )
+    headings = columns("brokerAddr subject policyType resource actions sourceIp decision")
     return Table(headings, rows)
 
 
@@ -172,20 +155,8 @@ _POLICY: Final = (
 )
 
 _FROM_TO: Final = (
-    mq.option(
-        "-f --fromBroker",
-        "address of the source broker",
-        type=host_and_port,
-        required=True,
-        metavar="ADDR",
-    ),
-    mq.option(
-        "-t --toBroker",
-        "address of the target broker",
-        type=host_and_port,
-        required=True,
-        metavar="ADDR",
-    ),
+    mq.broker_address("-f --fromBroker", "address of the source broker"),
+    mq.broker_address("-t --toBroker", "address of the target broker"),
 )
 
 COMMANDS: Final = mq.in_group(

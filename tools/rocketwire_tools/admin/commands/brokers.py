@@ -1,7 +1,8 @@
-"""Brokers: ``brokerStatus``, ``getBrokerConfig``, ``haStatus``, ``cleanUnusedTopic``, etc."""
+"""Brokers: ``brokerStatus``, ``getBrokerConfig``, ``haStatus``, ``addBroker``, etc."""
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.fanout import of_each, told_by_each
@@ -69,10 +70,11 @@ async def _ha_status(admin: Admin, args: Namespace) -> Table:
             if not slaves:
                 rows.append((address, "master", status.master_commit_log_max_offset, *[None] * 8))
         elif (client := status.ha_client_runtime_info) is not None:
+            flushed = client.master_flush_offset
             rows.append((
-                address, "slave", client.master_flush_offset, client.master_addr, client.max_offset,
-                client.master_flush_offset - client.max_offset if client.master_flush_offset > 0
-                else None, None, client.transferred_byte_in_second, None, client.last_read_timestamp,
+                address, "slave", flushed, client.master_addr, client.max_offset,
+                flushed - client.max_offset if flushed > 0 else None,
+                None, client.transferred_byte_in_second, None, client.last_read_timestamp,
                 client.last_write_timestamp,
             ))  # fmt: skip
     headings = columns(
@@ -187,6 +189,75 @@ async def _flush_offset(admin: Admin, args: Namespace) -> Record:
     return Record({"brokerAddr": args.broker_addr, "masterFlushOffset": args.offset})
 
 
+# ---------------------------------------------------------------------------- cold data
+
+
+async def _cold_data_info(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args, slaves=True)
+    by_broker = await told_by_each(targets, admin.brokers.cold_data_info)
+    return Table(("brokerAddr", "info"), list(by_broker.items()))
+
+
+async def _limit_cold_data(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args)
+    values = {args.consumer_group: str(args.threshold)}
+    await of_each(targets, lambda broker: admin.brokers.update_cold_data_config(broker, values))
+    rows = [(address, args.consumer_group, args.threshold) for address in targets]
+    return Table(columns("brokerAddr group threshold:bytes"), rows)
+
+
+async def _remove_limit(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args)
+    group: str = args.consumer_group
+    await of_each(targets, lambda broker: admin.brokers.remove_cold_data_config(broker, group))
+    return Table(("brokerAddr", "group"), [(address, group) for address in targets])
+
+
+async def _read_ahead(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args, slaves=True)
+    mode: str = args.commit_log_read_ahead_mode
+    by_broker = await of_each(
+        targets, lambda broker: admin.brokers.set_read_ahead_mode(broker, mode)
+    )
+    return Table(("brokerAddr", "answer"), list(by_broker.items()))
+
+
+# ---------------------------------------------------------------------------- containers
+
+
+def identity(text: str) -> tuple[str, str, int]:
+    """Read ``cluster:broker:id``; raises ``argparse.ArgumentTypeError`` if it is invalid."""
+    cluster, _, replica = text.partition(":")
+    name, _, number = replica.rpartition(":")
+    if not (cluster and name and number.isascii() and number.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r}: must be CLUSTER:BROKER:ID")
+    return cluster, name, int(number)
+
+
+async def _add_broker(admin: Admin, args: Namespace) -> Record:
+    await admin.brokers.add_to_container(args.broker_container_addr, args.broker_config_path)
+    return Record(
+        {"containerAddr": args.broker_container_addr, "configPath": args.broker_config_path}
+    )
+
+
+async def _remove_broker(admin: Admin, args: Namespace) -> Record:
+    cluster, name, broker_id = args.broker_identity
+    container: str = args.broker_container_addr
+    await admin.brokers.remove_from_container(container, cluster, name, broker_id)
+    return Record(
+        {
+            "containerAddr": container,
+            "clusterName": cluster,
+            "brokerName": name,
+            "brokerId": broker_id,
+        }
+    )
+
+
+_CONTAINER: Final = mq.broker_address(
+    "-c --brokerContainerAddr", "address of the container, host:port"
+)
 _CLEANED: Final = (
     mq.option(
         "-b --brokerAddr", "only the broker with this address", type=host_and_port, metavar="ADDR"
@@ -218,10 +289,7 @@ COMMANDS: Final = mq.in_group(
     ),
     mq.admin_command(
         "brokerConsumeStats", "show the progress of all groups of a broker", _consume_stats,
-        mq.option(
-            "-b --brokerAddr", "address of the broker", type=host_and_port, required=True,
-            metavar="ADDR",
-        ),
+        mq.broker_address("-b --brokerAddr", "address of the broker"),
         mq.option("-l --level", "only queues with at least this lag", type=int, default=0),
         mq.option("-o --order", "only ordered topics", type=mq.boolean, default=False),
         mq.option("-t --timeoutMillis", "timeout of the call in milliseconds", type=positive),
@@ -251,10 +319,42 @@ COMMANDS: Final = mq.in_group(
     ),
     mq.admin_command(
         "resetMasterFlushOffset", "set the master's flush offset on a slave", _flush_offset,
-        mq.option(
-            "-b --brokerAddr", "address of the slave", type=host_and_port, required=True,
-            metavar="ADDR",
-        ),
+        mq.broker_address("-b --brokerAddr", "address of the slave"),
         mq.option("-o --offset", "flush offset of the master", type=int, required=True),
+    ),
+    mq.broker_command(
+        "getColdDataFlowCtrInfo", "show the limits for reads of old messages", _cold_data_info,
+        collects=True,
+    ),
+    mq.broker_command(
+        "updateColdDataFlowCtrGroupConfig", "limit reads of old messages by a group",
+        _limit_cold_data, mq.CONSUMER_GROUP,
+        mq.option("-v --threshold", "bytes per second", type=positive, required=True),
+    ),
+    mq.broker_command(
+        "removeColdDataFlowCtrGroupConfig", "remove the limit of a group", _remove_limit,
+        mq.CONSUMER_GROUP,
+    ),
+    mq.broker_command(
+        "setCommitLogReadAheadMode", "enable or disable read-ahead for a broker's files",
+        _read_ahead,
+        mq.option(
+            "-m --commitLogReadAheadMode", "0 enables read-ahead, 1 disables it",
+            choices=("0", "1"), required=True,
+        ),
+    ),
+    mq.admin_command(
+        "addBroker", "start a broker in a container", _add_broker, _CONTAINER,
+        mq.option(
+            "-b --brokerConfigPath", "the broker's configuration file, on the container's machine",
+            required=True, metavar="PATH",
+        ),
+    ),
+    mq.admin_command(
+        "removeBroker", "stop a broker in a container", _remove_broker, _CONTAINER,
+        mq.option(
+            "-b --brokerIdentity", "the broker", type=identity, required=True,
+            metavar="CLUSTER:BROKER:ID",
+        ),
     ),
 )  # fmt: skip

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from rocketwire.messages.connections import Connection, ConsumerConnection
     from rocketwire.messages.queries import ConsumeStats, OffsetWrapper
 
-_GROUP: Final = "consumers and producers"
 _NUMBER: Final = CellType.NUMBER
 
 

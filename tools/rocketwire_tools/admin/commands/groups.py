@@ -43,18 +43,13 @@ async def _update(admin: Admin, args: Namespace) -> Table:
         notify_consumer_ids_changed_enable=args.notify_consumer_ids_changed,
         attributes=parse_attribute_changes(args.attributes),
     )
-    brokers = await admin.groups.create_or_update(
-        config, broker=args.broker_addr, cluster=args.cluster_name
-    )
+    brokers = await admin.groups.create_or_update(config, **mq.target(args))
     return Table(("group", "brokerAddr"), [(args.group_name, address) for address in brokers])
 
 
 async def _delete(admin: Admin, args: Namespace) -> Table:
     brokers = await admin.groups.delete(
-        args.group_name,
-        broker=args.broker_addr,
-        cluster=args.cluster_name,
-        clean_offset=args.remove_offset,
+        args.group_name, **mq.target(args), clean_offset=args.remove_offset
     )
     return Table(("group", "brokerAddr"), [(args.group_name, address) for address in brokers])
 
@@ -88,8 +83,7 @@ async def _mode(admin: Admin, args: Namespace) -> Table:
         args.topic,
         MessageRequestMode(args.mode),
         pop_share_queue_num=args.pop_share_queue_num,
-        broker=args.broker_addr,
-        cluster=args.cluster_name,
+        **mq.target(args),
     )
     rows = [(args.group_name, args.topic, args.mode, address) for address in brokers]
     return Table(("group", "topic", "mode", "brokerAddr"), rows)

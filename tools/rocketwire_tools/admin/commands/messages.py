@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client import Message, open_producer
 from rocketwire.client.admin import message_tracks
 from rocketwire.client.admin.message_search import FOREVER, INDEX_OF_KEYS, INDEX_OF_TAGS, index_key
+from rocketwire.client.producer.trace import TRACE_TOPIC
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.cli import mqadmin_options as mq
@@ -217,6 +218,29 @@ async def _by_offset(admin: Admin, args: Namespace) -> Record:
     return await _details(admin, message, args.body_format)
 
 
+async def _trace(admin: Admin, args: Namespace) -> Table:
+    records = await admin.messages.trace(
+        args.msg_id,
+        trace_topic=args.trace_topic,
+        max_num=args.max_num,
+        begin=args.begin_timestamp,
+        end=args.end_timestamp,
+    )
+    headings = columns(
+        "type groupName topic time:time costTime:number success storeHost "
+        "retryTimes:number requestId transactionState"
+    )
+    rows = [
+        (
+            record.trace_type, record.group_name, record.topic, record.time_stamp, record.cost_time,
+            record.is_success, record.store_host, record.retry_times, record.request_id,
+            record.transaction_state,
+        )
+        for record in records
+    ]  # fmt: skip
+    return Table(headings, rows, failed=not rows)
+
+
 _ID: Final = mq.option("-i --msgId", "id of the message", required=True, metavar="ID")
 _FOR: Final = mq.option("-g --consumerGroup", "group of the member", metavar="NAME")
 _CLIENT: Final = mq.option("-d --clientId", "let this member consume it now", metavar="ID")
@@ -269,6 +293,15 @@ COMMANDS: Final = mq.in_group(
         mq.option("-i --queueId", "id of the queue", type=int, required=True),
         mq.option("-o --offset", "offset in the queue", type=int, required=True), _CHARSET,
         mq.option("-r --routeTopic", "topic with the route of a lite topic's queue (%%LMQ%%...)", ),
+        collects=True,
+    ),
+    mq.admin_command(
+        "queryMsgTraceById", "show who sent and who consumed a message", _trace,
+        mq.option("-i --msgId", "the sender's id of the message", required=True, metavar="ID"),
+        mq.option("-b --beginTimestamp", "earliest time of records", type=mq.moment, default=0),
+        mq.option("-e --endTimestamp", "latest time of records", type=mq.moment, default=FOREVER),
+        mq.option("-t --traceTopic", "topic of the traces", default=TRACE_TOPIC),
+        mq.option("-c --maxNum", "maximum number of trace messages", type=int, default=64),
         collects=True,
     ),
 )  # fmt: skip

@@ -34,9 +34,7 @@ async def _update(admin: Admin, args: Namespace) -> Table:
         topic_sys_flag=int(flag),
         attributes=parse_attribute_changes(args.attributes),
     )
-    brokers = await admin.topics.create_or_update(
-        config, broker=args.broker_addr, cluster=args.cluster_name
-    )
+    brokers = await admin.topics.create_or_update(config, **mq.target(args))
     if args.order:
         if args.cluster_name is not None:
             names = await admin.clusters.broker_names(args.cluster_name)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import singledispatch
 from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -22,6 +21,7 @@ from rocketwire_tools.conformance.model.outcomes import (
     JsonBody,
     Lacks,
     Like,
+    Mark,
     Ordered,
     Response,
     Silence,
@@ -131,11 +131,30 @@ _CHECKS: Final = {
 }
 
 
-@singledispatch
 def describe_pattern(expected: object) -> str:
     """Describe a JSON-like value or a pattern."""
-    if expected is ANY:
-        return "anything"
+    match expected:
+        case Mark.ANY:
+            return "anything"
+        case Like():
+            return f"a text that matches /{expected.pattern}/"
+        case Has():
+            return f"an object with at least {describe_pattern(expected.members)}"
+        case Lacks():
+            return f"a value without {_many(expected.keys)}"
+        case Contains():
+            return f"a list with at least {_many(expected.values)}"
+        case Ordered():
+            return f"a list of exactly {_many(expected.values)}, in this order"
+        case AllOf():
+            return " and ".join(map(describe_pattern, expected.patterns))
+        case bytes():
+            return _cut(expected.hex(" "))
+        case _:
+            return _describe_value(expected)
+
+
+def _describe_value(expected: object) -> str:
     if isinstance(expected, Mapping):
         members = cast("Mapping[object, object]", expected)
         inner = (f"{_key(key)}: {describe_pattern(value)}" for key, value in members.items())
@@ -144,39 +163,7 @@ def describe_pattern(expected: object) -> str:
         values = cast("list[object]", expected)
         ending = " in any order" if len(values) > 1 else ""
         return "[" + ", ".join(map(describe_pattern, values)) + "]" + ending
-    if isinstance(expected, bytes):
-        return _cut(expected.hex(" "))
     return _cut(json.dumps(expected, ensure_ascii=False, default=str))
-
-
-@describe_pattern.register
-def _(expected: Like) -> str:
-    return f"a text that matches /{expected.pattern}/"
-
-
-@describe_pattern.register
-def _(expected: Has) -> str:
-    return f"an object with at least {describe_pattern(expected.members)}"
-
-
-@describe_pattern.register
-def _(expected: Lacks) -> str:
-    return f"a value without {_many(expected.keys)}"
-
-
-@describe_pattern.register
-def _(expected: Contains) -> str:
-    return f"a list with at least {_many(expected.values)}"
-
-
-@describe_pattern.register
-def _(expected: Ordered) -> str:
-    return f"a list of exactly {_many(expected.values)}, in this order"
-
-
-@describe_pattern.register
-def _(expected: AllOf) -> str:
-    return " and ".join(map(describe_pattern, expected.patterns))
 
 
 def _key(key: object) -> str:
@@ -187,10 +174,42 @@ def _many(values: tuple[object, ...]) -> str:
     return ", ".join(map(describe_pattern, values))
 
 
-@singledispatch
 def describe_step(item: Step) -> str:
     """Describe a step without its frames and outcomes."""
-    raise TypeError(f"unknown step: {item!r}")
+    match item:
+        case Open():
+            tls = f" with TLS ({item.tls})" if item.tls else ""
+            first = f" after the bytes {item.preamble.hex(' ')}" if item.preamble else ""
+            end = "; it must be refused" if item.refused else ""
+            return f"open connection {item.on!r}{tls}{first}{end}"
+        case Send() | Ask() | Until():
+            return _describe_sending(item)
+        case Restart():
+            kv = "" if item.kv is None else f", with the KV file {item.kv!r}"
+            return f"{'kill' if item.kill else 'stop'} the server and start it again{kv}"
+        case Listen():
+            return f"listen on {item.address} for the server's connection {item.on!r}"
+        case Expect():
+            return f"expect within {item.within:g} s on connection {item.on!r}"
+        case Close():
+            return f"{'reset' if item.reset else 'close'} connection {item.on!r}"
+        case Wait():
+            return f"wait {item.seconds:g} s"
+        case Call():
+            return f"call {_function(item)}"
+
+
+def _describe_sending(item: Send | Ask | Until) -> str:
+    if isinstance(item, Send):
+        data = " and ".join(map(describe_data, item.parts))
+        pieces = f", {item.pieces} bytes at a time" if item.pieces else ""
+        return f"send {data} on connection {item.on!r}{pieces}; do not wait"
+    request = f"send {describe_data(item.request)} on connection {item.on!r}"
+    if isinstance(item, Ask):
+        return f"{request}; expect its response within {item.within:g} s"
+    early = f", and not before {item.not_before:g} s" if item.not_before else ""
+    until = f"repeatedly until the response is acceptable, within {item.within:g} s"
+    return f"{request} {until}{early}"
 
 
 def describe_data(part: Sendable) -> str:
@@ -199,65 +218,6 @@ def describe_data(part: Sendable) -> str:
         oneway = ", one-way" if part.flag & 2 else ""
         return f"request {request_name(part.code)}{oneway}"
     return "a literal frame" if isinstance(part, Frame) else f"{len(part)} bytes"
-
-
-@describe_step.register
-def _(item: Open) -> str:
-    how = f" with TLS ({item.tls})" if item.tls else ""
-    first = f" after the bytes {item.preamble.hex(' ')}" if item.preamble else ""
-    end = "; it must be refused" if item.refused else ""
-    return f"open connection {item.on!r}{how}{first}{end}"
-
-
-@describe_step.register
-def _(item: Send) -> str:
-    what = " and ".join(map(describe_data, item.parts))
-    pieces = f", {item.pieces} bytes at a time" if item.pieces else ""
-    return f"send {what} on connection {item.on!r}{pieces}; do not wait"
-
-
-@describe_step.register
-def _(item: Until) -> str:
-    early = f", and not before {item.not_before:g} s" if item.not_before else ""
-    what = f"send {describe_data(item.request)} on connection {item.on!r}"
-    return f"{what} repeatedly until the response is acceptable, within {item.within:g} s{early}"
-
-
-@describe_step.register
-def _(item: Restart) -> str:
-    kv = "" if item.kv is None else f", with the KV file {item.kv!r}"
-    return f"{'kill' if item.kill else 'stop'} the server and start it again{kv}"
-
-
-@describe_step.register
-def _(item: Listen) -> str:
-    return f"listen on {item.address} for the server's connection {item.on!r}"
-
-
-@describe_step.register
-def _(item: Expect) -> str:
-    return f"expect within {item.within:g} s on connection {item.on!r}"
-
-
-@describe_step.register
-def _(item: Ask) -> str:
-    what = f"send {describe_data(item.request)} on connection {item.on!r}"
-    return f"{what}; expect its response within {item.within:g} s"
-
-
-@describe_step.register
-def _(item: Close) -> str:
-    return f"{'reset' if item.reset else 'close'} connection {item.on!r}"
-
-
-@describe_step.register
-def _(item: Wait) -> str:
-    return f"wait {item.seconds:g} s"
-
-
-@describe_step.register
-def _(item: Call) -> str:
-    return f"call {_function(item)}"
 
 
 def _function(item: Call) -> str:
