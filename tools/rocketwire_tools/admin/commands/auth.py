@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from rocketwire.messages.auth import AclInfo
 
 
-def _changed(heading: str, name: str, brokers: Iterable[str]) -> Table:
+def _change_table(heading: str, name: str, brokers: Iterable[str]) -> Table:
     return Table((heading, "brokerAddr"), [(name, address) for address in brokers])
 
 
 async def _create_user(admin: Admin, args: Namespace) -> Table:
     user = UserInfo(username=args.username, password=args.password, user_type=args.user_type)
     brokers = await admin.users.create(user, **mq.target(args))
-    return _changed("username", args.username, brokers)
+    return _change_table("username", args.username, brokers)
 
 
 async def _update_user(admin: Admin, args: Namespace) -> Table:
@@ -38,15 +38,15 @@ async def _update_user(admin: Admin, args: Namespace) -> Table:
         user_status=args.user_status,
     )
     brokers = await admin.users.update(user, **mq.target(args))
-    return _changed("username", args.username, brokers)
+    return _change_table("username", args.username, brokers)
 
 
 async def _delete_user(admin: Admin, args: Namespace) -> Table:
     brokers = await admin.users.delete(args.username, **mq.target(args))
-    return _changed("username", args.username, brokers)
+    return _change_table("username", args.username, brokers)
 
 
-def _users(users_by_broker: dict[str, tuple[UserInfo, ...]]) -> Table:
+def _user_table(users_by_broker: dict[str, tuple[UserInfo, ...]]) -> Table:
     """A table of users, without the passwords that brokers also return."""
     rows = [
         (address, user.username, user.user_type, user.user_status)
@@ -58,27 +58,31 @@ def _users(users_by_broker: dict[str, tuple[UserInfo, ...]]) -> Table:
 
 async def _list_users(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
-    return _users(await told_by_each(targets, lambda broker: admin.users.list(broker, args.filter)))
+    return _user_table(
+        await told_by_each(targets, lambda broker: admin.users.list(broker, args.filter))
+    )
 
 
 async def _get_user(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
     by_broker = await told_by_each(targets, lambda broker: admin.users.get(broker, args.username))
-    table = _users({address: (user,) for address, user in by_broker.items() if user is not None})
+    table = _user_table(
+        {address: (user,) for address, user in by_broker.items() if user is not None}
+    )
     return Table(table.columns, table.rows, failed=not table.rows)
 
 
 async def _create_acl(admin: Admin, args: Namespace) -> Table:
-    brokers = await admin.acls.create(_acl(args), **mq.target(args))
-    return _changed("subject", args.subject, brokers)
+    brokers = await admin.acls.create(_acl_from(args), **mq.target(args))
+    return _change_table("subject", args.subject, brokers)
 
 
 async def _update_acl(admin: Admin, args: Namespace) -> Table:
-    brokers = await admin.acls.update(_acl(args), **mq.target(args))
-    return _changed("subject", args.subject, brokers)
+    brokers = await admin.acls.update(_acl_from(args), **mq.target(args))
+    return _change_table("subject", args.subject, brokers)
 
 
-def _acl(args: Namespace) -> AclInfo:
+def _acl_from(args: Namespace) -> AclInfo:
     return acl_of(args.subject, args.resources, args.actions, args.decision, args.source_ip)
 
 
@@ -86,7 +90,7 @@ async def _delete_acl(admin: Admin, args: Namespace) -> Table:
     brokers: tuple[str, ...] = ()
     for resource in args.resources or (None,):
         brokers = await admin.acls.delete(args.subject, resource, **mq.target(args))
-    return _changed("subject", args.subject, brokers)
+    return _change_table("subject", args.subject, brokers)
 
 
 async def _copy_users(admin: Admin, args: Namespace) -> Table:
@@ -99,7 +103,7 @@ async def _copy_acls(admin: Admin, args: Namespace) -> Table:
     return Table(("subject", "brokerAddr"), [(subject, args.to_broker) for subject in subjects])
 
 
-def _policies(acls_by_broker: dict[str, tuple[AclInfo, ...]]) -> Table:
+def _policy_table(acls_by_broker: dict[str, tuple[AclInfo, ...]]) -> Table:
     rows: list[tuple[Value, ...]] = [
         (
             address, acl.subject, policy.policy_type, entry.resource, ",".join(entry.actions or ()),
@@ -119,13 +123,15 @@ async def _list_acls(admin: Admin, args: Namespace) -> Table:
     by_broker = await told_by_each(
         targets, lambda broker: admin.acls.list(broker, args.subject, args.resource)
     )
-    return _policies(by_broker)
+    return _policy_table(by_broker)
 
 
 async def _get_acl(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
     by_broker = await told_by_each(targets, lambda broker: admin.acls.get(broker, args.subject))
-    table = _policies({address: (acl,) for address, acl in by_broker.items() if acl is not None})
+    table = _policy_table(
+        {address: (acl,) for address, acl in by_broker.items() if acl is not None}
+    )
     return Table(table.columns, table.rows, failed=not table.rows)
 
 

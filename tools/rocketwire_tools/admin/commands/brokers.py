@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------------------- status
 
 
-async def _status(admin: Admin, args: Namespace) -> Table:
+async def _show_status(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     by_broker = await told_by_each(targets, admin.brokers.runtime_info)
     rows = [
@@ -32,7 +32,7 @@ async def _status(admin: Admin, args: Namespace) -> Table:
     return Table(("brokerAddr", "key", "value"), rows)
 
 
-async def _config(admin: Admin, args: Namespace) -> Table:
+async def _show_config(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     by_broker = await told_by_each(targets, admin.brokers.config)
     rows = [
@@ -52,7 +52,7 @@ async def _update_config(admin: Admin, args: Namespace) -> Table:
     return Table(("brokerAddr", "key", "value"), rows)
 
 
-async def _ha_status(admin: Admin, args: Namespace) -> Table:
+async def _show_ha_status(admin: Admin, args: Namespace) -> Table:
     rows: list[tuple[Value, ...]] = []
     by_broker = await told_by_each(await mq.addresses(admin, args), admin.brokers.ha_status)
     for address, status in by_broker.items():
@@ -85,7 +85,7 @@ async def _ha_status(admin: Admin, args: Namespace) -> Table:
     return Table(headings, rows)
 
 
-async def _epochs(admin: Admin, args: Namespace) -> Table:
+async def _show_epochs(admin: Admin, args: Namespace) -> Table:
     if args.broker_name is not None:
         group = ((await admin.clusters.info()).broker_addr_table or {}).get(args.broker_name)
         targets = tuple(((group.broker_addrs if group else None) or {}).values())
@@ -109,7 +109,7 @@ async def _epochs(admin: Admin, args: Namespace) -> Table:
     return Table(headings, rows)
 
 
-async def _consume_stats(admin: Admin, args: Namespace) -> Table:
+async def _show_consume_stats(admin: Admin, args: Namespace) -> Table:
     if args.timeout_millis is not None:
         admin.brokers.within = args.timeout_millis / 1000
     broker_stats = await admin.brokers.consume_stats(args.broker_addr, order=args.order)
@@ -132,7 +132,7 @@ async def _consume_stats(admin: Admin, args: Namespace) -> Table:
     return Table(headings, sorted(rows, key=str))
 
 
-async def _consume_queue(admin: Admin, args: Namespace) -> Table:
+async def _show_consume_queue(admin: Admin, args: Namespace) -> Table:
     address: str = args.broker or next(iter((await admin.clusters.of_topic(args.topic)).values()))
     queue = MessageQueue(topic=args.topic, broker_name="", queue_id=args.queue)
     entries = await admin.brokers.consume_queue(
@@ -163,28 +163,28 @@ async def _consume_queue(admin: Admin, args: Namespace) -> Table:
 
 
 async def _clean_topics(admin: Admin, args: Namespace) -> Table:
-    return _cleaned(
+    return _cleaned_table(
         await admin.brokers.clean_unused_topics(broker=args.broker_addr, cluster=args.cluster)
     )
 
 
 async def _clean_queues(admin: Admin, args: Namespace) -> Table:
-    return _cleaned(
+    return _cleaned_table(
         await admin.brokers.clean_expired_queues(broker=args.broker_addr, cluster=args.cluster)
     )
 
 
 async def _clean_log(admin: Admin, args: Namespace) -> Table:
-    return _cleaned(
+    return _cleaned_table(
         await admin.brokers.delete_expired_commit_log(broker=args.broker_addr, cluster=args.cluster)
     )
 
 
-def _cleaned(targets: tuple[str, ...]) -> Table:
+def _cleaned_table(targets: tuple[str, ...]) -> Table:
     return Table(("brokerAddr",), [(address,) for address in targets], failed=not targets)
 
 
-async def _flush_offset(admin: Admin, args: Namespace) -> Record:
+async def _reset_flush_offset(admin: Admin, args: Namespace) -> Record:
     await admin.brokers.reset_master_flush_offset(args.broker_addr, args.offset)
     return Record({"brokerAddr": args.broker_addr, "masterFlushOffset": args.offset})
 
@@ -192,7 +192,7 @@ async def _flush_offset(admin: Admin, args: Namespace) -> Record:
 # ---------------------------------------------------------------------------- cold data
 
 
-async def _cold_data_info(admin: Admin, args: Namespace) -> Table:
+async def _show_cold_data_limits(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     by_broker = await told_by_each(targets, admin.brokers.cold_data_info)
     return Table(("brokerAddr", "info"), list(by_broker.items()))
@@ -213,7 +213,7 @@ async def _remove_limit(admin: Admin, args: Namespace) -> Table:
     return Table(("brokerAddr", "group"), [(address, group) for address in targets])
 
 
-async def _read_ahead(admin: Admin, args: Namespace) -> Table:
+async def _set_read_ahead(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     mode: str = args.commit_log_read_ahead_mode
     by_broker = await of_each(
@@ -269,9 +269,9 @@ _SCOPE: Final = "Default: all brokers of all clusters."
 
 COMMANDS: Final = mq.in_group(
     "clusters and brokers",
-    mq.broker_command("brokerStatus", "show the status of brokers", _status, collects=True),
+    mq.broker_command("brokerStatus", "show the status of brokers", _show_status, collects=True),
     mq.broker_command(
-        "getBrokerConfig", "show the configuration of brokers", _config,
+        "getBrokerConfig", "show the configuration of brokers", _show_config,
         mq.option("-k --key", "only this setting"), collects=True,
     ),
     mq.broker_command(
@@ -280,22 +280,22 @@ COMMANDS: Final = mq.in_group(
         mq.option("-a --updateAllBroker", "with -c, also slaves", type=mq.boolean, default=False, ),
     ),
     mq.broker_command(
-        "haStatus", "show the state of replication", _ha_status, collects=True, repeats=True,
+        "haStatus", "show the state of replication", _show_ha_status, collects=True, repeats=True,
     ),
     mq.admin_command(
-        "getBrokerEpoch", "show the epochs of brokers", _epochs, mq.CLUSTER,
+        "getBrokerEpoch", "show the epochs of brokers", _show_epochs, mq.CLUSTER,
         mq.option("-b --brokerName", "name of the broker group", metavar="NAME"), collects=True,
         one_of=("broker_name", "cluster_name"), repeats=True,
     ),
     mq.admin_command(
-        "brokerConsumeStats", "show the progress of all groups of a broker", _consume_stats,
+        "brokerConsumeStats", "show the progress of all groups of a broker", _show_consume_stats,
         mq.broker_address("-b --brokerAddr", "address of the broker"),
         mq.option("-l --level", "only queues with at least this lag", type=int, default=0),
         mq.option("-o --order", "only ordered topics", type=mq.boolean, default=False),
         mq.option("-t --timeoutMillis", "timeout of the call in milliseconds", type=positive),
     ),
     mq.admin_command(
-        "queryCq", "show entries of a consume queue", _consume_queue, mq.TOPIC,
+        "queryCq", "show entries of a consume queue", _show_consume_queue, mq.TOPIC,
         mq.option("-q --queue", "id of the queue", type=int, required=True),
         mq.option("-i --index", "index of the first entry", type=int, required=True),
         mq.option("-c --count", "number of entries", type=int, default=10),
@@ -318,13 +318,13 @@ COMMANDS: Final = mq.in_group(
         epilog=_SCOPE,
     ),
     mq.admin_command(
-        "resetMasterFlushOffset", "set the master's flush offset on a slave", _flush_offset,
+        "resetMasterFlushOffset", "set the master's flush offset on a slave", _reset_flush_offset,
         mq.broker_address("-b --brokerAddr", "address of the slave"),
         mq.option("-o --offset", "flush offset of the master", type=int, required=True),
     ),
     mq.broker_command(
-        "getColdDataFlowCtrInfo", "show the limits for reads of old messages", _cold_data_info,
-        collects=True,
+        "getColdDataFlowCtrInfo", "show the limits for reads of old messages",
+        _show_cold_data_limits, collects=True,
     ),
     mq.broker_command(
         "updateColdDataFlowCtrGroupConfig", "limit reads of old messages by a group",
@@ -337,7 +337,7 @@ COMMANDS: Final = mq.in_group(
     ),
     mq.broker_command(
         "setCommitLogReadAheadMode", "enable or disable read-ahead for a broker's files",
-        _read_ahead,
+        _set_read_ahead,
         mq.option(
             "-m --commitLogReadAheadMode", "0 enables read-ahead, 1 disables it",
             choices=("0", "1"), required=True,

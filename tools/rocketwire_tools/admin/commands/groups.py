@@ -54,7 +54,7 @@ async def _delete(admin: Admin, args: Namespace) -> Table:
     return Table(("group", "brokerAddr"), [(args.group_name, address) for address in brokers])
 
 
-async def _config(admin: Admin, args: Namespace) -> Table:
+async def _show_config(admin: Admin, args: Namespace) -> Table:
     async def ask(address: str) -> SubscriptionGroupConfig | None:
         try:
             return (await admin.groups.configs(address)).get(args.group_name)
@@ -77,7 +77,7 @@ async def _config(admin: Admin, args: Namespace) -> Table:
     return Table(headings, [(name, *(config.get(key) for key in names)) for name, config in rows])
 
 
-async def _mode(admin: Admin, args: Namespace) -> Table:
+async def _set_mode(admin: Admin, args: Namespace) -> Table:
     brokers = await admin.groups.set_request_mode(
         args.group_name,
         args.topic,
@@ -139,11 +139,11 @@ COMMANDS: Final = mq.in_group(
         mq.option("-r --removeOffset", "also delete the offsets", type=mq.boolean, default=False, ),
     ),
     mq.admin_command(
-        "getConsumerConfig", "show the configuration of a group in each broker", _config, mq.GROUP,
-        collects=True,
+        "getConsumerConfig", "show the configuration of a group in each broker", _show_config,
+        mq.GROUP, collects=True,
     ),
     mq.broker_command(
-        "setConsumeMode", "let a group pull or pop a topic", _mode, _TOPIC, mq.GROUP,
+        "setConsumeMode", "let a group pull or pop a topic", _set_mode, _TOPIC, mq.GROUP,
         mq.option("-m --mode", "mode", required=True, type=str.upper, choices=("PULL", "POP")),
         mq.option(
             "-q --popShareQueueNum", "queues of other members that each pops too; -1 for all",

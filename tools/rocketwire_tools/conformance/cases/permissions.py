@@ -1,4 +1,4 @@
-"""Write permission of a broker: taken away by 205, given by 327."""
+"""Write permission of a broker: cleared by 205, restored by 327."""
 
 from __future__ import annotations
 

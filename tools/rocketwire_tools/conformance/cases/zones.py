@@ -1,4 +1,4 @@
-"""Zones: brokers of a zone, and routes that are asked for with __ZONE_MODE and __ZONE_NAME."""
+"""Zones: zones of brokers, and routes filtered by __ZONE_MODE and __ZONE_NAME."""
 
 from __future__ import annotations
 

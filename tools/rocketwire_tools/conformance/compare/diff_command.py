@@ -85,7 +85,7 @@ def diff(words: Sequence[str]) -> int:
     if not cases:
         arguments_parser.error("no case selected")
     try:
-        interrupted = trio.run(until_interrupted, partial(_both, cases, sides))
+        interrupted = trio.run(until_interrupted, partial(_run_both, cases, sides))
     except UnreachableError as error:
         print(f"unreachable: {error}", file=sys.stderr)
         return UNREACHABLE
@@ -137,7 +137,7 @@ def _side(args: argparse.Namespace, text: str, run: str) -> Side:
     )
 
 
-async def _both(cases: Sequence[Case], sides: Sequence[Side]) -> None:
+async def _run_both(cases: Sequence[Case], sides: Sequence[Side]) -> None:
     for side in sides:
         if side.target is not None:
             probed = await probe(side.target, PROBE_SECONDS * side.settings.patience)

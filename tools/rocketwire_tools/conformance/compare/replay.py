@@ -92,7 +92,7 @@ class Replay:
             if event.what == OPEN:
                 await self._open(event.connection)
             elif event.connection in self._connections:
-                await self._one(line, event, self._connections[event.connection])
+                await self._replay_event(line, event, self._connections[event.connection])
         for number in list(self._connections):
             await self._close(number)
 
@@ -108,7 +108,7 @@ class Replay:
         self._nursery.start_soon(link.read)
         self._connections[number] = _ReplayConnection(link)
 
-    async def _one(self, line: int, event: Event, replayed: _ReplayConnection) -> None:
+    async def _replay_event(self, line: int, event: Event, replayed: _ReplayConnection) -> None:
         if event.side != CLIENT:
             if not replayed.lost and not _is_beginning(event):
                 await self._compare(line, event, replayed)
@@ -141,7 +141,7 @@ class Replay:
 
     async def _compare(self, line: int, event: Event, replayed: _ReplayConnection) -> None:
         """Await the response that corresponds to a recorded one, and compare."""
-        recorded = _arrival(event)
+        recorded = _arrival_of(event)
         arrival = None
         with trio.move_on_after(RESPONSE_SECONDS * self._patience):
             arrival = await replayed.link.next(
@@ -156,7 +156,7 @@ class Replay:
             else None
         )
         what = f"{recorded.kind} to {code}" if code is not None else recorded.kind
-        self._differ(event.connection, f"line {line}, {what}", recorded, arrival, code)
+        self._record_differences(event.connection, f"line {line}, {what}", recorded, arrival, code)
 
     async def _close(self, number: int) -> None:
         """Close a connection and report unrecorded messages."""
@@ -165,12 +165,12 @@ class Replay:
             await trio.sleep(SURPLUS_SECONDS * self._patience)
         for arrival in replayed.link.arrivals:
             if arrival.kind != "end":
-                self._differ(number, "surplus", None, arrival, None)
+                self._record_differences(number, "surplus", None, arrival, None)
         if replayed.link.ended and not replayed.lost:
-            self._differ(number, "at the end", None, Arrival("end"), None)
+            self._record_differences(number, "at the end", None, Arrival("end"), None)
         await replayed.link.close()
 
-    def _differ(
+    def _record_differences(
         self,
         number: int,
         step: str,
@@ -213,7 +213,7 @@ def _is_beginning(event: Event) -> bool:
         return False
 
 
-def _arrival(event: Event) -> Arrival:
+def _arrival_of(event: Event) -> Arrival:
     """The arrival of a recorded event of the server."""
     if event.what == END:
         return Arrival("end")

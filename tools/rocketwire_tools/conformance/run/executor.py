@@ -127,7 +127,7 @@ class CaseRun:
         """
         for number, step in enumerate(steps, 1):
             self._step = f"{number} {type(step).__name__}"
-            await self._run(step)
+            await self._run_step(step)
 
     def fail(self, reason: str, acceptable: tuple[str, ...] = ()) -> None:
         """Fail the case; with ``keep_going`` only record the reason.
@@ -162,7 +162,7 @@ class CaseRun:
             UnreachableError: the connection could not be opened.
         """
         link = await self.link(on)
-        opaque, data = self._bytes_of(request, link)
+        opaque, data = self._encode(request, link)
         await self._send(link, data, f"request {request_name(request.code)}")
         with trio.move_on_after(5 * self._patience):
             return await link.next(lambda arrival: belongs(arrival, opaque))
@@ -242,7 +242,7 @@ class CaseRun:
 
     # ------------------------------------------------------------------ steps
 
-    async def _run(self, step: Step) -> None:
+    async def _run_step(self, step: Step) -> None:
         handlers: dict[type, Callable[[Any], Awaitable[None]]] = {
             Open: self._open,
             Listen: self._listen,
@@ -325,7 +325,7 @@ class CaseRun:
         data = b""
         only_requests = all(isinstance(part, Request) for part in step.parts)
         for part in step.parts:
-            opaque, piece = self._bytes_of(part, link)
+            opaque, piece = self._encode(part, link)
             data += piece
             if only_requests and opaque is not None:
                 link.outstanding.add(opaque)
@@ -349,7 +349,7 @@ class CaseRun:
 
     async def _ask(self, step: Ask) -> None:
         link = await self.link(step.on)
-        opaque, data = self._bytes_of(step.request, link)
+        opaque, data = self._encode(step.request, link)
         await self._send(link, data, f"request {request_name(step.request.code)}")
         await self._decide(link, step.outcomes or (OK,), opaque, step.within, exact=step.exact)
 
@@ -399,7 +399,7 @@ class CaseRun:
             return await link.send(data)
         return False
 
-    def _bytes_of(self, part: Sendable, link: RawConnection) -> tuple[int | None, bytes]:
+    def _encode(self, part: Sendable, link: RawConnection) -> tuple[int | None, bytes]:
         """The opaque and the bytes of data to send; None as opaque if it is not a ``Request``."""
         if not isinstance(part, Request):
             return None, literal_bytes(part, self.names) or b""
@@ -434,7 +434,7 @@ class CaseRun:
                 )
             )
         if arrival is None:
-            self._nothing(link, outcomes, limit)
+            self._report_silence(link, outcomes, limit)
             return
         self.note("<", arrival_text(arrival), arrival.data, link.name)
         arrival = self._without_order_config(arrival)
@@ -460,7 +460,9 @@ class CaseRun:
             return arrival
         return dataclasses.replace(arrival, command=dataclasses.replace(command, body=None))
 
-    def _nothing(self, link: RawConnection, outcomes: Sequence[Outcome], limit: float) -> None:
+    def _report_silence(
+        self, link: RawConnection, outcomes: Sequence[Outcome], limit: float
+    ) -> None:
         self.note("<", f"nothing for {limit:g} s", link=link.name)
         self.observations.append(Observation(step=self._step, arrival=None))
         if any(isinstance(outcome, Silence) for outcome in outcomes):

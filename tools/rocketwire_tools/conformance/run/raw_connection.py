@@ -119,33 +119,33 @@ class RawConnection:
                 if not data:
                     self._end("closed")
                     return
-                if not self._take(decoder, bytes(data)):
+                if not self._parse(decoder, bytes(data)):
                     decoder = FrameDecoder(max_frame_length=2**31 - 1)
 
-    def _take(self, decoder: FrameDecoder, data: bytes) -> bool:
+    def _parse(self, decoder: FrameDecoder, data: bytes) -> bool:
         """Turn bytes into arrivals; returns False after invalid input."""
         decoder.feed(data)
         while True:
             try:
                 raw = decoder.next_frame()
             except DecodeError as error:
-                self._arrive(Arrival("rubbish", data[:_MAX_RAW_BYTES], reason=str(error)))
+                self._add_arrival(Arrival("rubbish", data[:_MAX_RAW_BYTES], reason=str(error)))
                 return False
             if raw is None:
                 return True
-            self._arrive(_arrival(raw))
+            self._add_arrival(_arrival_of(raw))
 
     def _end(self, reason: str) -> None:
         self.ended = True
-        self._arrive(Arrival("end", reason=reason))
+        self._add_arrival(Arrival("end", reason=reason))
 
-    def _arrive(self, arrival: Arrival) -> None:
+    def _add_arrival(self, arrival: Arrival) -> None:
         self.arrivals.append(arrival)
         self._news.set()
         self._news = trio.Event()
 
     async def next(self, accepts: Callable[[Arrival], bool]) -> Arrival:
-        """Wait for the first arrival that is wanted, and take it; the end is never taken away."""
+        """Await and remove the first accepted arrival; an end stays in the list."""
         while True:
             news = self._news
             for number, arrival in enumerate(self.arrivals):
@@ -168,7 +168,7 @@ _SOL_SOCKET: Final = trio.socket.SOL_SOCKET
 _SO_LINGER: Final = trio.socket.SO_LINGER
 
 
-def _arrival(raw: RawFrame) -> Arrival:
+def _arrival_of(raw: RawFrame) -> Arrival:
     data = frame_bytes(raw)
     try:
         command = decode_frame(raw)

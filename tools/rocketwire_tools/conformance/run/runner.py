@@ -93,7 +93,7 @@ def skip_reason(case: Case, settings: Settings) -> str | None:
     return None
 
 
-async def play(
+async def run_case(
     case: Case, number: int, target: Target, settings: Settings, traces: Traces | None = None
 ) -> Verdict:
     """Run one case against a target; every result, also an exception, becomes a verdict.
@@ -144,10 +144,10 @@ async def _clean_up(verdict: Verdict, case_run: CaseRun) -> None:
         verdict.acceptable = last.acceptable
 
 
-async def _judge(verdict: Verdict, case_run: Awaitable[None]) -> None:
+async def _judge(verdict: Verdict, work: Awaitable[None]) -> None:
     """Await the work of a case and record its verdict."""
     try:
-        await case_run
+        await work
     except CaseFailedError as failure:
         verdict.kind, verdict.reason = VerdictKind.FAIL, str(failure)
         verdict.acceptable = failure.acceptable
@@ -247,10 +247,10 @@ class SuiteRun:
                 self._held_back.append(Verdict(case=case, kind=VerdictKind.SKIP, reason=reason))
         if self._settings.start is None:
             self._release(started=True)
-            await self._on_running(runnable, numbers)
+            await self._run_on_live_server(runnable, numbers)
         else:
             with TemporaryDirectory(prefix="conformance-", ignore_cleanup_errors=True) as folder:
-                await self._on_servers(Path(folder), runnable, numbers)
+                await self._run_on_servers(Path(folder), runnable, numbers)
             if self._failed_start is not None and not self._started:
                 raise self._failed_start
             self._release(started=True)
@@ -261,7 +261,7 @@ class SuiteRun:
         self.verdicts.append(verdict)
         self._on_verdict(verdict)
 
-    async def _on_running(self, cases: Sequence[Case], numbers: dict[str, int]) -> None:
+    async def _run_on_live_server(self, cases: Sequence[Case], numbers: dict[str, int]) -> None:
         """Run cases on a server that the suite did not start, and remove their data."""
         if self._target is None:
             return
@@ -273,11 +273,11 @@ class SuiteRun:
             self._traces.namespaces.add(SHARED_NAMESPACE)
         await live.remove_entries()
         try:
-            await self._all(cases, numbers, self._target)
+            await self._run_all(cases, numbers, self._target)
         finally:
             self.left_behind += await live.clean_up(self._traces)
 
-    async def _on_servers(
+    async def _run_on_servers(
         self, folder: Path, cases: Sequence[Case], numbers: dict[str, int]
     ) -> None:
         """Run cases on started servers, one server after another until the first has started."""
@@ -285,11 +285,11 @@ class SuiteRun:
             for place, (setup, members) in enumerate(groups(cases)):
                 arguments = (folder / str(place), setup, members, numbers)
                 if self._started:
-                    nursery.start_soon(self._on_started, *arguments)
+                    nursery.start_soon(self._run_on_new_server, *arguments)
                 elif self._fatal_error is None:
-                    await nursery.start(self._on_started, *arguments)
+                    await nursery.start(self._run_on_new_server, *arguments)
 
-    async def _on_started(
+    async def _run_on_new_server(
         self,
         folder: Path,
         setup: ServerSetup,
@@ -311,7 +311,7 @@ class SuiteRun:
                 reason = await self._start(target)
                 task_status.started()
                 if reason is None:
-                    await self._all(cases, numbers, target)
+                    await self._run_all(cases, numbers, target)
                     return
                 self._held_back += [
                     Verdict(case=case, kind=VerdictKind.ERROR, reason=reason) for case in cases
@@ -352,7 +352,9 @@ class SuiteRun:
             for verdict in held_back:
                 self._add(verdict)
 
-    async def _all(self, cases: Sequence[Case], numbers: dict[str, int], target: Target) -> None:
+    async def _run_all(
+        self, cases: Sequence[Case], numbers: dict[str, int], target: Target
+    ) -> None:
         waiting = deque(cases)
         exclusive: deque[Case] = deque()
         if self._settings.namespace:  # cases list its entries, so only one may use it at a time
@@ -362,19 +364,19 @@ class SuiteRun:
         async def work(*queues: deque[Case]) -> None:
             for queue in queues:
                 while queue:
-                    await self._one(queue.popleft(), numbers, target)
+                    await self._run_one(queue.popleft(), numbers, target)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(work, exclusive, waiting)
             for _ in range(self._settings.max_cases - 1):
                 nursery.start_soon(work, waiting)
 
-    async def _one(self, case: Case, numbers: dict[str, int], target: Target) -> None:
+    async def _run_one(self, case: Case, numbers: dict[str, int], target: Target) -> None:
         lost = self._lost.get(target)
         if lost is not None:
             self._add(Verdict(case=case, kind=VerdictKind.ERROR, reason=lost))
             return
-        verdict = await play(case, numbers[case.id], target, self._settings, self._traces)
+        verdict = await run_case(case, numbers[case.id], target, self._settings, self._traces)
         self._add(verdict)
         if verdict.kind in {VerdictKind.FAIL, VerdictKind.ERROR}:
             await self._check_target(target)
@@ -384,6 +386,6 @@ class SuiteRun:
         try:
             wrong = (await probe(target, PROBE_SECONDS * self._settings.patience)).wrong
         except UnreachableError as error:
-            wrong = f"is gone: {error}"
+            wrong = f"is unreachable: {error}"
         if wrong is not None:
             self._lost[target] = f"the target {wrong}"

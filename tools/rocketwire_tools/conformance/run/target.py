@@ -205,7 +205,7 @@ class StartedTarget(Target):
             while not await self._listens():
                 status = self._process.poll()
                 if status is not None:
-                    raise NotStartedError(_how_it_ended(status), self._last_output)
+                    raise NotStartedError(_describe_end(status), self._last_output)
                 await trio.sleep(0.02)
             return
         await self.stop(kill=True)
@@ -261,12 +261,14 @@ class StartedTarget(Target):
         process = twin._spawn(twin.words(arguments), environment or {}, without)
         status = None
         with trio.move_on_after(seconds * self._patience):
-            status = await twin._end_or(process, until)
+            status = await twin._wait_for_end(process, until)
         if status is None:
             await _end(process, signal.SIGKILL, STOP_SECONDS)
         return ProcessResult(status=status, out=twin.output)
 
-    async def _end_or(self, process: subprocess.Popen[bytes], until: str | None) -> int | None:
+    async def _wait_for_end(
+        self, process: subprocess.Popen[bytes], until: str | None
+    ) -> int | None:
         """Wait for the end of the process, or for a text in its output."""
         while (status := process.poll()) is None:
             if until is not None and until in self.output:
@@ -348,7 +350,7 @@ async def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
     return None
 
 
-def _how_it_ended(status: int) -> str:
+def _describe_end(status: int) -> str:
     if status >= 0:
         return f"the program ended with status {status} before it listened"
     return f"the program was killed by {signal.Signals(-status).name} before it listened"
