@@ -24,8 +24,7 @@ from rocketwire_tools.conformance.arguments import (
     PASSED,
     UNREACHABLE,
     USAGE,
-    add_patience,
-    add_start_options,
+    add_run_options,
     address,
     output,
     start_command,
@@ -78,24 +77,8 @@ def parser() -> argparse.ArgumentParser:
         metavar="COMMAND",
         help="command to start servers instead; replaces {port} {config} {kv} {home} {jvm}",
     )
-    add_start_options(result)
-    add(
-        "--only",
-        action="append",
-        default=[],
-        metavar="PREFIX",
-        help="cases with this address prefix, such as ns, ns/103 or ns/103/4",
-    )
-    add("--tag", action="append", default=[], help="cases with this tag")
-    add("--without", action="append", default=[], metavar="TAG", help="skip cases with this tag")
-    add("--profile", default=Profile.JAVA_5_5.value, choices=[profile.value for profile in Profile])
+    add_run_options(result)
     add("--strict", action="store_true", help="also fail if a SHOULD fails")
-    add(
-        "--destructive",
-        action="store_true",
-        help="include cases that change the server's configuration or other brokers",
-    )
-    add_patience(result)
     add("--list", action="store_true", help="list the cases and exit")
     add("--explain", metavar="ID", help="show the details of a case and exit")
     add("--json", type=output, metavar="FILE", help="write a JSON report with all exchanges")

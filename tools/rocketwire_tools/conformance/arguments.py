@@ -9,9 +9,10 @@ import argparse
 import math
 import shlex
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from rocketwire_tools.conformance.cases import ALL
+from rocketwire_tools.conformance.model.case import Profile
 from rocketwire_tools.conformance.run.target import Address
 
 PASSED: Final = 0
@@ -88,19 +89,38 @@ def add_patience(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_start_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options for started servers."""
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        type=option,
-        metavar="NAME=VALUE",
-        help="property of every started server; repeatable",
-    )
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for the selection of cases and for started servers."""
+
+    def add_list(name: str, metavar: str, text: str, **settings: Any) -> None:
+        parser.add_argument(
+            name,
+            action="append",
+            default=[],
+            metavar=metavar,
+            help=f"{text}; repeatable",
+            **settings,
+        )
+
+    add_list("--option", "NAME=VALUE", "property of every started server", type=option)
     parser.add_argument(
         "--home",
         type=folder,
         metavar="DIR",
         help="folder to copy to every server's ROCKETMQ_HOME, for example with conf/",
     )
+    add_list("--only", "PREFIX", "cases with this address prefix, such as ns, ns/103 or ns/103/4")
+    add_list("--tag", "TAG", "cases with this tag")
+    add_list("--without", "TAG", "skip cases with this tag")
+    parser.add_argument(
+        "--profile",
+        default=Profile.JAVA_5_5.value,
+        choices=[profile.value for profile in Profile],
+        help="Java's release to compare with (default java-5.5)",
+    )
+    parser.add_argument(
+        "--destructive",
+        action="store_true",
+        help="include cases that change the server's configuration or other brokers",
+    )
+    add_patience(parser)

@@ -17,8 +17,7 @@ from rocketwire_tools.conformance.arguments import (
     PASSED,
     UNREACHABLE,
     USAGE,
-    add_patience,
-    add_start_options,
+    add_run_options,
     address,
     output,
     start_command,
@@ -56,18 +55,12 @@ def parser() -> argparse.ArgumentParser:
     """Build the parser of ``diff``."""
     result = argparse.ArgumentParser(prog="rocketwire-conformance diff", description=_DESCRIPTION)
     add = result.add_argument
-    add("first", metavar="A")
-    add("second", metavar="B")
+    add("first", metavar="A", help="the first server")
+    add("second", metavar="B", help="the second server")
     add("--start", action="store_true", help="A and B are commands that start servers")
-    add_start_options(result)
-    add("--only", action="append", default=[], metavar="PREFIX")
-    add("--tag", action="append", default=[])
-    add("--without", action="append", default=[], metavar="TAG")
-    add("--profile", default=Profile.JAVA_5_5.value, choices=[profile.value for profile in Profile])
-    add("--destructive", action="store_true")
-    add_patience(result)
+    add_run_options(result)
     add_known(result)
-    add("--json", type=output, metavar="FILE")
+    add("--json", type=output, metavar="FILE", help="write the differences as JSON")
     return result
 
 
