@@ -14,10 +14,10 @@ from tests.integration.conformance.proxy import Defect, Memory
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.integration.conformance.proxy import Answer, Ask
+    from tests.integration.conformance.proxy import Ask, Response
 
 
-def answers(of: int, /, **changes: Any) -> Answer:
+def answers(of: int, /, **changes: Any) -> Response:
     """Answers to requests of that code (0: of any) have these members instead."""
 
     def change(request: RemotingCommand, response: RemotingCommand, _: Memory) -> RemotingCommand:
@@ -26,7 +26,7 @@ def answers(of: int, /, **changes: Any) -> Answer:
     return change
 
 
-def failures(of: int, /, **changes: Any) -> Answer:
+def failures(of: int, /, **changes: Any) -> Response:
     """Likewise, of answers that are no success."""
 
     def change(request: RemotingCommand, response: RemotingCommand, _: Memory) -> RemotingCommand:
@@ -35,7 +35,7 @@ def failures(of: int, /, **changes: Any) -> Answer:
     return change
 
 
-def ext(code: int, **changes: str | None) -> Answer:
+def ext(code: int, **changes: str | None) -> Response:
     """Ext fields of successes of that code are changed, or left out."""
 
     def change(request: RemotingCommand, response: RemotingCommand, _: Memory) -> RemotingCommand:
@@ -49,7 +49,7 @@ def ext(code: int, **changes: str | None) -> Answer:
     return change
 
 
-def text(code: int, change_text: Callable[[str], str]) -> Answer:
+def text(code: int, change_text: Callable[[str], str]) -> Response:
     """The text of bodies of that code is changed."""
 
     def change(request: RemotingCommand, response: RemotingCommand, _: Memory) -> RemotingCommand:
@@ -60,7 +60,7 @@ def text(code: int, change_text: Callable[[str], str]) -> Answer:
     return change
 
 
-def body(code: int, change_value: Callable[[Any], Any]) -> Answer:
+def body(code: int, change_value: Callable[[Any], Any]) -> Response:
     """The JSON of bodies of that code is changed; for bodies in standard JSON."""
     return text(code, lambda old: json.dumps(change_value(json.loads(old)), ensure_ascii=False))
 
@@ -161,7 +161,7 @@ def packed_refused(
     return replace(response, code=1, remark="what is this")
 
 
-def number(change: Callable[[int], int]) -> Answer:
+def number(change: Callable[[int], int]) -> Response:
     """Answers bear another number."""
     return lambda _, response, __: replace(response, opaque=change(response.opaque))
 

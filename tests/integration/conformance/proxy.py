@@ -37,7 +37,7 @@ class Memory:
 
 Ask: TypeAlias = Callable[[RemotingCommand, Memory], list[RemotingCommand]]
 """What is asked of the server instead of a request."""
-Answer: TypeAlias = Callable[[RemotingCommand, RemotingCommand, Memory], RemotingCommand | None]
+Response: TypeAlias = Callable[[RemotingCommand, RemotingCommand, Memory], RemotingCommand | None]
 """What is answered to a request instead of the answer; None for nothing."""
 Reply: TypeAlias = Callable[[RemotingCommand], RemotingCommand | None]
 """What is answered beside everything else; None for nothing."""
@@ -60,7 +60,7 @@ class Defect:
     name: str
     case: str
     ask: Ask | None = None
-    answer: Answer | None = None
+    answer: Response | None = None
     reply: Reply | None = None
     stays_open: bool = False
     forgets_to_close: bool = False

@@ -19,7 +19,7 @@ import trio
 from rocketwire_tools.conformance.arguments import NUMBERS
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import Profile, VerdictKind
-from rocketwire_tools.conformance.run.runner import Run, Settings
+from rocketwire_tools.conformance.run.runner import Settings, SuiteRun
 from tests.support.java import class_archive
 from tests.support.java.cache import INTEROP, ROOT
 from tests.support.java.peers import CURRENT, java, prepare, quick_start
@@ -69,7 +69,7 @@ def play(settings: Settings, cases: Sequence[Case] = ALL) -> Played:
 
     async def run() -> Played:
         started = trio.current_time()
-        verdicts = await Run(settings, lambda _: None).cases(cases, NUMBERS)
+        verdicts = await SuiteRun(settings, lambda _: None).cases(cases, NUMBERS)
         return Played(verdicts, trio.current_time() - started)
 
     return trio.run(run)

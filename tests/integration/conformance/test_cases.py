@@ -31,10 +31,10 @@ def test_an_address_belongs_to_one_case() -> None:
 
 
 def test_every_item_of_the_checklist_has_a_case() -> None:
-    shown = {item for case in ALL for item in case.items}
+    covered = {item for case in ALL for item in case.items}
 
-    assert set(CHECKLIST) - shown == set()
-    assert shown - set(CHECKLIST) == set()
+    assert set(CHECKLIST) - covered == set()
+    assert covered - set(CHECKLIST) == set()
 
 
 def test_there_are_enough_cases_for_every_generation() -> None:

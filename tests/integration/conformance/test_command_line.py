@@ -42,21 +42,21 @@ def test_a_target_that_is_not_there_ends_it_with_3(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize(
-    ("handler", "told"),
+    ("handler", "details"),
     [
-        (says_nothing, "answers nothing within 0.25 s"),
-        (closes_at_once, "takes connections, but ends them"),
-        (answers_rubbish, "answers what is no frame"),
+        (says_nothing, "does not respond within 0.25 s"),
+        (closes_at_once, "accepts connections, but closes them"),
+        (answers_rubbish, "responds with an invalid frame"),
     ],
 )
 async def test_a_target_that_does_not_speak_the_protocol_fails_at_once_and_says_why(
-    handler: object, told: str, capsys: pytest.CaptureFixture[str]
+    handler: object, details: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with listening(handler) as address:  # type: ignore[arg-type]
         status = await status_of(address, "--quiet", "--patience", "0.05")
 
     assert status == 1
-    assert told in capsys.readouterr().err
+    assert details in capsys.readouterr().err
 
 
 async def test_a_target_that_stops_answering_ends_the_run(
@@ -66,9 +66,9 @@ async def test_a_target_that_stops_answering_ends_the_run(
         status = await status_of(address, "--quiet", "--only", "ns/100", "--patience", "0.05")
 
     assert status == 1
-    told = capsys.readouterr().out
-    assert "nothing came within 0.25 s" in told
-    assert "the target takes connections, but answers nothing within 0.25 s" in told
+    details = capsys.readouterr().out
+    assert "nothing arrived within 0.25 s" in details
+    assert "the target accepts connections, but does not respond within 0.25 s" in details
 
 
 @pytest.mark.process
@@ -97,17 +97,17 @@ def test_a_server_that_never_listens_is_started_once_and_waited_for_as_patience_
 
 @pytest.mark.process
 @pytest.mark.parametrize(
-    ("command", "status", "told"),
+    ("command", "status", "details"),
     [
         ("nonexist -c {config}", 2, "cannot run 'nonexist': No such file or directory"),
         ("/ -c {config}", 2, "cannot run '/': Permission denied"),
         ("sh -c 'echo no port; exit 7'", 3, "ended with status 7 before it listened"),
-        ("sh -c 'kill -9 $$'", 3, "was ended by SIGKILL before it listened"),
+        ("sh -c 'kill -9 $$'", 3, "was killed by SIGKILL before it listened"),
     ],
 )
 @pytest.mark.parametrize("prefix", ["ns/105/15", "ns"])
 def test_a_start_that_fails_is_one_message_and_no_case(
-    command: str, status: int, told: str, prefix: str, capsys: pytest.CaptureFixture[str]
+    command: str, status: int, details: str, prefix: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     if prefix == "ns":
         words = ["--start", command, "--only", prefix]
@@ -118,7 +118,7 @@ def test_a_start_that_fails_is_one_message_and_no_case(
 
     printed = capsys.readouterr()
     assert printed.out == ""
-    assert printed.err.count(told) == 1
+    assert printed.err.count(details) == 1
     assert printed.err.count("no port") == ("no port" in command)
 
 
@@ -142,12 +142,12 @@ def test_a_server_that_starts_only_without_some_options_has_errors_and_one_messa
 
     printed = capsys.readouterr().out
     assert status == 1
-    assert "1 pass, 1 error; no MUST failed, 1 not carried out" in printed
+    assert "1 pass, 1 error; no MUST failed, 1 not run" in printed
     assert printed.count("I am picky") == 1
-    (told,) = json.loads(report.read_text())
-    assert (told["failed"], told["errors"]) == (0, 1)
-    assert told["by_severity"] == {"MUST": {"pass": 1, "error": 1}}
-    assert told["problems"][0].count("I am picky") == 1
+    (details,) = json.loads(report.read_text())
+    assert (details["failed"], details["errors"]) == (0, 1)
+    assert details["by_severity"] == {"MUST": {"pass": 1, "error": 1}}
+    assert details["problems"][0].count("I am picky") == 1
 
 
 @pytest.mark.parametrize(
@@ -193,7 +193,7 @@ async def test_two_targets_of_which_one_does_not_answer_cannot_be_compared(
         status = await status_of("diff", address, address)
 
     assert status == 3
-    assert "ends them" in capsys.readouterr().err
+    assert "closes them" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -236,9 +236,9 @@ def test_a_case_is_explained_with_its_evidence_frames_and_accepted_answers(
 ) -> None:
     assert main(["--explain", "transport/5"]) == 0
 
-    told = capsys.readouterr().out
-    assert "evidence  RemotingCommand.encodeHeader" in told
-    assert "accepted: an answer with code 22 QUERY_NOT_FOUND, remark " in told
+    details = capsys.readouterr().out
+    assert "evidence  RemotingCommand.encodeHeader" in details
+    assert "accepted: a response with code 22 QUERY_NOT_FOUND, remark " in details
 
 
 def test_an_explained_registration_shows_its_header_as_json_and_all_its_bytes(
@@ -246,10 +246,10 @@ def test_an_explained_registration_shows_its_header_as_json_and_all_its_bytes(
 ) -> None:
     assert main(["--explain", "ns/103/1"]) == 0
 
-    told = capsys.readouterr().out
-    header = json.loads(told.partition("header (JSON): ")[2].splitlines()[0])
+    details = capsys.readouterr().out
+    header = json.loads(details.partition("header (JSON): ")[2].splitlines()[0])
     assert header["extFields"]["brokerName"].startswith("broker-example-")
-    lines = told.partition(" bytes:\n")[2].splitlines()
+    lines = details.partition(" bytes:\n")[2].splitlines()
     data = bytes.fromhex(
         "".join(line for line in lines[:11] if re.fullmatch(r" +[0-9a-f ]+", line))
     )
@@ -262,12 +262,12 @@ def test_every_case_is_explained_without_python(
 ) -> None:
     assert main(["--explain", case.id]) == 0
 
-    told = capsys.readouterr().out
+    details = capsys.readouterr().out
     assert (
-        re.findall(r"\b(?:Answer|Has|Mark|Request|Like|Json|Call|frozenset)\(|<\w+ object", told)
+        re.findall(r"\b(?:Answer|Has|Mark|Request|Like|Json|Call|frozenset)\(|<\w+ object", details)
         == []
     )
-    assert "mappingproxy" not in told
+    assert "mappingproxy" not in details
 
 
 @pytest.mark.process
@@ -306,5 +306,5 @@ def test_reports_are_put_side_by_side(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["matrix", *paths, "--html", str(page)]) == 0
 
     assert table.splitlines()[0] == "| cases | none (java-5.5) | none (java-4.9) |"
-    assert table.splitlines()[-1] == "| all | not carried out | not carried out |"
-    assert page.read_text().count('class="error">not carried out') == 2
+    assert table.splitlines()[-1] == "| all | not run | not run |"
+    assert page.read_text().count('class="error">not run') == 2

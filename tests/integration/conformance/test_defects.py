@@ -10,7 +10,7 @@ import trio
 from rocketwire_tools.conformance.arguments import NUMBERS
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import Case, VerdictKind
-from rocketwire_tools.conformance.run.runner import Settings, play, random_word
+from rocketwire_tools.conformance.run.runner import Settings, random_word, run_case
 from rocketwire_tools.conformance.run.target import Address, Target
 from tests.integration.conformance.defects import DEFECTS
 from tests.integration.conformance.proxy import Defect, proxied
@@ -34,7 +34,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Address]:
 
 async def played(case: Case, address: Address, patience: float) -> Verdict:
     settings = Settings(patience=patience, run=random_word(), destructive=True)
-    return await play(case, NUMBERS[case.id], Target(address), settings)
+    return await run_case(case, NUMBERS[case.id], Target(address), settings)
 
 
 @pytest.mark.process

@@ -10,7 +10,7 @@ import rocketwire_tools.conformance
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_tools.conformance.compare.diff import (
     KNOWN_FILE,
-    Known,
+    KnownDifference,
     compare,
     judge,
     known_differences,
@@ -55,7 +55,7 @@ def fields(first: Verdict, second: Verdict) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("first", "second", "found"),
+    ("first", "second", "result"),
     [
         (response(), response(), []),
         (response(code=1), response(code=2), ["code"]),
@@ -73,9 +73,9 @@ def fields(first: Verdict, second: Verdict) -> list[str]:
     ],
 )
 def test_what_two_servers_did_is_compared(
-    first: Arrival | None, second: Arrival | None, found: list[str]
+    first: Arrival | None, second: Arrival | None, result: list[str]
 ) -> None:
-    assert fields(observed(first), observed(second)) == found
+    assert fields(observed(first), observed(second)) == result
 
 
 def test_bytes_of_equal_bodies_are_compared_where_they_matter() -> None:
@@ -134,13 +134,13 @@ def test_known_differences_explain_and_are_told_when_they_were_not_seen() -> Non
     first = observed(response(remark="java.lang", body=b"1"))
     second = observed(response(remark="ours", body=b"2"))
 
-    found = judge([first], [second], "run", {CASE.id: 0}, known)
+    result = judge([first], [second], "run", {CASE.id: 0}, known)
 
-    assert [one.field for one in found.unexplained] == ["body"]
-    assert [reason.reason for _, reason in found.explained] == ["texts"]
-    assert [entry.reason for entry in found.unused] == ["never"]
-    assert found.played == 1
-    assert "ns/1/1 (1 Ask) body: 1 / 2" == str(found.unexplained[0])
+    assert [one.field for one in result.unexplained] == ["body"]
+    assert [reason.reason for _, reason in result.explained] == ["texts"]
+    assert [entry.reason for entry in result.unused] == ["never"]
+    assert result.played == 1
+    assert "ns/1/1 (1 Ask) body: 1 / 2" == str(result.unexplained[0])
 
 
 def test_what_was_skipped_or_played_once_is_not_compared() -> None:
@@ -151,7 +151,7 @@ def test_what_was_skipped_or_played_once_is_not_compared() -> None:
 
 
 def test_a_known_difference_can_ask_for_the_second_value() -> None:
-    entry = Known(case="*", fields=("code",), reason="", second="^2$")
+    entry = KnownDifference(case="*", fields=("code",), reason="", second="^2$")
     (difference,) = compare(observed(response(code=1)), observed(response(code=2)), NAMES)
     (another,) = compare(observed(response(code=1)), observed(response(code=3)), NAMES)
 

@@ -97,8 +97,8 @@ def test_a_live_server_is_as_before_but_for_one_empty_namespace(
 
         assert main([server.address, *words]) == 0
         assert settled(server, tmp_path, after) == after
-        told = capsys.readouterr().out
-        assert told.count(f"leaves the empty KV namespace {SHARED} behind") == 1
+        details = capsys.readouterr().out
+        assert details.count(f"leaves the empty KV namespace {SHARED} behind") == 1
         assert main([server.address, *words, "--only", "ns/100"]) == 0
         assert settled(server, tmp_path, after) == after
 
@@ -153,15 +153,17 @@ def test_a_run_that_ends_early_removes_what_it_has_stored(
     with live("ours", tmp_path) as server:
         before = visible(server, tmp_path)
         process = suite(server.address, "--patience", "4", "--only", "ns/100", "--only", "ns/103")
-        told = ends(process)
+        details = ends(process)
         after = settled(server, tmp_path, with_shared(before))
 
     assert after == with_shared(before)
     assert process.returncode == 1
-    assert "Traceback" not in told
+    assert "Traceback" not in details
     if ends is interrupted:
-        assert re.search(r"interrupted: [1-9]\d* of \d+ cases were carried out, \d+ skipped", told)
-        assert f"leaves the empty KV namespace {SHARED} behind" in told
+        assert re.search(
+            r"interrupted: [1-9]\d* of \d+ cases were run, \d+ skipped", details
+        )
+        assert f"leaves the empty KV namespace {SHARED} behind" in details
 
 
 def test_entries_of_a_run_that_was_killed_are_removed_by_the_next_one(tmp_path: Path) -> None:
@@ -190,10 +192,10 @@ def test_a_run_whose_server_is_started_again_in_the_middle_leaves_nothing_else(
         timer.join()
         stored = json.loads((tmp_path / "namesrv" / "kvConfig.json").read_text())["configTable"]
 
-    told = capsys.readouterr().out
+    details = capsys.readouterr().out
     assert stored["theirs"] == {"k": "v"}
     assert set(stored) <= {"theirs", SHARED}
-    assert stored.get(SHARED, {}) == {} or "could not remove" in told
+    assert stored.get(SHARED, {}) == {} or "could not remove" in details
 
 
 def test_a_comparison_leaves_both_servers_as_before_but_for_one_empty_namespace(
@@ -206,8 +208,8 @@ def test_a_comparison_leaves_both_servers_as_before_but_for_one_empty_namespace(
         for server, folder, state in zip((one, other), folders, before, strict=True):
             assert settled(server, folder, with_shared(state)) == with_shared(state)
 
-    told = capsys.readouterr().out
-    assert told.count(f"leaves the empty KV namespace {SHARED} behind") == 2
+    details = capsys.readouterr().out
+    assert details.count(f"leaves the empty KV namespace {SHARED} behind") == 2
 
 
 def test_a_run_without_kv_cases_leaves_nothing_at_all(

@@ -10,15 +10,15 @@ from rocketwire_tools.conformance.model.outcomes import (
     NO_EXT,
     AllOf,
     Body,
-    Bytes,
+    BytesBody,
     Check,
     Contains,
     Has,
-    Json,
+    JsonBody,
     Lacks,
     Like,
     Ordered,
-    Text,
+    TextBody,
 )
 from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.run import match
@@ -55,32 +55,32 @@ def test_a_pattern_accepts(pattern: object, got: object) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "got", "told"),
+    ("pattern", "got", "details"),
     [
         ("a", "b", "value: 'b' instead of 'a'"),
         (1, "1", "value: '1' instead of 1"),
         (1, True, "value: True instead of 1"),
         (True, 1, "value: 1 instead of True"),
         ({"a": {"b": 1}}, {"a": {"b": 2}}, ".a.b: 2 instead of 1"),
-        ({"a": 1}, {"a": 1, "c": 1}, "map: also has ['c']"),
+        ({"a": 1}, {"a": 1, "c": 1}, "object: also has ['c']"),
         ({"a": 1}, {}, ".a: missing; there are []"),
-        ({}, [], "value: [] is no map"),
+        ({}, [], "value: [] is not an object"),
         ([1], [1, 2], "list: also has [2]"),
         ([1, 2], [1], "list: [] lacks 2"),
         ([1, 1], [1, 2], "list: [2] lacks 1 (value: 2 instead of 1)"),
-        ([], {}, "value: {} is no list"),
+        ([], {}, "value: {} is not a list"),
         (Ordered((1, 2)), [2, 1], "[0]: 2 instead of 1"),
         (Ordered((1,)), [], "list: 0 values instead of 1: []"),
-        (Ordered((1,)), 1, "value: 1 is no list"),
-        (Contains((1,)), 1, "value: 1 is no list"),
+        (Ordered((1,)), 1, "value: 1 is not a list"),
+        (Contains((1,)), 1, "value: 1 is not a list"),
         (Lacks(("a",)), {"a": 1}, "value: has 'a'"),
-        (Lacks(("a",)), 3, "value: 3 is neither map nor list"),
+        (Lacks(("a",)), 3, "value: 3 is neither an object nor a list"),
         (Like("a+"), "ab", "text: 'ab' is not like 'a+'"),
         (Like("a"), None, "text: None is not like 'a'"),
     ],
 )
-def test_a_pattern_says_where_something_differs(pattern: object, got: object, told: str) -> None:
-    assert match.value(pattern, got, NAMES) == told
+def test_a_pattern_says_where_something_differs(pattern: object, got: object, details: str) -> None:
+    assert match.value(pattern, got, NAMES) == details
 
 
 @pytest.mark.parametrize(
@@ -89,9 +89,9 @@ def test_a_pattern_says_where_something_differs(pattern: object, got: object, to
         (ANY, b"x"),
         (NO_BODY, None),
         (NO_BODY, b""),
-        (Json({"0": "a"}), b'{0:"a"}'),
-        (Text('{"{topic}":1}'), f'{{"{TOPIC}":1}}'.encode()),
-        (Bytes(b"\xff"), b"\xff"),
+        (JsonBody({"0": "a"}), b'{0:"a"}'),
+        (TextBody('{"{topic}":1}'), f'{{"{TOPIC}":1}}'.encode()),
+        (BytesBody(b"\xff"), b"\xff"),
         (Check("has-text", ("b",)), b"abc"),
         (Check("lacks-text", ("d",)), b"abc"),
         (Check("in-order", ("a", "c")), b"abc"),
@@ -102,22 +102,22 @@ def test_a_body_is_accepted(pattern: Body, got: bytes | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("pattern", "got", "told"),
+    ("pattern", "got", "details"),
     [
         (NO_BODY, b"x", "body: b'x' instead of none"),
-        (Json({}), None, "body: there is none"),
-        (Json({}), b"{", "body: no JSON"),
-        (Json({"a": 1}), b'{"a":2}', "body.a: 2 instead of 1"),
-        (Text('{"0":1}'), b"{0:1}", "body: '{0:1}' instead of"),
-        (Text("x"), b"\xff", "body: no UTF-8"),
-        (Bytes(b"a"), b"b", "body: b'b' instead of b'a'"),
+        (JsonBody({}), None, "body: missing"),
+        (JsonBody({}), b"{", "body: not JSON"),
+        (JsonBody({"a": 1}), b'{"a":2}', "body.a: 2 instead of 1"),
+        (TextBody('{"0":1}'), b"{0:1}", "body: '{0:1}' instead of"),
+        (TextBody("x"), b"\xff", "body: not UTF-8"),
+        (BytesBody(b"a"), b"b", "body: b'b' instead of b'a'"),
         (Check("in-order", ("c", "a")), b"abc", "body: lacks 'a' after byte 3"),
         (Check("has-text", ("d",)), b"abc", "body: lacks 'd'"),
         (Check("lacks-text", ("a",)), b"abc", "body: has 'a'"),
     ],
 )
-def test_a_body_is_refused_with_a_reason(pattern: Body, got: bytes | None, told: str) -> None:
-    assert (match.body(pattern, got, NAMES) or "").startswith(told)
+def test_a_body_is_refused_with_a_reason(pattern: Body, got: bytes | None, details: str) -> None:
+    assert (match.body(pattern, got, NAMES) or "").startswith(details)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_no_ext_fields_and_empty_ones_are_told_apart_where_a_case_wants_that(
 
 
 def test_long_values_are_cut_in_messages() -> None:
-    assert match.shown("x" * 1000).endswith("... (1002 characters)")
+    assert match.abbreviate("x" * 1000).endswith("... (1002 characters)")
 
 
 def test_names_are_the_same_in_the_same_run_and_different_in_others() -> None:

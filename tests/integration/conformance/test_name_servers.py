@@ -13,13 +13,13 @@ from rocketwire_tools.conformance.compare.diff import judge, known_differences
 from tests.integration.conformance.runs import NAMES, Played
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.compare.diff import Known
+    from rocketwire_tools.conformance.compare.diff import KnownDifference
 
 
 SUPPORT = Path(__file__).parents[3] / "docs" / "support.md"
 
 
-def known() -> list[Known]:
+def known() -> list[KnownDifference]:
     return known_differences(["rocketwire"])
 
 
@@ -40,10 +40,10 @@ def test_javas_name_server_meets_every_requirement_of_its_profile(java_run: Play
 def test_ours_does_what_javas_does_but_for_what_is_documented(
     java_run: Played, our_run: Played
 ) -> None:
-    found = judge(java_run.verdicts, our_run.verdicts, NAMES, NUMBERS, known())
+    result = judge(java_run.verdicts, our_run.verdicts, NAMES, NUMBERS, known())
 
-    assert [str(one) for one in found.unexplained] == []
-    assert [entry.reason for entry in found.unused] == []
+    assert [str(one) for one in result.unexplained] == []
+    assert [entry.reason for entry in result.unused] == []
 
 
 def test_every_known_difference_is_in_the_list_of_differences() -> None:

@@ -15,7 +15,13 @@ import trio
 
 from rocketwire.wire.command import CommandDecoder, RemotingCommand, encode
 from rocketwire_tools.conformance.arguments import address
-from rocketwire_tools.conformance.compare.recording import Cutter, Event, Tap, read, write
+from rocketwire_tools.conformance.compare.recording import (
+    Event,
+    FrameSplitter,
+    RecordingProxy,
+    read,
+    write,
+)
 from rocketwire_tools.conformance.compare.replay import replay
 from rocketwire_tools.conformance.model.ports import free_port
 from tests.integration.conformance.servers import (
@@ -78,7 +84,7 @@ REQUESTS = [encode(RemotingCommand(code=105, opaque=number)) for number in (1, 2
 
 @asynccontextmanager
 async def tapping(target: str, sink: io.StringIO) -> AsyncGenerator[str]:
-    tap = Tap(address(target), sink)
+    tap = RecordingProxy(address(target), sink)
     async with listening(tap.serve) as at:
         yield at
 
@@ -141,12 +147,12 @@ def test_a_line_that_was_written_is_read_again() -> None:
 @pytest.mark.parametrize("pieces", [1, 3, 1000])
 def test_frames_are_cut_wherever_they_come_apart(pieces: int) -> None:
     data = REQUESTS[0] + REQUESTS[1] + b"\x00\x00"
-    cutter = Cutter()
-    found = [
-        one for at in range(0, len(data), pieces) for one in cutter.cut(data[at : at + pieces])
+    splitter = FrameSplitter()
+    result = [
+        one for at in range(0, len(data), pieces) for one in splitter.split(data[at : at + pieces])
     ]
 
-    assert [*found, *cutter.rest()] == [
+    assert [*result, *splitter.remainder()] == [
         ("frame", REQUESTS[0]),
         ("frame", REQUESTS[1]),
         ("bytes", b"\x00\x00"),
@@ -154,14 +160,14 @@ def test_frames_are_cut_wherever_they_come_apart(pieces: int) -> None:
 
 
 def test_after_what_is_no_frame_everything_is_bytes() -> None:
-    cutter = Cutter()
+    splitter = FrameSplitter()
 
-    assert [*cutter.cut(REQUESTS[0] + b"GET / HTTP/1.1")] == [
+    assert [*splitter.split(REQUESTS[0] + b"GET / HTTP/1.1")] == [
         ("frame", REQUESTS[0]),
         ("bytes", b"GET / HTTP/1.1"),
     ]
-    assert [*cutter.cut(REQUESTS[1])] == [("bytes", REQUESTS[1])]
-    assert [*cutter.rest()] == []
+    assert [*splitter.split(REQUESTS[1])] == [("bytes", REQUESTS[1])]
+    assert [*splitter.remainder()] == []
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -172,7 +178,7 @@ async def test_a_server_that_does_the_same_has_no_differences(late: bool) -> Non
 
 
 @pytest.mark.parametrize(
-    ("other", "found"),
+    ("other", "result"),
     [
         (answering(code=17), ["code"] * 2),
         (answering(remark="sorry"), ["remark"] * 2),
@@ -182,12 +188,12 @@ async def test_a_server_that_does_the_same_has_no_differences(late: bool) -> Non
     ],
 )
 async def test_what_another_server_does_otherwise_is_found(
-    other: Handler, found: list[str]
+    other: Handler, result: list[str]
 ) -> None:
     events = await recorded(answering())
 
     seen = await differences(events, other)
-    assert [one.field for one in seen] == found
+    assert [one.field for one in seen] == result
     assert {one.case for one in seen} == {"connection/1"}
 
 
@@ -228,22 +234,23 @@ async def test_bytes_are_compared_where_that_is_asked_for() -> None:
 async def test_the_command_tells_what_is_known_and_what_is_not(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    file, known, found = (tmp_path / name for name in ("file.jsonl", "known.toml", "found.json"))
+    file, known, result = (tmp_path / name for name in ("file.jsonl", "known.toml", "found.json"))
     file.write_text("\n".join(map(write, await recorded(answering()))))
     known.write_text(
         '[[difference]]\ncase = "connection"\nfields = ["remark"]\nreason = "on purpose"'
     )
     words = ("replay", str(file))
     async with listening(answering(remark="new")) as server:
-        assert await status_of(*words, server, "--json", str(found)) == 1
+        assert await status_of(*words, server, "--json", str(result)) == 1
         assert await status_of(*words, server, "--known", str(known)) == 0
 
-    told = capsys.readouterr().out
+    details = capsys.readouterr().out
     assert (
-        "DIFFERENT connection/1 (line 4, response to 105) remark\n    A None\n    B 'new'" in told
+        "DIFFERENT connection/1 (line 4, response to 105) remark\n    A None\n    B 'new'"
+        in details
     )
-    assert "known     connection/1 (line 4, response to 105) remark: on purpose" in told
-    assert len(json.loads(found.read_text())["unexplained"]) == 2
+    assert "known     connection/1 (line 4, response to 105) remark: on purpose" in details
+    assert len(json.loads(result.read_text())["unexplained"]) == 2
 
 
 async def test_a_replay_names_what_it_leaves_in_the_server(
@@ -284,7 +291,7 @@ async def test_a_replay_to_nobody_and_one_of_nothing_end_with_their_statuses(
 
     assert await status_of("replay", str(file), f"127.0.0.1:{free_port()}") == 3
     assert await status_of("replay", str(wrong), "127.0.0.1:1") == 2
-    assert "line 1 is not of a recording" in capsys.readouterr().err
+    assert "line 1 is not part of a recording" in capsys.readouterr().err
 
 
 def started(*words: str) -> subprocess.Popen[bytes]:
@@ -300,7 +307,7 @@ async def test_the_command_records_until_it_is_ended(tmp_path: Path) -> None:
         with started("record", "--listen", listen, "--target", server, "-o", str(file)) as process:
             assert process.stdout is not None
             line = await trio.to_thread.run_sync(process.stdout.readline)
-            assert line.startswith(f"{listen} leads to {server}".encode())
+            assert line.startswith(f"{listen} forwards to {server}".encode())
             await ask(listen)
             process.send_signal(signal.SIGTERM)
             assert await trio.to_thread.run_sync(process.wait) == 0

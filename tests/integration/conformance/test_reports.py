@@ -35,7 +35,7 @@ MADE = report.Report(
     started=DATE,
     server="10.0.0.1:9876",
     version="V5_5_0",
-    left=["leaves something behind"],
+    left_behind=["leaves something behind"],
     problems=["a server with a=b did not start: it ended\n    out of luck"],
     verdicts=[
         verdict("ns/1/1", VerdictKind.PASS),
@@ -49,34 +49,34 @@ MADE = report.Report(
 
 
 def test_json_has_all_totals_and_what_they_are_of() -> None:
-    told = report.as_json(MADE, strict=False)
+    details = report.as_json(MADE, strict=False)
 
-    assert datetime.fromisoformat(told["started"]).tzinfo is not None
-    assert (told["suite_version"], told["server"], told["server_version"]) == (
+    assert datetime.fromisoformat(details["started"]).tzinfo is not None
+    assert (details["suite_version"], details["server"], details["server_version"]) == (
         __version__,
         "10.0.0.1:9876",
         "V5_5_0",
     )
-    assert (told["failed"], told["errors"]) == (1, 1)
+    assert (details["failed"], details["errors"]) == (1, 1)
     assert report.as_json(MADE, strict=True)["failed"] == 2
-    assert told["verdicts"] == {"pass": 1, "fail": 2, "error": 1, "skip": 2}
-    assert told["by_severity"]["SHOULD"] == {"fail": 1}
-    assert told["by_subject"] == {
+    assert details["verdicts"] == {"pass": 1, "fail": 2, "error": 1, "skip": 2}
+    assert details["by_severity"]["SHOULD"] == {"fail": 1}
+    assert details["by_subject"] == {
         "ns/1": {"pass": 1, "fail": 1, "error": 1},
         "ns/2": {"skip": 2, "fail": 1},
     }
-    assert told["skip_reasons"] == {"needs a server of its own": 2}
-    assert told["left_behind"] == ["leaves something behind"]
+    assert details["skip_reasons"] == {"needs a server of its own": 2}
+    assert details["left_behind"] == ["leaves something behind"]
 
 
 @pytest.mark.parametrize(
     "text",
     [
-        "mine: 1 pass, 2 fail, 1 error, 2 skip; 1 MUST failed, 1 not carried out",
-        "passed    MUST 1/2 and 1 not carried out, SHOULD 0/1",
-        "subjects  ns/1 1/2 and 1 not carried out, ns/2 0/1",
+        "mine: 1 pass, 2 fail, 1 error, 2 skip; 1 MUST failed, 1 not run",
+        "passed    MUST 1/2 and 1 not run, SHOULD 0/1",
+        "subjects  ns/1 1/2 and 1 not run, ns/2 0/1",
         "skipped   2: needs a server of its own",
-        f"suite {__version__}, profile java-5.5, the server answers as V5_5_0, {DATE}, 1.5 s",
+        f"suite {__version__}, profile java-5.5, server version V5_5_0, {DATE}, 1.5 s",
         "mine: leaves something behind",
         "out of luck",
     ],
@@ -95,8 +95,8 @@ def test_junit_has_errors_apart_from_failures_and_the_totals_as_properties() -> 
     counts = {name: suite.get(name) for name in ("tests", "failures", "errors", "skipped")}
     assert counts == {"tests": "6", "failures": "2", "errors": "1", "skipped": "2"}
     assert suite.get("timestamp") == DATE
-    assert properties["subject ns/1"] == "1 passed, 1 failed, 1 not carried out"
-    assert properties["severity MUST"] == "1 passed, 1 failed, 1 not carried out, 2 skipped"
+    assert properties["subject ns/1"] == "1 passed, 1 failed, 1 not run"
+    assert properties["severity MUST"] == "1 passed, 1 failed, 1 not run, 2 skipped"
     assert properties["skipped: needs a server of its own"] == "2"
     assert properties["suite_version"] == __version__
     assert "out of luck" in (suite.findtext("system-err") or "")
@@ -111,21 +111,28 @@ def test_the_page_can_show_failures_and_errors_only_and_be_printed() -> None:
     rows = re.findall(r'<tr class="([^"]*)"><td><code>([^<]*)', text)
     assert {case for kind, case in rows if "good" not in kind} == {"ns/1/2", "ns/1/3", "ns/2/3"}
     assert {case for kind, case in rows if "skipped" in kind} == {"ns/2/1", "ns/2/2"}
-    for told in (DATE, __version__, "10.0.0.1:9876", "V5_5_0", "wrong &lt;code&gt;", "out of luck"):
-        assert told in text
-    assert '<span class="error">1 not carried out</span>' in text
+    for details in (
+        DATE,
+        __version__,
+        "10.0.0.1:9876",
+        "V5_5_0",
+        "wrong &lt;code&gt;",
+        "out of luck",
+    ):
+        assert details in text
+    assert '<span class="error">1 not run</span>' in text
     assert "<td>needs a server of its own</td><td>2</td>" in text
 
 
 def test_the_matrix_counts_errors_apart_from_failures() -> None:
     table = page.markdown([report.as_json(MADE, strict=False)])
 
-    assert "| `ns/1` | 1/2 (not ns/1/2; not carried out: ns/1/3) |" in table
-    assert "| all | 1/3 (not ns/1/2, ns/2/3; not carried out: ns/1/3) |" in table
+    assert "| `ns/1` | 1/2 (not ns/1/2; not run: ns/1/3) |" in table
+    assert "| all | 1/3 (not ns/1/2, ns/2/3; not run: ns/1/3) |" in table
 
 
 def test_the_matrix_reads_reports_of_versions_that_wrote_less() -> None:
-    told = report.as_json(MADE, strict=False)
-    old = {key: told[key] for key in ("target", "profile", "seconds", "verdicts", "cases")}
+    details = report.as_json(MADE, strict=False)
+    old = {key: details[key] for key in ("target", "profile", "seconds", "verdicts", "cases")}
 
-    assert "not carried out" in page.html([old, told])
+    assert "not run" in page.html([old, details])

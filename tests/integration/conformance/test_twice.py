@@ -9,7 +9,7 @@ import pytest
 from rocketwire_tools.conformance.arguments import NUMBERS
 from rocketwire_tools.conformance.cases import ALL
 from rocketwire_tools.conformance.model.case import VerdictKind
-from rocketwire_tools.conformance.run.runner import Run, Settings
+from rocketwire_tools.conformance.run.runner import Settings, SuiteRun
 from rocketwire_tools.conformance.run.target import Address, Target
 from tests.support.name_servers import name_server
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.process, pytest.mark.slow]
 
 
-async def told(port: int) -> dict[str, str]:
+async def details(port: int) -> dict[str, str]:
     """Run the suite as ``rocketwire-conformance HOST:PORT`` does; returns what came of each case, and why."""
     target = Target(Address("127.0.0.1", port))
     settings = Settings(patience=4.0)
-    verdicts = await Run(settings, lambda _: None, target).cases(ALL, NUMBERS)
+    verdicts = await SuiteRun(settings, lambda _: None, target).cases(ALL, NUMBERS)
     return {verdict.case.id: _words(verdict) for verdict in verdicts}
 
 
@@ -36,8 +36,8 @@ def _words(verdict: Verdict) -> str:
 @pytest.mark.parametrize("kind", ["ours", pytest.param("java", marks=pytest.mark.java)])
 async def test_two_runs_in_a_row_give_the_same_verdicts(kind: str, tmp_path: Path) -> None:
     with name_server(kind, tmp_path) as server:
-        first = await told(server.port)
-        second = await told(server.port)
+        first = await details(server.port)
+        second = await details(server.port)
 
     assert first == second
     passed = [case for case, words in first.items() if words == VerdictKind.PASS.value]

@@ -172,10 +172,10 @@ def test_the_index_has_every_file_and_counts_its_lines(exported: Path) -> None:
 
 
 def test_every_member_of_a_line_is_told_in_the_readme(exported: Path) -> None:
-    told = (exported / vectors.README).read_text("utf-8")
+    details = (exported / vectors.README).read_text("utf-8")
     members = {key for file in exported.rglob("*.jsonl") for line in lines(file) for key in line}
 
-    assert {member for member in members if f"`{member}`" not in told} == set()
+    assert {member for member in members if f"`{member}`" not in details} == set()
 
 
 def test_where_nothing_can_be_written_it_fails_and_says_so(

@@ -1,7 +1,7 @@
 """The command line of ``rocketwire-conformance``.
 
-Exit status: 0 nothing that counts has failed, 1 something has, 2 the command line is wrong or the command that starts the server
-cannot be run, 3 the server cannot be reached or does not start.
+Exit status: 0 success, 1 failures, 2 invalid command line or start command, 3 the server cannot be
+reached or does not start.
 """
 
 from __future__ import annotations
@@ -24,8 +24,7 @@ from rocketwire_tools.conformance.arguments import (
     PASSED,
     UNREACHABLE,
     USAGE,
-    add_patience,
-    add_start_options,
+    add_run_options,
     address,
     output,
     start_command,
@@ -39,7 +38,7 @@ from rocketwire_tools.conformance.report import page, report, terminal
 from rocketwire_tools.conformance.report.explain import explain
 from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.probe import PROBE_SECONDS, probe
-from rocketwire_tools.conformance.run.runner import Run, Settings
+from rocketwire_tools.conformance.run.runner import Settings, SuiteRun
 from rocketwire_tools.conformance.run.target import CommandError, NotStartedError, Target
 from rocketwire_tools.conformance.run.verdict import Verdict
 from rocketwire_tools.conformance.selection import select
@@ -58,73 +57,51 @@ other commands:
   rocketwire-conformance replay FILE HOST:PORT [--exact] [--known FILE]
   rocketwire-conformance vectors --export DIR
 
-exit status: 0 passed, 1 failed, 2 wrong usage, 3 the server cannot be reached or does not start
+exit status: 0 passed, 1 failed, 2 invalid usage, 3 the server cannot be reached or does not start
 """
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of a run."""
+    """Build the parser of a run."""
     result = argparse.ArgumentParser(
         prog="rocketwire-conformance",
-        description="Ask a RocketMQ name server whether it behaves as Java's does.",
+        description="Compare the behaviour of a RocketMQ name server with Java's.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = result.add_argument
-    add("target", nargs="?", type=address, metavar="HOST:PORT", help="a server that runs already")
+    add("target", nargs="?", type=address, metavar="HOST:PORT", help="address of a running server")
     add(
         "--start",
         type=start_command,
         metavar="COMMAND",
-        help="start servers with this command instead: {port} {config} {kv} {home} {jvm} are put in",
+        help="command to start servers instead; replaces {port} {config} {kv} {home} {jvm}",
     )
-    add_start_options(result)
-    add(
-        "--only",
-        action="append",
-        default=[],
-        metavar="PREFIX",
-        help="cases under this address, as ns, ns/103 or ns/103/4",
-    )
-    add("--tag", action="append", default=[], help="cases with this tag")
-    add(
-        "--without",
-        action="append",
-        default=[],
-        metavar="TAG",
-        help="leave cases with this tag out",
-    )
-    add("--profile", default=Profile.JAVA_5_5.value, choices=[profile.value for profile in Profile])
-    add("--strict", action="store_true", help="a SHOULD that fails counts")
-    add(
-        "--destructive",
-        action="store_true",
-        help="also what touches the server's configuration or other people's brokers",
-    )
-    add_patience(result)
-    add("--list", action="store_true", help="list the cases and end")
-    add("--explain", metavar="ID", help="tell all about one case and end")
-    add("--json", type=output, metavar="FILE", help="write a report with all that was exchanged")
-    add("--junit", type=output, metavar="FILE", help="write a report for build servers")
-    add("--html", type=output, metavar="FILE", help="write a report that is one page")
-    add("--name", help="what the target is called in reports")
-    add("--quiet", action="store_true", help="print failures and the sum only")
+    add_run_options(result)
+    add("--strict", action="store_true", help="also fail if a SHOULD fails")
+    add("--list", action="store_true", help="list the cases and exit")
+    add("--explain", metavar="ID", help="show the details of a case and exit")
+    add("--json", type=output, metavar="FILE", help="write a JSON report with all exchanges")
+    add("--junit", type=output, metavar="FILE", help="write a JUnit report for build servers")
+    add("--html", type=output, metavar="FILE", help="write a report as one HTML page")
+    add("--name", help="name of the target in reports")
+    add("--quiet", action="store_true", help="print only failures and the summary")
     add("--version", action="version", version=__version__)
     return result
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; returns its exit status."""
+    """Run the program and return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         command = COMMANDS.get(words[0]) if words else None
         return run(words) if command is None else command(words[1:])
-    except SystemExit as ended:  # argparse has printed why
+    except SystemExit as ended:  # argparse has printed the reason
         return ended.code if isinstance(ended.code, int) else USAGE
     except (BrokenPipeError, ExceptionGroup) as error:
         if isinstance(error, ExceptionGroup) and error.split(BrokenPipeError)[1] is not None:
             raise
-        sys.stderr.close()  # the reader of our output has ended
+        sys.stderr.close()  # the reader of our output is gone
         return FAILED
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
@@ -132,19 +109,19 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run(words: Sequence[str]) -> int:
-    """Run cases against one target, or tell about them."""
+    """Run cases against one target, or list or explain them."""
     arguments_parser = parser()
     args = arguments_parser.parse_args(words)
     cases = select(ALL, args.only, args.tag, args.without)
     if args.explain is not None:
         return _explain(args.explain)
     if not cases:
-        arguments_parser.error("no case is selected")
+        arguments_parser.error("no case selected")
     if args.list:
         terminal.list_cases(cases, sys.stdout)
         return PASSED
     if (args.target is None) == (args.start is None):
-        arguments_parser.error("give either HOST:PORT or --start COMMAND")
+        arguments_parser.error("either HOST:PORT or --start COMMAND is required")
     settings = Settings(
         profile=Profile(args.profile),
         destructive=args.destructive,
@@ -154,8 +131,8 @@ def run(words: Sequence[str]) -> int:
         patience=args.patience,
     )
     target = None if args.target is None else Target(args.target)
-    shown = terminal.Terminal(sys.stdout, len(cases), quiet=args.quiet)
-    outcome = trio.run(_run, cases, settings, target, shown)
+    output_terminal = terminal.Terminal(sys.stdout, len(cases), quiet=args.quiet)
+    outcome = trio.run(_run, cases, settings, target, output_terminal)
     if outcome.problem:
         print(outcome.problem, file=sys.stderr)
     run_report = report.Report(
@@ -166,69 +143,76 @@ def run(words: Sequence[str]) -> int:
         started=outcome.started,
         server=str(args.target or args.start),
         version=outcome.version,
-        left=outcome.left,
+        left_behind=outcome.left_behind,
         problems=[outcome.problem, *outcome.problems] if outcome.problem else outcome.problems,
     )
     summary = report.as_json(run_report, strict=args.strict)
     if outcome.verdicts:
-        shown.summary(summary | {"problems": outcome.problems})
+        output_terminal.summary(summary | {"problems": outcome.problems})
     _write(args, run_report)
     return outcome.status or (FAILED if summary["failed"] or summary["errors"] else PASSED)
 
 
 @dataclass(slots=True)
-class _Done:
-    """What came of a run.
+class _RunResult:
+    """The result of a run.
 
     Attributes:
-        verdicts: one for each case; fewer if it was interrupted.
-        started: when it began, as ISO 8601 in UTC.
-        seconds: how long it took.
-        version: the protocol version of the server.
-        left: what stays in the server.
-        problems: servers that did not start though others did.
-        problem: why the run ended early or did not begin; empty if neither.
-        status: the exit status, if not that of the verdicts.
+        verdicts: one for each case; fewer after an interrupt.
+        started: start time in ISO 8601, UTC.
+        seconds: duration.
+        version: version of the server.
+        left_behind: data that remains in the server.
+        problems: servers that did not start although others did.
+        problem: why the run ended early or did not start; empty if neither.
+        status: exit status unless the verdicts decide.
     """
 
     verdicts: list[Verdict] = field(default_factory=list[Verdict])
     started: str = ""
     seconds: float = 0.0
     version: str = ""
-    left: list[str] = field(default_factory=list[str])
+    left_behind: list[str] = field(default_factory=list[str])
     problems: list[str] = field(default_factory=list[str])
     problem: str = ""
     status: int = PASSED
 
 
 async def _run(
-    cases: Sequence[Case], settings: Settings, target: Target | None, shown: terminal.Terminal
-) -> _Done:
-    outcome = _Done(started=datetime.now(UTC).isoformat(timespec="seconds"))
+    cases: Sequence[Case],
+    settings: Settings,
+    target: Target | None,
+    output_terminal: terminal.Terminal,
+) -> _RunResult:
+    outcome = _RunResult(started=datetime.now(UTC).isoformat(timespec="seconds"))
     started = trio.current_time()
-    run = Run(settings, shown.verdict, target)
+    run = SuiteRun(settings, output_terminal.verdict, target)
     try:
         if target is not None:
             probed = await probe(target, PROBE_SECONDS * settings.patience)
             outcome.version = probed.version
             if probed.wrong is not None:
-                outcome.problem = f"{target.address} {probed.wrong}; no case can be carried out"
+                outcome.problem = f"{target.address} {probed.wrong}; no case can be run"
                 outcome.status = FAILED
                 return outcome
         if await until_interrupted(partial(run.cases, cases, NUMBERS)):
             played = sum(verdict.kind is not VerdictKind.SKIP for verdict in run.verdicts)
             skipped = len(run.verdicts) - played
             outcome.problem = (
-                f"interrupted: {played} of {len(cases)} cases were carried out, {skipped} skipped"
+                f"interrupted: {played} of {len(cases)} cases were run, {skipped} skipped"
             )
             outcome.status = FAILED
-        outcome.verdicts, outcome.left, outcome.problems = run.verdicts, run.left, run.problems
+        outcome.verdicts, outcome.left_behind, outcome.problems = (
+            run.verdicts,
+            run.left_behind,
+            run.problems,
+        )
         order = {case.id: place for place, case in enumerate(cases)}
         outcome.verdicts.sort(key=lambda verdict: order[verdict.case.id])
     except UnreachableError as error:
         outcome.problem, outcome.status = f"unreachable: {error}", UNREACHABLE
     except NotStartedError as error:
-        outcome.problem = f"the server did not start: {error.told}"
+        outcome.problem = f"the server did not start: {error.details}"
         outcome.status = USAGE if isinstance(error, CommandError) else UNREACHABLE
     outcome.version = outcome.version or run.version
     outcome.seconds = trio.current_time() - started
@@ -240,7 +224,7 @@ def _explain(case_id: str) -> int:
         if case.id == case_id:
             explain(case, NUMBERS[case.id], sys.stdout)
             return PASSED
-    print(f"there is no case {case_id}", file=sys.stderr)
+    print(f"unknown case {case_id}", file=sys.stderr)
     return USAGE
 
 
@@ -255,7 +239,7 @@ def _write(args: argparse.Namespace, run_report: report.Report) -> None:
 
 
 def matrix(words: Sequence[str]) -> int:
-    """Put several JSON reports side by side."""
+    """Print several JSON reports as one table."""
     arguments_parser = argparse.ArgumentParser(prog="rocketwire-conformance matrix")
     arguments_parser.add_argument("reports", nargs="+", type=Path, metavar="REPORT.json")
     arguments_parser.add_argument("--html", type=output, metavar="FILE")
@@ -283,7 +267,7 @@ COMMANDS: Final[dict[str, Callable[[Sequence[str]], int]]] = {
     "replay": replay_command,
     "vectors": vectors,
 }
-"""Those that are named by the first word."""
+"""Commands by first word."""
 
 if __name__ == "__main__":
     sys.exit(main())

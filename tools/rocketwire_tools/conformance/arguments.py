@@ -1,4 +1,7 @@
-"""What the commands share: exit statuses, addresses, and the numbers of the cases."""
+"""Exit statuses, argument types and options of the commands, and the numbers of the cases.
+
+Functions that convert an argument raise ``argparse.ArgumentTypeError`` if it is invalid.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ import argparse
 import math
 import shlex
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from rocketwire_tools.conformance.cases import ALL
+from rocketwire_tools.conformance.model.case import Profile
 from rocketwire_tools.conformance.run.target import Address
 
 PASSED: Final = 0
@@ -17,82 +21,58 @@ USAGE: Final = 2
 UNREACHABLE: Final = 3
 
 NUMBERS: Final = {case.id: number for number, case in enumerate(ALL)}
-"""A number for each address, of which its names are made."""
+"""The number of each case, from which its names are derived."""
 
 
 def address(text: str) -> Address:
-    """Read ``host:port``.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
+    """Read ``host:port``."""
     host, colon, port = text.rpartition(":")
     if not colon or not host or not port.isdecimal() or not 0 < int(port) < 65536:
-        raise argparse.ArgumentTypeError(f"{text!r} is not HOST:PORT")
+        raise argparse.ArgumentTypeError(f"{text!r}: must be HOST:PORT")
     return Address(host.strip("[]"), int(port))
 
 
 def option(text: str) -> tuple[str, str]:
-    """Read ``name=value``.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
+    """Read ``name=value``."""
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise argparse.ArgumentTypeError(f"{text!r} is not NAME=VALUE")
+        raise argparse.ArgumentTypeError(f"{text!r}: must be NAME=VALUE")
     return name, value
 
 
 def factor(text: str) -> float:
-    """Read a positive number.
-
-    Raises:
-        argparse.ArgumentTypeError: it is none.
-    """
+    """Read a positive number."""
     try:
         number = float(text)
     except ValueError:
         number = 0.0
     if not 0 < number < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0")
+        raise argparse.ArgumentTypeError(f"{text!r}: must be a positive number")
     return number
 
 
 def folder(text: str) -> Path:
-    """Read the path of a folder that exists.
-
-    Raises:
-        argparse.ArgumentTypeError: there is none.
-    """
+    """Read the path of an existing folder."""
     path = Path(text)
     if not path.is_dir():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a folder")
+        raise argparse.ArgumentTypeError(f"{text!r}: no such folder")
     return path
 
 
 def output(text: str) -> Path:
-    """Read the path of a file to write, in a folder that exists: a long run shall not end without its report.
-
-    Raises:
-        argparse.ArgumentTypeError: its folder does not exist, or it is a folder itself.
-    """
+    """Read the path of an output file; its folder must exist, so that no long run is wasted."""
     path = Path(text)
     if path.is_dir() or not path.parent.is_dir():
-        raise argparse.ArgumentTypeError(f"{text!r} cannot be written")
+        raise argparse.ArgumentTypeError(f"{text!r}: cannot be written")
     return path
 
 
 def start_command(text: str) -> str:
-    """Read a command that starts a server.
-
-    Raises:
-        argparse.ArgumentTypeError: it is empty, or its quotes do not match.
-    """
+    """Read a command that starts a server."""
     try:
         words = shlex.split(text)
     except ValueError as error:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a command: {error}") from error
+        raise argparse.ArgumentTypeError(f"{text!r}: invalid command: {error}") from error
     if not words:
         raise argparse.ArgumentTypeError("the command is empty")
     return text
@@ -105,23 +85,42 @@ def add_patience(parser: argparse.ArgumentParser) -> None:
         type=factor,
         default=1.0,
         metavar="FACTOR",
-        help="factor for all time limits, that of the server's start included",
+        help="factor for all timeouts, including that of the server's start",
     )
 
 
-def add_start_options(parser: argparse.ArgumentParser) -> None:
-    """Add what is about starting servers."""
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        type=option,
-        metavar="NAME=VALUE",
-        help="a property of every server that is started",
-    )
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options for the selection of cases and for started servers."""
+
+    def add_list(name: str, metavar: str, text: str, **settings: Any) -> None:
+        parser.add_argument(
+            name,
+            action="append",
+            default=[],
+            metavar=metavar,
+            help=f"{text}; repeatable",
+            **settings,
+        )
+
+    add_list("--option", "NAME=VALUE", "property of every started server", type=option)
     parser.add_argument(
         "--home",
         type=folder,
         metavar="DIR",
-        help="what every started server finds in its ROCKETMQ_HOME, as conf/",
+        help="folder to copy to every server's ROCKETMQ_HOME, for example with conf/",
     )
+    add_list("--only", "PREFIX", "cases with this address prefix, such as ns, ns/103 or ns/103/4")
+    add_list("--tag", "TAG", "cases with this tag")
+    add_list("--without", "TAG", "skip cases with this tag")
+    parser.add_argument(
+        "--profile",
+        default=Profile.JAVA_5_5.value,
+        choices=[profile.value for profile in Profile],
+        help="Java's release to compare with (default java-5.5)",
+    )
+    parser.add_argument(
+        "--destructive",
+        action="store_true",
+        help="include cases that change the server's configuration or other brokers",
+    )
+    add_patience(parser)

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM during a run: the cases on their way still clean up."""
+"""SIGINT and SIGTERM during a run: running cases still clean up."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
 
 async def until_interrupted(work: Callable[[], Awaitable[object]]) -> bool:
-    """Await some work; returns whether a signal cancelled it.
+    """Await ``work``; returns whether a signal cancelled it.
 
-    A second signal takes effect when the work has cleaned up.
+    A second signal takes effect after the cleanup.
     """
-    if threading.current_thread() is not threading.main_thread():  # which gets no signals
+    if threading.current_thread() is not threading.main_thread():  # other threads get no signals
         await work()
         return False
-    failure: Exception | None = None  # which the nursery would wrap
+    failure: Exception | None = None  # raised outside of the nursery, which would wrap it
     with trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals:
         async with trio.open_nursery() as nursery:
             scope = nursery.cancel_scope

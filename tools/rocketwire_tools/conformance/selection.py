@@ -1,4 +1,4 @@
-"""Which cases: by prefix of the address, by tag, or both."""
+"""Selection of cases by prefix of the address and by tag."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def under(case_id: str, prefix: str) -> bool:
-    """Whether an address is this one or lies under it: ``ns/103`` has ``ns/103/4`` and not ``ns/1030``."""
+    """Whether ``prefix`` contains an address: ``ns/103`` contains ``ns/103/4``, not ``ns/1030``."""
     return case_id == prefix or case_id.startswith(prefix.rstrip("/") + "/")
 
 
@@ -21,9 +21,9 @@ def select(
     tags: Sequence[str] = (),
     without: Sequence[str] = (),
 ) -> list[Case]:
-    """Cases under any of the prefixes, with any of the tags, and with none of the tags ``without``.
+    """Cases with any of the prefixes, any of the tags, and none of the tags ``without``.
 
-    No prefix means all, and no tag means any.
+    Without prefixes or without tags, all cases match.
     """
     return [
         case

@@ -136,14 +136,16 @@ def findings(
         probes: results for every registered broker, by address.
     """
     return [
-        *_name_servers(snapshots, failures),
-        *_brokers(snapshots, probes),
-        *_versions(snapshots, probes),
-        *_topics(snapshots),
+        *_check_name_servers(snapshots, failures),
+        *_check_brokers(snapshots, probes),
+        *_check_versions(snapshots, probes),
+        *_check_topics(snapshots),
     ]
 
 
-def _name_servers(snapshots: Sequence[Snapshot], failures: Mapping[str, str]) -> Iterator[Finding]:
+def _check_name_servers(
+    snapshots: Sequence[Snapshot], failures: Mapping[str, str]
+) -> Iterator[Finding]:
     for snapshot in snapshots:
         text = f"responds, {MQVersion(snapshot.version).name}"
         yield Finding(OK, None, "nameServer", snapshot.address, text)
@@ -154,7 +156,7 @@ def _name_servers(snapshots: Sequence[Snapshot], failures: Mapping[str, str]) ->
     if len(versions) > 1:
         text = f"name servers run {', '.join(sorted(versions))}"
         yield Finding(WARNING, "name-server-versions", "versions", "nameServers", text)
-    yield from _registered_partly(snapshots)
+    yield from _check_registrations(snapshots)
     first = snapshots[0]
     for snapshot in snapshots[1:]:
         for difference in differences(first, snapshot):
@@ -168,7 +170,7 @@ def _name_servers(snapshots: Sequence[Snapshot], failures: Mapping[str, str]) ->
             yield Finding(PROBLEM, "name-servers-differ", subject, name, text)
 
 
-def _registered_partly(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
+def _check_registrations(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
     """Find masters and replicas that are registered with only some of the name servers."""
     for name, addresses in sorted(broker_groups(snapshots).items()):
         registered = {
@@ -230,7 +232,7 @@ def _as_text(value: Value) -> str:
     return "nothing" if value is None else as_json(value)
 
 
-def _brokers(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iterator[Finding]:
+def _check_brokers(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iterator[Finding]:
     only_local_servers = all(_is_loopback(snapshot.address) for snapshot in snapshots)
     groups = broker_groups(snapshots)
     if not groups:
@@ -313,7 +315,9 @@ def _check_replicas(
             yield Finding(PROBLEM, "broker-replica-behind", "broker", name, text)
 
 
-def _versions(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iterator[Finding]:
+def _check_versions(
+    snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]
+) -> Iterator[Finding]:
     """Find incompatible releases."""
     groups = broker_groups(snapshots)
     newest: MQVersion | None = None
@@ -324,7 +328,9 @@ def _versions(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Ite
                 version = probes.get(address, Probe()).version
                 if version is not None:
                     versions.setdefault(version, {})[name] = None
-        newest = max([v for v in (newest, *map(_number, versions)) if v is not None], default=None)
+        newest = max(
+            [v for v in (newest, *map(_parse_version, versions)) if v is not None], default=None
+        )
         if len(versions) > 1:
             text = "; ".join(
                 f"{version}: {', '.join(names_of_version)}"
@@ -353,14 +359,14 @@ def _clusters(snapshots: Sequence[Snapshot]) -> dict[str, list[str]]:
     return {cluster: sorted(names) for cluster, names in clusters.items()}
 
 
-def _number(version: str) -> MQVersion | None:
+def _parse_version(version: str) -> MQVersion | None:
     """A release by its name (``V5_5_0``), or by its number if Java 5.5.0 has no name for it."""
     if version in MQVersion.__members__:
         return MQVersion[version]
     return MQVersion(int(version)) if version.isascii() and version.isdecimal() else None
 
 
-def _topics(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
+def _check_topics(snapshots: Sequence[Snapshot]) -> Iterator[Finding]:
     routes: dict[str, TopicRouteData | None] = {}
     for snapshot in snapshots:
         for topic, route in snapshot.routes.items():

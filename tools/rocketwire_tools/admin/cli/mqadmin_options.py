@@ -14,9 +14,10 @@ import re
 import sys
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar
+from operator import methodcaller
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypedDict, TypeVar
 
 import trio
 
@@ -53,19 +54,8 @@ _LOG: Final = logging.getLogger("rocketwire.admin")
 _CAPITAL: Final = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
-    """An option of a command.
-
-    Attributes:
-        flags: its names.
-        destination: its name among the parsed arguments.
-        settings: further arguments of ``add_argument``.
-    """
-
-    flags: tuple[str, ...]
-    destination: str
-    settings: dict[str, Any] = field(default_factory=dict[str, Any])
+Option: TypeAlias = Callable[[argparse.ArgumentParser], object]
+"""Adds an option to a parser."""
 
 
 def option(flags: str, text: str, *, switch: bool = False, **settings: Any) -> Option:
@@ -85,7 +75,8 @@ def option(flags: str, text: str, *, switch: bool = False, **settings: Any) -> O
         settings["action"] = "store_true"
     else:
         settings.setdefault("metavar", words.lstrip("-").rpartition("-")[2].upper())
-    return Option(tuple(names), words.lstrip("-").replace("-", "_"), {"help": text, **settings})
+    destination = words.lstrip("-").replace("-", "_")
+    return methodcaller("add_argument", *names, dest=destination, help=text, **settings)
 
 
 def admin_command(
@@ -114,8 +105,8 @@ def admin_command(
     perform = _without_silent_brokers(call) if collects else call
 
     def add_arguments(parser: argparse.ArgumentParser) -> None:
-        for item in (*options, *([_INTERVAL] if repeats else [])):
-            parser.add_argument(*item.flags, dest=item.destination, **item.settings)
+        for add_option in (*options, *([_INTERVAL] if repeats else [])):
+            add_option(parser)
 
     async def run(context: Context) -> Output:
         if one_of and sum(getattr(context.arguments, name) is not None for name in one_of) != 1:
@@ -202,7 +193,7 @@ def list_command(
 
     async def call(admin: Admin, args: argparse.Namespace) -> Table:
         elements = await bodies_in(cls, args.filename)
-        brokers = await method(admin)(elements, broker=args.broker_addr, cluster=args.cluster_name)
+        brokers = await method(admin)(elements, **target(args))
         rows = [(name_of(element), address) for address in brokers for element in elements]
         return Table((heading, "brokerAddr"), rows)
 
@@ -279,6 +270,18 @@ _INTERVAL: Final = option(
 )
 ONE_OF: Final = ("broker_addr", "cluster_name")
 """``-b`` or ``-c``."""
+
+
+class Target(TypedDict):
+    """The arguments of calls for one broker or for a cluster."""
+
+    broker: str | None
+    cluster: str | None
+
+
+def target(args: argparse.Namespace) -> Target:
+    """The broker of ``-b`` or the cluster of ``-c``, as arguments of a call."""
+    return {"broker": args.broker_addr, "cluster": args.cluster_name}
 
 
 async def addresses(

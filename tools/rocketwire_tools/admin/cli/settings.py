@@ -114,7 +114,7 @@ def add_settings(parser: argparse.ArgumentParser, taken: Collection[str] = ()) -
                 type=seconds if setting.number else str,
             )
     for name, metavar, text in (
-        ("profile", "NAME", "profile in that file (default: 'default', if it exists)"),
+        ("profile", "NAME", "name of a profile (default: 'default', if it exists)"),
         ("profile-file", "FILE", "file of profiles (default ~/.config/rocketwire/admin.toml)"),
     ):
         group.add_argument(

@@ -8,8 +8,7 @@ from rocketwire.client.admin import acl_of
 from rocketwire.client.admin.fanout import told_by_each
 from rocketwire.messages.auth import UserInfo
 from rocketwire_tools.admin.cli import mqadmin_options as mq
-from rocketwire_tools.admin.cli.arguments import host_and_port
-from rocketwire_tools.admin.command import Table, UsageError, Value
+from rocketwire_tools.admin.command import Table, UsageError, Value, columns
 
 if TYPE_CHECKING:
     from argparse import Namespace
@@ -19,14 +18,14 @@ if TYPE_CHECKING:
     from rocketwire.messages.auth import AclInfo
 
 
-def _changed(heading: str, name: str, brokers: Iterable[str]) -> Table:
+def _change_table(heading: str, name: str, brokers: Iterable[str]) -> Table:
     return Table((heading, "brokerAddr"), [(name, address) for address in brokers])
 
 
 async def _create_user(admin: Admin, args: Namespace) -> Table:
     user = UserInfo(username=args.username, password=args.password, user_type=args.user_type)
-    brokers = await admin.users.create(user, broker=args.broker_addr, cluster=args.cluster_name)
-    return _changed("username", args.username, brokers)
+    brokers = await admin.users.create(user, **mq.target(args))
+    return _change_table("username", args.username, brokers)
 
 
 async def _update_user(admin: Admin, args: Namespace) -> Table:
@@ -38,18 +37,16 @@ async def _update_user(admin: Admin, args: Namespace) -> Table:
         user_type=args.user_type,
         user_status=args.user_status,
     )
-    brokers = await admin.users.update(user, broker=args.broker_addr, cluster=args.cluster_name)
-    return _changed("username", args.username, brokers)
+    brokers = await admin.users.update(user, **mq.target(args))
+    return _change_table("username", args.username, brokers)
 
 
 async def _delete_user(admin: Admin, args: Namespace) -> Table:
-    brokers = await admin.users.delete(
-        args.username, broker=args.broker_addr, cluster=args.cluster_name
-    )
-    return _changed("username", args.username, brokers)
+    brokers = await admin.users.delete(args.username, **mq.target(args))
+    return _change_table("username", args.username, brokers)
 
 
-def _users(users_by_broker: dict[str, tuple[UserInfo, ...]]) -> Table:
+def _user_table(users_by_broker: dict[str, tuple[UserInfo, ...]]) -> Table:
     """A table of users, without the passwords that brokers also return."""
     rows = [
         (address, user.username, user.user_type, user.user_status)
@@ -61,41 +58,39 @@ def _users(users_by_broker: dict[str, tuple[UserInfo, ...]]) -> Table:
 
 async def _list_users(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
-    return _users(await told_by_each(targets, lambda broker: admin.users.list(broker, args.filter)))
+    return _user_table(
+        await told_by_each(targets, lambda broker: admin.users.list(broker, args.filter))
+    )
 
 
 async def _get_user(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
     by_broker = await told_by_each(targets, lambda broker: admin.users.get(broker, args.username))
-    table = _users({address: (user,) for address, user in by_broker.items() if user is not None})
+    table = _user_table(
+        {address: (user,) for address, user in by_broker.items() if user is not None}
+    )
     return Table(table.columns, table.rows, failed=not table.rows)
 
 
 async def _create_acl(admin: Admin, args: Namespace) -> Table:
-    brokers = await admin.acls.create(
-        _acl(args), broker=args.broker_addr, cluster=args.cluster_name
-    )
-    return _changed("subject", args.subject, brokers)
+    brokers = await admin.acls.create(_acl_from(args), **mq.target(args))
+    return _change_table("subject", args.subject, brokers)
 
 
 async def _update_acl(admin: Admin, args: Namespace) -> Table:
-    brokers = await admin.acls.update(
-        _acl(args), broker=args.broker_addr, cluster=args.cluster_name
-    )
-    return _changed("subject", args.subject, brokers)
+    brokers = await admin.acls.update(_acl_from(args), **mq.target(args))
+    return _change_table("subject", args.subject, brokers)
 
 
-def _acl(args: Namespace) -> AclInfo:
+def _acl_from(args: Namespace) -> AclInfo:
     return acl_of(args.subject, args.resources, args.actions, args.decision, args.source_ip)
 
 
 async def _delete_acl(admin: Admin, args: Namespace) -> Table:
     brokers: tuple[str, ...] = ()
     for resource in args.resources or (None,):
-        brokers = await admin.acls.delete(
-            args.subject, resource, broker=args.broker_addr, cluster=args.cluster_name
-        )
-    return _changed("subject", args.subject, brokers)
+        brokers = await admin.acls.delete(args.subject, resource, **mq.target(args))
+    return _change_table("subject", args.subject, brokers)
 
 
 async def _copy_users(admin: Admin, args: Namespace) -> Table:
@@ -108,7 +103,7 @@ async def _copy_acls(admin: Admin, args: Namespace) -> Table:
     return Table(("subject", "brokerAddr"), [(subject, args.to_broker) for subject in subjects])
 
 
-def _policies(acls_by_broker: dict[str, tuple[AclInfo, ...]]) -> Table:
+def _policy_table(acls_by_broker: dict[str, tuple[AclInfo, ...]]) -> Table:
     rows: list[tuple[Value, ...]] = [
         (
             address, acl.subject, policy.policy_type, entry.resource, ",".join(entry.actions or ()),
@@ -119,15 +114,7 @@ def _policies(acls_by_broker: dict[str, tuple[AclInfo, ...]]) -> Table:
         for policy in acl.policies or ()
         for entry in policy.entries or ()
     ]  # fmt: skip
-    headings = (
-        "brokerAddr",
-        "subject",
-        "policyType",
-        "resource",
-        "actions",
-        "sourceIp",
-        "decision",
-    )
+    headings = columns("brokerAddr subject policyType resource actions sourceIp decision")
     return Table(headings, rows)
 
 
@@ -136,13 +123,15 @@ async def _list_acls(admin: Admin, args: Namespace) -> Table:
     by_broker = await told_by_each(
         targets, lambda broker: admin.acls.list(broker, args.subject, args.resource)
     )
-    return _policies(by_broker)
+    return _policy_table(by_broker)
 
 
 async def _get_acl(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args)
     by_broker = await told_by_each(targets, lambda broker: admin.acls.get(broker, args.subject))
-    table = _policies({address: (acl,) for address, acl in by_broker.items() if acl is not None})
+    table = _policy_table(
+        {address: (acl,) for address, acl in by_broker.items() if acl is not None}
+    )
     return Table(table.columns, table.rows, failed=not table.rows)
 
 
@@ -172,20 +161,8 @@ _POLICY: Final = (
 )
 
 _FROM_TO: Final = (
-    mq.option(
-        "-f --fromBroker",
-        "address of the source broker",
-        type=host_and_port,
-        required=True,
-        metavar="ADDR",
-    ),
-    mq.option(
-        "-t --toBroker",
-        "address of the target broker",
-        type=host_and_port,
-        required=True,
-        metavar="ADDR",
-    ),
+    mq.broker_address("-f --fromBroker", "address of the source broker"),
+    mq.broker_address("-t --toBroker", "address of the target broker"),
 )
 
 COMMANDS: Final = mq.in_group(

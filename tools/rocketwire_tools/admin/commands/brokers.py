@@ -1,7 +1,8 @@
-"""Brokers: ``brokerStatus``, ``getBrokerConfig``, ``haStatus``, ``cleanUnusedTopic``, etc."""
+"""Brokers: ``brokerStatus``, ``getBrokerConfig``, ``haStatus``, ``addBroker``, etc."""
 
 from __future__ import annotations
 
+import argparse
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin.fanout import of_each, told_by_each
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 # ---------------------------------------------------------------------------- status
 
 
-async def _status(admin: Admin, args: Namespace) -> Table:
+async def _show_status(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     by_broker = await told_by_each(targets, admin.brokers.runtime_info)
     rows = [
@@ -31,7 +32,7 @@ async def _status(admin: Admin, args: Namespace) -> Table:
     return Table(("brokerAddr", "key", "value"), rows)
 
 
-async def _config(admin: Admin, args: Namespace) -> Table:
+async def _show_config(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     by_broker = await told_by_each(targets, admin.brokers.config)
     rows = [
@@ -51,7 +52,7 @@ async def _update_config(admin: Admin, args: Namespace) -> Table:
     return Table(("brokerAddr", "key", "value"), rows)
 
 
-async def _ha_status(admin: Admin, args: Namespace) -> Table:
+async def _show_ha_status(admin: Admin, args: Namespace) -> Table:
     rows: list[tuple[Value, ...]] = []
     by_broker = await told_by_each(await mq.addresses(admin, args), admin.brokers.ha_status)
     for address, status in by_broker.items():
@@ -69,10 +70,11 @@ async def _ha_status(admin: Admin, args: Namespace) -> Table:
             if not slaves:
                 rows.append((address, "master", status.master_commit_log_max_offset, *[None] * 8))
         elif (client := status.ha_client_runtime_info) is not None:
+            flushed = client.master_flush_offset
             rows.append((
-                address, "slave", client.master_flush_offset, client.master_addr, client.max_offset,
-                client.master_flush_offset - client.max_offset if client.master_flush_offset > 0
-                else None, None, client.transferred_byte_in_second, None, client.last_read_timestamp,
+                address, "slave", flushed, client.master_addr, client.max_offset,
+                flushed - client.max_offset if flushed > 0 else None,
+                None, client.transferred_byte_in_second, None, client.last_read_timestamp,
                 client.last_write_timestamp,
             ))  # fmt: skip
     headings = columns(
@@ -83,7 +85,7 @@ async def _ha_status(admin: Admin, args: Namespace) -> Table:
     return Table(headings, rows)
 
 
-async def _epochs(admin: Admin, args: Namespace) -> Table:
+async def _show_epochs(admin: Admin, args: Namespace) -> Table:
     if args.broker_name is not None:
         group = ((await admin.clusters.info()).broker_addr_table or {}).get(args.broker_name)
         targets = tuple(((group.broker_addrs if group else None) or {}).values())
@@ -107,7 +109,7 @@ async def _epochs(admin: Admin, args: Namespace) -> Table:
     return Table(headings, rows)
 
 
-async def _consume_stats(admin: Admin, args: Namespace) -> Table:
+async def _show_consume_stats(admin: Admin, args: Namespace) -> Table:
     if args.timeout_millis is not None:
         admin.brokers.within = args.timeout_millis / 1000
     broker_stats = await admin.brokers.consume_stats(args.broker_addr, order=args.order)
@@ -130,7 +132,7 @@ async def _consume_stats(admin: Admin, args: Namespace) -> Table:
     return Table(headings, sorted(rows, key=str))
 
 
-async def _consume_queue(admin: Admin, args: Namespace) -> Table:
+async def _show_consume_queue(admin: Admin, args: Namespace) -> Table:
     address: str = args.broker or next(iter((await admin.clusters.of_topic(args.topic)).values()))
     queue = MessageQueue(topic=args.topic, broker_name="", queue_id=args.queue)
     entries = await admin.brokers.consume_queue(
@@ -161,32 +163,101 @@ async def _consume_queue(admin: Admin, args: Namespace) -> Table:
 
 
 async def _clean_topics(admin: Admin, args: Namespace) -> Table:
-    return _cleaned(
+    return _cleaned_table(
         await admin.brokers.clean_unused_topics(broker=args.broker_addr, cluster=args.cluster)
     )
 
 
 async def _clean_queues(admin: Admin, args: Namespace) -> Table:
-    return _cleaned(
+    return _cleaned_table(
         await admin.brokers.clean_expired_queues(broker=args.broker_addr, cluster=args.cluster)
     )
 
 
 async def _clean_log(admin: Admin, args: Namespace) -> Table:
-    return _cleaned(
+    return _cleaned_table(
         await admin.brokers.delete_expired_commit_log(broker=args.broker_addr, cluster=args.cluster)
     )
 
 
-def _cleaned(targets: tuple[str, ...]) -> Table:
+def _cleaned_table(targets: tuple[str, ...]) -> Table:
     return Table(("brokerAddr",), [(address,) for address in targets], failed=not targets)
 
 
-async def _flush_offset(admin: Admin, args: Namespace) -> Record:
+async def _reset_flush_offset(admin: Admin, args: Namespace) -> Record:
     await admin.brokers.reset_master_flush_offset(args.broker_addr, args.offset)
     return Record({"brokerAddr": args.broker_addr, "masterFlushOffset": args.offset})
 
 
+# ---------------------------------------------------------------------------- cold data
+
+
+async def _show_cold_data_limits(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args, slaves=True)
+    by_broker = await told_by_each(targets, admin.brokers.cold_data_info)
+    return Table(("brokerAddr", "info"), list(by_broker.items()))
+
+
+async def _limit_cold_data(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args)
+    values = {args.consumer_group: str(args.threshold)}
+    await of_each(targets, lambda broker: admin.brokers.update_cold_data_config(broker, values))
+    rows = [(address, args.consumer_group, args.threshold) for address in targets]
+    return Table(columns("brokerAddr group threshold:bytes"), rows)
+
+
+async def _remove_limit(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args)
+    group: str = args.consumer_group
+    await of_each(targets, lambda broker: admin.brokers.remove_cold_data_config(broker, group))
+    return Table(("brokerAddr", "group"), [(address, group) for address in targets])
+
+
+async def _set_read_ahead(admin: Admin, args: Namespace) -> Table:
+    targets = await mq.addresses(admin, args, slaves=True)
+    mode: str = args.commit_log_read_ahead_mode
+    by_broker = await of_each(
+        targets, lambda broker: admin.brokers.set_read_ahead_mode(broker, mode)
+    )
+    return Table(("brokerAddr", "answer"), list(by_broker.items()))
+
+
+# ---------------------------------------------------------------------------- containers
+
+
+def identity(text: str) -> tuple[str, str, int]:
+    """Read ``cluster:broker:id``; raises ``argparse.ArgumentTypeError`` if it is invalid."""
+    cluster, _, replica = text.partition(":")
+    name, _, number = replica.rpartition(":")
+    if not (cluster and name and number.isascii() and number.isdecimal()):
+        raise argparse.ArgumentTypeError(f"{text!r}: must be CLUSTER:BROKER:ID")
+    return cluster, name, int(number)
+
+
+async def _add_broker(admin: Admin, args: Namespace) -> Record:
+    await admin.brokers.add_to_container(args.broker_container_addr, args.broker_config_path)
+    return Record(
+        {"containerAddr": args.broker_container_addr, "configPath": args.broker_config_path}
+    )
+
+
+async def _remove_broker(admin: Admin, args: Namespace) -> Record:
+    cluster, name, broker_id = args.broker_identity
+    container: str = args.broker_container_addr
+    await admin.brokers.remove_from_container(container, cluster, name, broker_id)
+    return Record(
+        {
+            "containerAddr": container,
+            "clusterName": cluster,
+            "brokerName": name,
+            "brokerId": broker_id,
+        }
+    )
+
+
+_CONTAINER: Final = mq.broker_address(
+    "-c --brokerContainerAddr", "address of the container, host:port"
+)
 _CLEANED: Final = (
     mq.option(
         "-b --brokerAddr", "only the broker with this address", type=host_and_port, metavar="ADDR"
@@ -198,9 +269,9 @@ _SCOPE: Final = "Default: all brokers of all clusters."
 
 COMMANDS: Final = mq.in_group(
     "clusters and brokers",
-    mq.broker_command("brokerStatus", "show the status of brokers", _status, collects=True),
+    mq.broker_command("brokerStatus", "show the status of brokers", _show_status, collects=True),
     mq.broker_command(
-        "getBrokerConfig", "show the configuration of brokers", _config,
+        "getBrokerConfig", "show the configuration of brokers", _show_config,
         mq.option("-k --key", "only this setting"), collects=True,
     ),
     mq.broker_command(
@@ -209,25 +280,22 @@ COMMANDS: Final = mq.in_group(
         mq.option("-a --updateAllBroker", "with -c, also slaves", type=mq.boolean, default=False, ),
     ),
     mq.broker_command(
-        "haStatus", "show the state of replication", _ha_status, collects=True, repeats=True,
+        "haStatus", "show the state of replication", _show_ha_status, collects=True, repeats=True,
     ),
     mq.admin_command(
-        "getBrokerEpoch", "show the epochs of brokers", _epochs, mq.CLUSTER,
+        "getBrokerEpoch", "show the epochs of brokers", _show_epochs, mq.CLUSTER,
         mq.option("-b --brokerName", "name of the broker group", metavar="NAME"), collects=True,
         one_of=("broker_name", "cluster_name"), repeats=True,
     ),
     mq.admin_command(
-        "brokerConsumeStats", "show the progress of all groups of a broker", _consume_stats,
-        mq.option(
-            "-b --brokerAddr", "address of the broker", type=host_and_port, required=True,
-            metavar="ADDR",
-        ),
+        "brokerConsumeStats", "show the progress of all groups of a broker", _show_consume_stats,
+        mq.broker_address("-b --brokerAddr", "address of the broker"),
         mq.option("-l --level", "only queues with at least this lag", type=int, default=0),
         mq.option("-o --order", "only ordered topics", type=mq.boolean, default=False),
         mq.option("-t --timeoutMillis", "timeout of the call in milliseconds", type=positive),
     ),
     mq.admin_command(
-        "queryCq", "show entries of a consume queue", _consume_queue, mq.TOPIC,
+        "queryCq", "show entries of a consume queue", _show_consume_queue, mq.TOPIC,
         mq.option("-q --queue", "id of the queue", type=int, required=True),
         mq.option("-i --index", "index of the first entry", type=int, required=True),
         mq.option("-c --count", "number of entries", type=int, default=10),
@@ -250,11 +318,43 @@ COMMANDS: Final = mq.in_group(
         epilog=_SCOPE,
     ),
     mq.admin_command(
-        "resetMasterFlushOffset", "set the master's flush offset on a slave", _flush_offset,
-        mq.option(
-            "-b --brokerAddr", "address of the slave", type=host_and_port, required=True,
-            metavar="ADDR",
-        ),
+        "resetMasterFlushOffset", "set the master's flush offset on a slave", _reset_flush_offset,
+        mq.broker_address("-b --brokerAddr", "address of the slave"),
         mq.option("-o --offset", "flush offset of the master", type=int, required=True),
+    ),
+    mq.broker_command(
+        "getColdDataFlowCtrInfo", "show the limits for reads of old messages",
+        _show_cold_data_limits, collects=True,
+    ),
+    mq.broker_command(
+        "updateColdDataFlowCtrGroupConfig", "limit reads of old messages by a group",
+        _limit_cold_data, mq.CONSUMER_GROUP,
+        mq.option("-v --threshold", "bytes per second", type=positive, required=True),
+    ),
+    mq.broker_command(
+        "removeColdDataFlowCtrGroupConfig", "remove the limit of a group", _remove_limit,
+        mq.CONSUMER_GROUP,
+    ),
+    mq.broker_command(
+        "setCommitLogReadAheadMode", "enable or disable read-ahead for a broker's files",
+        _set_read_ahead,
+        mq.option(
+            "-m --commitLogReadAheadMode", "0 enables read-ahead, 1 disables it",
+            choices=("0", "1"), required=True,
+        ),
+    ),
+    mq.admin_command(
+        "addBroker", "start a broker in a container", _add_broker, _CONTAINER,
+        mq.option(
+            "-b --brokerConfigPath", "the broker's configuration file, on the container's machine",
+            required=True, metavar="PATH",
+        ),
+    ),
+    mq.admin_command(
+        "removeBroker", "stop a broker in a container", _remove_broker, _CONTAINER,
+        mq.option(
+            "-b --brokerIdentity", "the broker", type=identity, required=True,
+            metavar="CLUSTER:BROKER:ID",
+        ),
     ),
 )  # fmt: skip

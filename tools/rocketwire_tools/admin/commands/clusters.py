@@ -51,7 +51,7 @@ _TOTALS: Final = tuple(
 # ---------------------------------------------------------------------------- clusters
 
 
-async def _cluster_list(admin: Admin, args: Namespace) -> Table:
+async def _list_clusters(admin: Admin, args: Namespace) -> Table:
     info = await admin.clusters.info()
     rows: list[tuple[Value, ...]] = []
     failed = False
@@ -137,7 +137,7 @@ async def _sum_stats(
     return round(tps, 2), number
 
 
-async def _stats_all(admin: Admin, args: Namespace) -> Table:
+async def _show_stats(admin: Admin, args: Namespace) -> Table:
     names = [args.topic] if args.topic is not None else sorted(await admin.topics.names())
     rows: list[tuple[Value, ...]] = []
     denied = Denied()
@@ -192,14 +192,14 @@ async def _lag(admin: Admin, group: str, topic: str) -> int:
 COMMANDS: Final = mq.in_group(
     "clusters and brokers",
     mq.admin_command(
-        "clusterList", "list clusters and brokers with their rates", _cluster_list, mq.CLUSTER,
+        "clusterList", "list clusters and brokers with their rates", _list_clusters, mq.CLUSTER,
         mq.option(
             "-m --moreStats", "show messages of yesterday and today instead of rates", switch=True,
         ),
         epilog="Exit status 1 if a broker does not respond.", repeats=True,
     ),
     mq.admin_command(
-        "statsAll", "show rates and backlogs of all topics and groups", _stats_all,
+        "statsAll", "show rates and backlogs of all topics and groups", _show_stats,
         mq.option(
             "-a --activeTopic", "only topics with messages sent or consumed in the last 24 hours",
             switch=True,

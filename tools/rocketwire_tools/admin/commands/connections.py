@@ -21,13 +21,12 @@ if TYPE_CHECKING:
     from rocketwire.messages.connections import Connection, ConsumerConnection
     from rocketwire.messages.queries import ConsumeStats, OffsetWrapper
 
-_GROUP: Final = "consumers and producers"
 _NUMBER: Final = CellType.NUMBER
 
 
-async def _progress(admin: Admin, args: Namespace) -> Table:
+async def _show_progress(admin: Admin, args: Namespace) -> Table:
     if args.group_name is None:
-        return await _all_progress(admin)
+        return await _show_all_progress(admin)
     group: str = args.group_name
     stats = await admin.consumers.stats(group, args.topic_name, by=args.cluster)
     owners = await admin.consumers.queue_owners(group) if args.show_client_ip else {}
@@ -59,7 +58,7 @@ def _lag(stats: ConsumeStats) -> int:
     return sum(offsets.broker_offset - offsets.consumer_offset for offsets in table.values())
 
 
-async def _all_progress(admin: Admin) -> Table:
+async def _show_all_progress(admin: Admin) -> Table:
     """Every group that has a retry topic."""
     headings = columns("group count:number version type model tps:number diffTotal:number")
     rows: list[tuple[Value, ...]] = []
@@ -70,7 +69,7 @@ async def _all_progress(admin: Admin) -> Table:
         group = name.removeprefix(RETRY_PREFIX)
         try:
             stats = await admin.consumers.stats(group)
-            members, count = await _members(admin, group)
+            members, count = await _find_members(admin, group)
         except ChannelError as error:
             leave_out(group, error)
             continue
@@ -92,7 +91,7 @@ async def _all_progress(admin: Admin) -> Table:
     return Table(headings, rows)
 
 
-async def _members(admin: Admin, group: str) -> tuple[ConsumerConnection | None, int | None]:
+async def _find_members(admin: Admin, group: str) -> tuple[ConsumerConnection | None, int | None]:
     """The members of a group and their number; None if a broker does not respond."""
     try:
         connections = await admin.consumers.connection(group)
@@ -105,7 +104,7 @@ async def _members(admin: Admin, group: str) -> tuple[ConsumerConnection | None,
     return connections, len(connections.connection_set or ())
 
 
-def _connections(connections: tuple[Connection, ...]) -> list[Value]:
+def _connection_values(connections: tuple[Connection, ...]) -> list[Value]:
     return [
         {
             "clientId": connection.client_id,
@@ -117,11 +116,11 @@ def _connections(connections: tuple[Connection, ...]) -> list[Value]:
     ]
 
 
-async def _consumer_connection(admin: Admin, args: Namespace) -> Record:
+async def _show_consumer(admin: Admin, args: Namespace) -> Record:
     consumer = await admin.consumers.connection(args.consumer_group, broker=args.broker_addr)
     return Record(
         {
-            "connections": _connections(consumer.connection_set or ()),
+            "connections": _connection_values(consumer.connection_set or ()),
             "subscriptions": {
                 topic: subscription.sub_string
                 for topic, subscription in (consumer.subscription_table or {}).items()
@@ -133,7 +132,7 @@ async def _consumer_connection(admin: Admin, args: Namespace) -> Record:
     )
 
 
-async def _producer_connection(admin: Admin, args: Namespace) -> Table:
+async def _show_producer(admin: Admin, args: Namespace) -> Table:
     producer = await admin.consumers.producer_connection(args.producer_group, args.topic)
     rows = [
         (
@@ -147,7 +146,7 @@ async def _producer_connection(admin: Admin, args: Namespace) -> Table:
     return Table(("clientId", "clientAddr", "language", "version"), rows)
 
 
-async def _producers(admin: Admin, args: Namespace) -> Table:
+async def _list_producers(admin: Admin, args: Namespace) -> Table:
     headings = columns("group clientId remoteIP language version lastUpdate:time")
     rows = [
         (
@@ -160,7 +159,7 @@ async def _producers(admin: Admin, args: Namespace) -> Table:
     return Table(headings, rows)
 
 
-async def _status(admin: Admin, args: Namespace) -> Record | Table:
+async def _show_status(admin: Admin, args: Namespace) -> Record | Table:
     group: str = args.consumer_group
     if args.client_id is not None:
         info = await admin.consumers.running_info(
@@ -199,7 +198,7 @@ _JSTACK: Final = mq.option("-s --jstack", "show stack traces of the threads", sw
 COMMANDS: Final = mq.in_group(
     "consumers and producers",
     mq.admin_command(
-        "consumerProgress", "show the progress of a group or of all groups", _progress,
+        "consumerProgress", "show the progress of a group or of all groups", _show_progress,
         mq.option("-g --groupName", "name of the consumer group (default all)"),
         mq.option("-t --topicName", "only this topic"),
         mq.option(
@@ -208,21 +207,21 @@ COMMANDS: Final = mq.in_group(
         mq.VIA, collects=True,
     ),
     mq.admin_command(
-        "consumerConnection", "show the members of a group and their subscriptions",
-        _consumer_connection, mq.CONSUMER_GROUP, mq.BROKER, collects=True,
+        "consumerConnection", "show the members of a group and their subscriptions", _show_consumer,
+        mq.CONSUMER_GROUP, mq.BROKER, collects=True,
     ),
     mq.admin_command(
-        "consumerStatus", "show the state of the members of a group", _status, mq.CONSUMER_GROUP,
-        mq.BROKER, _JSTACK,
+        "consumerStatus", "show the state of the members of a group", _show_status,
+        mq.CONSUMER_GROUP, mq.BROKER, _JSTACK,
         mq.option("-i --clientId", "only this member, with all details"), collects=True,
         epilog="Exit status 1 if the subscriptions of the members differ.",
     ),
     mq.admin_command(
-        "producerConnection", "show the producers of a topic", _producer_connection, mq.TOPIC,
+        "producerConnection", "show the producers of a topic", _show_producer, mq.TOPIC,
         mq.option("-g --producerGroup", "name of the producer group", required=True), collects=True,
     ),
     mq.admin_command(
-        "producer", "list all producers of a broker", _producers,
+        "producer", "list all producers of a broker", _list_producers,
         mq.option(
             "-b --broker", "address of the broker, host:port", type=host_and_port, required=True,
         ),

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
 
 
-async def _metadata(admin: Admin, args: Namespace) -> Record:
+async def _show_metadata(admin: Admin, args: Namespace) -> Record:
     metadata = await admin.controllers.metadata(args.controller_address)
     return Record(
         {
@@ -27,7 +27,7 @@ async def _metadata(admin: Admin, args: Namespace) -> Record:
     )
 
 
-async def _sync_state(admin: Admin, args: Namespace) -> Table:
+async def _show_sync_state(admin: Admin, args: Namespace) -> Table:
     if args.broker_name is not None:
         names: tuple[str, ...] = (args.broker_name,)
     else:
@@ -68,7 +68,7 @@ async def _elect(admin: Admin, args: Namespace) -> Record:
     )
 
 
-def _numbers(text: str) -> list[int]:
+def _parse_numbers(text: str) -> list[int]:
     words = [word.strip() for word in text.split(";") if word.strip()]
     if not all(word.isascii() and word.isdecimal() for word in words):
         raise argparse.ArgumentTypeError(f"{text!r}: must be numbers separated by semicolons")
@@ -87,7 +87,7 @@ async def _clean(admin: Admin, args: Namespace) -> Record:
     return Record({"brokerName": args.broker_name, "cleaned": list(ids)})
 
 
-async def _config(admin: Admin, args: Namespace) -> Table:
+async def _show_config(admin: Admin, args: Namespace) -> Table:
     rows = [
         (address, key, value)
         for address in args.controller_address
@@ -112,12 +112,11 @@ _NAME: Final = mq.option("-bn --brokerName", "name of the broker group", require
 COMMANDS: Final = mq.in_group(
     "controllers",
     mq.admin_command(
-        "getControllerMetaData", "show the leader of the controllers", _metadata, _ADDRESS,
+        "getControllerMetaData", "show the leader of the controllers", _show_metadata, _ADDRESS,
     ),
     mq.admin_command(
-        "getSyncStateSet", "show masters and replicas and which are in sync", _sync_state, _ADDRESS,
-        mq.CLUSTER,
-        mq.option("-b --brokerName", "name of the broker group"),
+        "getSyncStateSet", "show masters and replicas and which are in sync", _show_sync_state,
+        _ADDRESS, mq.CLUSTER, mq.option("-b --brokerName", "name of the broker group"),
         one_of=("broker_name", "cluster_name"), repeats=True,
     ),
     mq.admin_command(
@@ -129,12 +128,13 @@ COMMANDS: Final = mq.in_group(
         "cleanBrokerMetadata", "remove brokers from the controllers' metadata", _clean, _ADDRESS,
         _NAME, mq.CLUSTER,
         mq.option(
-            "-b --brokerControllerIdsToClean", "ids, such as 1;2 (default all)", type=_numbers,
+            "-b --brokerControllerIdsToClean", "ids, such as 1;2 (default all)",
+            type=_parse_numbers,
         ),
         mq.option("-l --cleanLivingBroker", "also brokers that are alive", switch=True),
     ),
     mq.admin_command(
-        "getControllerConfig", "show the configuration of controllers", _config,
+        "getControllerConfig", "show the configuration of controllers", _show_config,
         mq.option(
             "-a --controllerAddress", "addresses separated by semicolons", type=hosts_and_ports,
             required=True,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.admin.command import Value
 
 
-async def _metadata(admin: Admin, args: Namespace) -> Record:
+async def _export_metadata(admin: Admin, args: Namespace) -> Record:
     targets = await mq.addresses(admin, args)
     topics, groups = await metadata_of(admin, targets, special=args.special_topic)
     document: dict[str, Value] = {}
@@ -35,12 +35,12 @@ async def _metadata(admin: Admin, args: Namespace) -> Record:
     return await _write(document, args.file_path, f"{name}.json")
 
 
-async def _configs(admin: Admin, args: Namespace) -> Record:
+async def _export_configs(admin: Admin, args: Namespace) -> Record:
     document = await configs_of(admin, args.cluster_name)
     return await _write(document, args.file_path, "configs.json")
 
 
-async def _metrics(admin: Admin, args: Namespace) -> Record:
+async def _export_metrics(admin: Admin, args: Namespace) -> Record:
     document = await metrics_of(admin, args.cluster_name)
     return await _write(document, args.file_path, "metrics.json")
 
@@ -62,7 +62,7 @@ async def _write(document: Mapping[str, Value], folder: str | None, name: str) -
     return Record({"exported": str(path)})
 
 
-async def _pop_records(admin: Admin, args: Namespace) -> Table:
+async def _export_pop_records(admin: Admin, args: Namespace) -> Table:
     targets = await mq.addresses(admin, args, slaves=True)
     if not args.dry_run:
         targets = tuple(await told_by_each(targets, admin.lite.export_pop_records))
@@ -77,22 +77,22 @@ _FILE: Final = mq.option(
 COMMANDS: Final = mq.in_group(
     "exports",
     mq.broker_command(
-        "exportMetadata", "export topics and groups of users as JSON", _metadata, _FILE,
+        "exportMetadata", "export topics and groups of users as JSON", _export_metadata, _FILE,
         mq.option("-t --topic", "only topics", switch=True),
         mq.option("-g --subscriptionGroup", "only groups", switch=True),
         mq.option("-s --specialTopic", "include retry and dead-letter topics", switch=True),
         collects=True,
     ),
     mq.admin_command(
-        "exportConfigs", "export main settings of brokers as JSON", _configs, _NAME, _FILE,
+        "exportConfigs", "export main settings of brokers as JSON", _export_configs, _NAME, _FILE,
         collects=True,
     ),
     mq.admin_command(
-        "exportMetrics", "export metrics of a cluster's brokers as JSON", _metrics, _NAME, _FILE,
-        collects=True,
+        "exportMetrics", "export metrics of a cluster's brokers as JSON", _export_metrics, _NAME,
+        _FILE, collects=True,
     ),
     mq.broker_command(
-        "exportPopRecord", "make brokers store their pop records", _pop_records,
+        "exportPopRecord", "make brokers store their pop records", _export_pop_records,
         mq.option("-d --dryRun", "only list the brokers", type=mq.boolean, default=False),
         collects=True,
     ),

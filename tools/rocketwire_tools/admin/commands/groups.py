@@ -43,23 +43,18 @@ async def _update(admin: Admin, args: Namespace) -> Table:
         notify_consumer_ids_changed_enable=args.notify_consumer_ids_changed,
         attributes=parse_attribute_changes(args.attributes),
     )
-    brokers = await admin.groups.create_or_update(
-        config, broker=args.broker_addr, cluster=args.cluster_name
-    )
+    brokers = await admin.groups.create_or_update(config, **mq.target(args))
     return Table(("group", "brokerAddr"), [(args.group_name, address) for address in brokers])
 
 
 async def _delete(admin: Admin, args: Namespace) -> Table:
     brokers = await admin.groups.delete(
-        args.group_name,
-        broker=args.broker_addr,
-        cluster=args.cluster_name,
-        clean_offset=args.remove_offset,
+        args.group_name, **mq.target(args), clean_offset=args.remove_offset
     )
     return Table(("group", "brokerAddr"), [(args.group_name, address) for address in brokers])
 
 
-async def _config(admin: Admin, args: Namespace) -> Table:
+async def _show_config(admin: Admin, args: Namespace) -> Table:
     async def ask(address: str) -> SubscriptionGroupConfig | None:
         try:
             return (await admin.groups.configs(address)).get(args.group_name)
@@ -82,14 +77,13 @@ async def _config(admin: Admin, args: Namespace) -> Table:
     return Table(headings, [(name, *(config.get(key) for key in names)) for name, config in rows])
 
 
-async def _mode(admin: Admin, args: Namespace) -> Table:
+async def _set_mode(admin: Admin, args: Namespace) -> Table:
     brokers = await admin.groups.set_request_mode(
         args.group_name,
         args.topic,
         MessageRequestMode(args.mode),
         pop_share_queue_num=args.pop_share_queue_num,
-        broker=args.broker_addr,
-        cluster=args.cluster_name,
+        **mq.target(args),
     )
     rows = [(args.group_name, args.topic, args.mode, address) for address in brokers]
     return Table(("group", "topic", "mode", "brokerAddr"), rows)
@@ -145,11 +139,11 @@ COMMANDS: Final = mq.in_group(
         mq.option("-r --removeOffset", "also delete the offsets", type=mq.boolean, default=False, ),
     ),
     mq.admin_command(
-        "getConsumerConfig", "show the configuration of a group in each broker", _config, mq.GROUP,
-        collects=True,
+        "getConsumerConfig", "show the configuration of a group in each broker", _show_config,
+        mq.GROUP, collects=True,
     ),
     mq.broker_command(
-        "setConsumeMode", "let a group pull or pop a topic", _mode, _TOPIC, mq.GROUP,
+        "setConsumeMode", "let a group pull or pop a topic", _set_mode, _TOPIC, mq.GROUP,
         mq.option("-m --mode", "mode", required=True, type=str.upper, choices=("PULL", "POP")),
         mq.option(
             "-q --popShareQueueNum", "queues of other members that each pops too; -1 for all",

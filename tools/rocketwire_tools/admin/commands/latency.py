@@ -91,7 +91,7 @@ def _average(sent: list[TimedSend]) -> float | None:
     return round(sum(durations) / len(durations), 3) if durations else None
 
 
-async def _check(admin: Admin, args: Namespace) -> Table | Incomplete:
+async def _time_topic(admin: Admin, args: Namespace) -> Table | Incomplete:
     """Send to the queues of a topic in turn."""
     message = Message(args.topic, b"a" * args.size)
     config = ProducerConfig(send_msg_timeout=admin.clusters.within)
@@ -114,7 +114,7 @@ async def _check(admin: Admin, args: Namespace) -> Table | Incomplete:
     return series.finish(Table(headings, rows, failed=failed))
 
 
-async def _status(admin: Admin, args: Namespace) -> Table | Incomplete:
+async def _time_broker(admin: Admin, args: Namespace) -> Table | Incomplete:
     """Send to the topic with the broker's name, which each broker creates."""
     topic: str = args.broker_name
     message = Message(topic, b"hello jodie" * -(-args.message_size // 11))
@@ -139,7 +139,7 @@ async def _status(admin: Admin, args: Namespace) -> Table | Incomplete:
     return series.finish(Table(headings, rows, failed=failed))
 
 
-async def _clusters(admin: Admin, args: Namespace) -> Table | Incomplete:
+async def _time_clusters(admin: Admin, args: Namespace) -> Table | Incomplete:
     """Send to the topic with the broker's name in each broker."""
     table = (await admin.clusters.info()).cluster_addr_table or {}
     clusters = [args.cluster] if args.cluster is not None else sorted(table)
@@ -153,7 +153,7 @@ async def _clusters(admin: Admin, args: Namespace) -> Table | Incomplete:
             for cluster in clusters:
                 for name in await admin.clusters.broker_names(cluster):
                     series.reset()
-                    rows.append((cluster, name, *await _round(producer, series, name, args)))
+                    rows.append((cluster, name, *await _time_round(producer, series, name, args)))
     headings = columns(
         "clusterName brokerName millis:number successCount:number failCount:number error"
     )
@@ -161,7 +161,7 @@ async def _clusters(admin: Admin, args: Namespace) -> Table | Incomplete:
     return series.finish(Table(headings, rows, failed=failed))
 
 
-async def _round(
+async def _time_round(
     producer: Producer, series: Series, topic: str, args: Namespace
 ) -> tuple[Value, ...]:
     """Average, successes, failures and first error of the messages to one topic."""
@@ -186,11 +186,11 @@ _FAILED: Final = (
 COMMANDS: Final = mq.in_group(
     "messages",
     mq.admin_command(
-        "checkMsgSendRT", "time sends to the queues of a topic", _check, mq.TOPIC, _AMOUNT, _SIZE,
-        epilog=_FAILED,
+        "checkMsgSendRT", "time sends to the queues of a topic", _time_topic, mq.TOPIC, _AMOUNT,
+        _SIZE, epilog=_FAILED,
     ),
     mq.admin_command(
-        "clusterRT", "time sends to every broker", _clusters, _AMOUNT, _SIZE,
+        "clusterRT", "time sends to every broker", _time_clusters, _AMOUNT, _SIZE,
         mq.option("-c --cluster", "only brokers of this cluster", metavar="NAME"),
         mq.option("-i --interval", "seconds between rounds", type=seconds, default=10.0),
         mq.option("--rounds", "number of rounds (mqadmin: unlimited)", type=positive, default=1),
@@ -199,7 +199,7 @@ COMMANDS: Final = mq.in_group(
         epilog=f"Messages go to the topic with the broker's name. {_FAILED}",
     ),
     mq.admin_command(
-        "sendMsgStatus", "time sends to a broker's own topic", _status,
+        "sendMsgStatus", "time sends to a broker's own topic", _time_broker,
         mq.option("-b --brokerName", "name of the broker group", required=True, metavar="NAME"),
         mq.option(
             "-s --messageSize", "size of a message in bytes, rounded up to a multiple of 11",

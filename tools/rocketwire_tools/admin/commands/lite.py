@@ -20,13 +20,15 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-async def _by_name(places: Mapping[str, str], call: Callable[[str], Awaitable[T]]) -> dict[str, T]:
+async def _call_by_name(
+    places: Mapping[str, str], call: Callable[[str], Awaitable[T]]
+) -> dict[str, T]:
     """Results of a call by broker name, without brokers that do not respond."""
     by_address = await told_by_each(places.values(), call)
     return {name: by_address[address] for name, address in places.items() if address in by_address}
 
 
-async def _of_broker(admin: Admin, args: Namespace) -> Table:
+async def _show_broker(admin: Admin, args: Namespace) -> Table:
     by_broker = await told_by_each(await mq.addresses(admin, args), admin.lite.of_broker)
     rows = [
         (
@@ -54,10 +56,10 @@ def _lists(table: Mapping[str, tuple[str, ...]] | None) -> Value:
     return {key: sorted(values) for key, values in (table or {}).items()}
 
 
-async def _parent(admin: Admin, args: Namespace) -> Table:
+async def _show_parent(admin: Admin, args: Namespace) -> Table:
     topic: str = args.parent_topic
     places = await admin.clusters.of_topic(topic)
-    by_broker = await _by_name(places, lambda address: admin.lite.parent(address, topic))
+    by_broker = await _call_by_name(places, lambda address: admin.lite.parent(address, topic))
     rows = [
         (name, info.ttl, info.lite_topic_count, info.lmq_num, sorted(info.groups or ()))
         for name, info in by_broker.items()
@@ -66,9 +68,9 @@ async def _parent(admin: Admin, args: Namespace) -> Table:
     return Table(headings, rows)
 
 
-async def _topic(admin: Admin, args: Namespace) -> Table:
+async def _show_topic(admin: Admin, args: Namespace) -> Table:
     places = await admin.clusters.of_topic(args.parent_topic)
-    by_broker = await _by_name(
+    by_broker = await _call_by_name(
         places, lambda address: admin.lite.topic(address, args.parent_topic, args.lite_topic)
     )
     rows: list[tuple[Value, ...]] = []
@@ -90,9 +92,9 @@ async def _topic(admin: Admin, args: Namespace) -> Table:
     return Table(headings, rows)
 
 
-async def _client(admin: Admin, args: Namespace) -> Table:
+async def _show_client(admin: Admin, args: Namespace) -> Table:
     places = await admin.clusters.of_topic(args.parent_topic)
-    by_broker = await _by_name(
+    by_broker = await _call_by_name(
         places,
         lambda address: admin.lite.client_info(
             address, args.parent_topic, args.group, args.client_id
@@ -114,9 +116,9 @@ async def _client(admin: Admin, args: Namespace) -> Table:
     return Table(headings, rows)
 
 
-async def _group(admin: Admin, args: Namespace) -> Record:
+async def _show_group(admin: Admin, args: Namespace) -> Record:
     places = await admin.clusters.of_topic(args.parent_topic)
-    by_broker = await _by_name(
+    by_broker = await _call_by_name(
         places,
         lambda address: admin.lite.group(address, args.group, args.lite_topic, top_k=args.top_k),
     )
@@ -165,24 +167,26 @@ _GROUP: Final = mq.option("-g --group", "name of the consumer group", required=T
 COMMANDS: Final = mq.in_group(
     "lite topics",
     mq.admin_command(
-        "getBrokerLiteInfo", "show the number of lite topics of brokers", _of_broker, mq.BROKER,
+        "getBrokerLiteInfo", "show the number of lite topics of brokers", _show_broker, mq.BROKER,
         mq.option("-c --cluster --clusterName", "name of a cluster", metavar="NAME"),
         mq.option("-d --showDetail", "show parent topics and groups", switch=True),
         one_of=mq.ONE_OF, collects=True,
     ),
-    mq.admin_command("getParentTopicInfo", "show a parent topic", _parent, _PARENT, collects=True),
     mq.admin_command(
-        "getLiteTopicInfo", "show the offsets and subscribers of a lite topic", _topic, _PARENT,
-        mq.option("-l --liteTopic", "name of the lite topic", required=True),
+        "getParentTopicInfo", "show a parent topic", _show_parent, _PARENT, collects=True,
+    ),
+    mq.admin_command(
+        "getLiteTopicInfo", "show the offsets and subscribers of a lite topic", _show_topic,
+        _PARENT, mq.option("-l --liteTopic", "name of the lite topic", required=True),
         mq.option("-s --showClientId", "show the subscribers", switch=True), collects=True,
     ),
     mq.admin_command(
-        "getLiteClientInfo", "show the lite topics of a client", _client, _PARENT, _GROUP,
+        "getLiteClientInfo", "show the lite topics of a client", _show_client, _PARENT, _GROUP,
         mq.option("-c --clientId", "id of the client", required=True, metavar="ID"),
         mq.option("-s --showDetail", "show the lite topics", switch=True), collects=True,
     ),
     mq.admin_command(
-        "getLiteGroupInfo", "show the progress of a group in its lite topics", _group, _PARENT,
+        "getLiteGroupInfo", "show the progress of a group in its lite topics", _show_group, _PARENT,
         _GROUP, mq.option("-l --liteTopic", "only this lite topic"),
         mq.option(
             "-k --topK", "number of topics with the largest lag per broker", type=positive,

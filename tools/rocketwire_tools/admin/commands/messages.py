@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from rocketwire.client import Message, open_producer
 from rocketwire.client.admin import message_tracks
 from rocketwire.client.admin.message_search import FOREVER, INDEX_OF_KEYS, INDEX_OF_TAGS, index_key
+from rocketwire.client.trace.dispatcher import TRACE_TOPIC
 from rocketwire.messages import message_const as const
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.cli import mqadmin_options as mq
@@ -56,7 +57,7 @@ def message_table(messages: Iterable[StoredMessage]) -> Table:
     return Table(headings, rows, failed=not rows)
 
 
-async def _details(admin: Admin, message: StoredMessage, charset: str | None = None) -> Record:
+async def _describe(admin: Admin, message: StoredMessage, charset: str | None = None) -> Record:
     tracks = await message_tracks(admin, message)
     return Record(
         {
@@ -102,13 +103,13 @@ async def _consume_directly(admin: Admin, args: Namespace, msg_id: str) -> Recor
     )
 
 
-async def _by_id(admin: Admin, args: Namespace) -> Record | Table:
+async def _query_by_id(admin: Admin, args: Namespace) -> Record | Table:
     """A record for one id; a table with a row for each of several ids."""
     ids: Sequence[str] = args.msg_id
     if args.client_id is not None:
         records = [await _consume_directly(admin, args, msg_id) for msg_id in ids]
     elif args.send_message:
-        async with open_producer(_of_unit(admin, args), _RESEND_GROUP) as producer:
+        async with open_producer(_client_of_unit(admin, args), _RESEND_GROUP) as producer:
             records = [await _resend(admin, producer, args, msg_id) for msg_id in ids]
     else:
         records = await _find_all(admin, args, ids)
@@ -135,7 +136,7 @@ async def _find_all(admin: Admin, args: Namespace, ids: Sequence[str]) -> list[R
 
 
 async def _find_details(admin: Admin, args: Namespace, msg_id: str) -> Record:
-    return await _details(admin, await _find(admin, args, msg_id), args.body_format)
+    return await _describe(admin, await _find(admin, args, msg_id), args.body_format)
 
 
 async def _find(admin: Admin, args: Namespace, msg_id: str) -> StoredMessage:
@@ -145,7 +146,7 @@ async def _find(admin: Admin, args: Namespace, msg_id: str) -> StoredMessage:
     return message
 
 
-def _of_unit(admin: Admin, args: Namespace) -> ClientInstance | ClientConfig:
+def _client_of_unit(admin: Admin, args: Namespace) -> ClientInstance | ClientConfig:
     if args.unit_name is None:
         return admin.client
     return replace(admin.client.config, unit_name=args.unit_name)
@@ -174,7 +175,7 @@ async def _resend(admin: Admin, producer: Producer, args: Namespace, msg_id: str
     )
 
 
-async def _by_unique_key(admin: Admin, args: Namespace) -> Record | Table:
+async def _query_by_unique_key(admin: Admin, args: Namespace) -> Record | Table:
     if args.client_id is not None:
         return await _consume_directly(admin, args, args.msg_id)
     messages = await admin.messages.by_unique_key(
@@ -184,10 +185,10 @@ async def _by_unique_key(admin: Admin, args: Namespace) -> Record | Table:
         return message_table(messages)
     if not messages:
         raise NotFoundError(f"no message {args.msg_id}")
-    return await _details(admin, messages[0])
+    return await _describe(admin, messages[0])
 
 
-async def _by_key(admin: Admin, args: Namespace) -> Table:
+async def _query_by_key(admin: Admin, args: Namespace) -> Table:
     """``message_table`` with the index key, which ``--last-key`` of the next query may use."""
     key, key_type = args.msg_key, args.key_type
     query = admin.messages.by_tag if key_type == INDEX_OF_TAGS else admin.messages.by_key
@@ -208,13 +209,36 @@ async def _by_key(admin: Admin, args: Namespace) -> Table:
     return Table((*table.columns, "indexKey"), rows, failed=table.failed)
 
 
-async def _by_offset(admin: Admin, args: Namespace) -> Record:
+async def _query_by_offset(admin: Admin, args: Namespace) -> Record:
     queue = MessageQueue(topic=args.topic, broker_name=args.broker_name, queue_id=args.queue_id)
     await admin.clusters.of_topic(args.topic, by=args.route_topic)
     message = await admin.messages.at(queue, args.offset)
     if message is None:
         raise NotFoundError(f"no message at {args.offset}")
-    return await _details(admin, message, args.body_format)
+    return await _describe(admin, message, args.body_format)
+
+
+async def _query_trace(admin: Admin, args: Namespace) -> Table:
+    records = await admin.messages.trace(
+        args.msg_id,
+        trace_topic=args.trace_topic,
+        max_num=args.max_num,
+        begin=args.begin_timestamp,
+        end=args.end_timestamp,
+    )
+    headings = columns(
+        "type groupName topic time:time costTime:number success storeHost "
+        "retryTimes:number requestId transactionState"
+    )
+    rows = [
+        (
+            record.trace_type, record.group_name, record.topic, record.time_stamp, record.cost_time,
+            record.is_success, record.store_host, record.retry_times, record.request_id,
+            record.transaction_state,
+        )
+        for record in records
+    ]  # fmt: skip
+    return Table(headings, rows, failed=not rows)
 
 
 _ID: Final = mq.option("-i --msgId", "id of the message", required=True, metavar="ID")
@@ -233,7 +257,7 @@ _END: Final = mq.option("-e --endTimestamp", "latest store time", type=mq.moment
 COMMANDS: Final = mq.in_group(
     "messages",
     mq.admin_command(
-        "queryMsgById", "find messages by id", _by_id, mq.TOPIC,
+        "queryMsgById", "find messages by id", _query_by_id, mq.TOPIC,
         mq.option(
             "-i --msgId", "ids of messages, separated by commas", required=True, type=mq.words,
             metavar="ID",
@@ -243,14 +267,14 @@ COMMANDS: Final = mq.in_group(
         mq.option("-u --unitName", "unit name of the sending client"), collects=True,
     ),
     mq.admin_command(
-        "queryMsgByUniqueKey", "find messages by the sender's id", _by_unique_key, mq.TOPIC, _ID,
-        _FOR, _CLIENT, mq.option("-a --showAll", "show all matches as a table", switch=True),
+        "queryMsgByUniqueKey", "find messages by the sender's id", _query_by_unique_key, mq.TOPIC,
+        _ID, _FOR, _CLIENT, mq.option("-a --showAll", "show all matches as a table", switch=True),
         _OF_CLUSTER, mq.option("-s --startTime", "earliest store time", type=mq.moment, default=0),
         mq.option("-e --endTime", "latest store time", type=mq.moment, default=FOREVER),
         collects=True,
     ),
     mq.admin_command(
-        "queryMsgByKey", "find messages by key", _by_key, mq.TOPIC,
+        "queryMsgByKey", "find messages by key", _query_by_key, mq.TOPIC,
         mq.option("-k --msgKey", "a key of the message", required=True), _BEGIN, _END, _OF_CLUSTER,
         mq.option("-m --maxNum", "maximum number of messages per broker", type=int, default=64),
         mq.option(
@@ -264,11 +288,20 @@ COMMANDS: Final = mq.in_group(
         collects=True,
     ),
     mq.admin_command(
-        "queryMsgByOffset", "find a message by its queue offset", _by_offset, mq.TOPIC,
+        "queryMsgByOffset", "find a message by its queue offset", _query_by_offset, mq.TOPIC,
         mq.option("-b --brokerName", "name of the broker group", required=True),
         mq.option("-i --queueId", "id of the queue", type=int, required=True),
         mq.option("-o --offset", "offset in the queue", type=int, required=True), _CHARSET,
         mq.option("-r --routeTopic", "topic with the route of a lite topic's queue (%%LMQ%%...)", ),
+        collects=True,
+    ),
+    mq.admin_command(
+        "queryMsgTraceById", "show who sent and who consumed a message", _query_trace,
+        mq.option("-i --msgId", "the sender's id of the message", required=True, metavar="ID"),
+        mq.option("-b --beginTimestamp", "earliest time of records", type=mq.moment, default=0),
+        mq.option("-e --endTimestamp", "latest time of records", type=mq.moment, default=FOREVER),
+        mq.option("-t --traceTopic", "topic of the traces", default=TRACE_TOPIC),
+        mq.option("-c --maxNum", "maximum number of trace messages", type=int, default=64),
         collects=True,
     ),
 )  # fmt: skip

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
 
 
-async def _config(admin: Admin, args: Namespace) -> Table:
+async def _show_config(admin: Admin, args: Namespace) -> Table:
     del args
     rows = [
         (address, key, value)
@@ -58,7 +58,7 @@ _BROKER_NAME: Final = mq.option("-b --brokerName", "name of the broker group", r
 
 COMMANDS: Final = mq.in_group(
     "name servers",
-    mq.admin_command("getNamesrvConfig", "show the configuration of name servers", _config),
+    mq.admin_command("getNamesrvConfig", "show the configuration of name servers", _show_config),
     mq.admin_command(
         "updateNamesrvConfig", "change the configuration of name servers", _update_config, _KEY,
         _VALUE,

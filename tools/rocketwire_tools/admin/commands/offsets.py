@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from rocketwire.client.admin import Admin
 
 
-def _table(offsets: Mapping[MessageQueue, int]) -> Table:
+def _offset_table(offsets: Mapping[MessageQueue, int]) -> Table:
     rows = sorted(
         (queue.broker_name or "", queue.queue_id, offset) for queue, offset in offsets.items()
     )
@@ -26,7 +26,7 @@ def _table(offsets: Mapping[MessageQueue, int]) -> Table:
 async def _reset(admin: Admin, args: Namespace) -> Table:
     group, topic = args.group, args.topic
     if args.broker is None:
-        return _table(
+        return _offset_table(
             await admin.offsets.move(
                 group, topic, args.timestamp, force=args.force, by=args.cluster
             )
@@ -38,7 +38,7 @@ async def _reset(admin: Admin, args: Namespace) -> Table:
     offset: int | None = args.offset
     if offset is None:
         offset = await admin.client.brokers.search_offset(args.broker, queue, args.timestamp)
-    return _table(await admin.offsets.reset_queue(args.broker, group, queue, offset))
+    return _offset_table(await admin.offsets.reset_queue(args.broker, group, queue, offset))
 
 
 async def _reset_old(admin: Admin, args: Namespace) -> Table:
@@ -60,7 +60,7 @@ async def _reset_old(admin: Admin, args: Namespace) -> Table:
 
 
 async def _skip(admin: Admin, args: Namespace) -> Table:
-    return _table(
+    return _offset_table(
         await admin.offsets.skip_accumulated(
             args.group, args.topic, force=args.force, by=args.cluster
         )
@@ -68,10 +68,10 @@ async def _skip(admin: Admin, args: Namespace) -> Table:
 
 
 async def _clone(admin: Admin, args: Namespace) -> Table:
-    return _table(await admin.offsets.copy(args.src_group, args.dest_group, args.topic))
+    return _offset_table(await admin.offsets.copy(args.src_group, args.dest_group, args.topic))
 
 
-async def _members(admin: Admin, args: Namespace) -> Table:
+async def _show_members(admin: Admin, args: Namespace) -> Table:
     table = await admin.offsets.of_members(args.group, args.topic, args.origin_client_id)
     rows = sorted(
         (client, queue.broker_name or "", queue.queue_id, offset)
@@ -116,7 +116,7 @@ COMMANDS: Final = mq.in_group(
         mq.option("-o --offline", "accepted for mqadmin; has no effect", type=mq.boolean, ),
     ),
     mq.admin_command(
-        "getConsumerStatus", "show the offsets in the memory of members", _members, _GROUP,
+        "getConsumerStatus", "show the offsets in the memory of members", _show_members, _GROUP,
         mq.TOPIC,
         mq.option("-i --originClientId", "only this member"),
     ),

@@ -40,7 +40,7 @@ async def _switch(admin: Admin, args: Namespace) -> Table:
     return Table(("brokerAddr", "engine"), [(address, engine.name) for address in targets])
 
 
-async def _to_json(admin: Admin, args: Namespace) -> Table:
+async def _export_configs(admin: Admin, args: Namespace) -> Table:
     if args.config_path is not None:
         raise UsageError(f"rocksDBConfigToJson --config-path {_LOCAL}")
     configs = args.config_type or tuple(RocksDBConfig)
@@ -128,7 +128,7 @@ COMMANDS: Final = mq.in_group(
     ),
     mq.admin_command(
         "rocksDBConfigToJson", "make brokers export configuration from RocksDB to JSON files",
-        _to_json, mq.BROKER,
+        _export_configs, mq.BROKER,
         mq.option("-c --cluster", "all brokers of this cluster", metavar="NAME"),
         mq.option(
             "-t --configType", "some of topics;subscriptionGroups;consumerOffsets (default all)",

@@ -34,9 +34,7 @@ async def _update(admin: Admin, args: Namespace) -> Table:
         topic_sys_flag=int(flag),
         attributes=parse_attribute_changes(args.attributes),
     )
-    brokers = await admin.topics.create_or_update(
-        config, broker=args.broker_addr, cluster=args.cluster_name
-    )
+    brokers = await admin.topics.create_or_update(config, **mq.target(args))
     if args.order:
         if args.cluster_name is not None:
             names = await admin.clusters.broker_names(args.cluster_name)
@@ -63,7 +61,7 @@ async def _list(admin: Admin, args: Namespace) -> Table:
     return Table(("clusterName", "topic", "consumerGroup"), rows)
 
 
-async def _route(admin: Admin, args: Namespace) -> Table | str:
+async def _show_route(admin: Admin, args: Namespace) -> Table | str:
     route = await admin.clusters.route(args.topic)
     if not args.list:
         return json.dumps(to_json(route), indent=2, ensure_ascii=False)
@@ -86,7 +84,7 @@ async def _route(admin: Admin, args: Namespace) -> Table | str:
     return Table(headings, rows)
 
 
-async def _status(admin: Admin, args: Namespace) -> Table:
+async def _show_status(admin: Admin, args: Namespace) -> Table:
     table = dict((await admin.topics.stats(args.topic, by=args.cluster)).offset_table or {})
     if not table:
         raise RefusedError(f"no broker has a queue of topic {args.topic}")
@@ -107,7 +105,7 @@ async def _status(admin: Admin, args: Namespace) -> Table:
     return Table(headings, rows)
 
 
-async def _clusters(admin: Admin, args: Namespace) -> Table:
+async def _list_clusters(admin: Admin, args: Namespace) -> Table:
     clusters = await admin.clusters.of_topics(args.topic)
     return Table(("clusterName",), [(name,) for name in clusters])
 
@@ -127,7 +125,7 @@ async def _update_perm(admin: Admin, args: Namespace) -> Table:
     return Table(headings, rows, failed=not rows)
 
 
-async def _order_conf(admin: Admin, args: Namespace) -> Record:
+async def _change_order_conf(admin: Admin, args: Namespace) -> Record:
     topic: str = args.topic
     if args.method == "put":
         if args.order_conf is None:
@@ -190,14 +188,15 @@ COMMANDS: Final = mq.in_group(
         mq.option("-c --clusterModel", "show clusters and consumer groups", switch=True),
     ),
     mq.admin_command(
-        "topicRoute", "show the route of a topic", _route, mq.TOPIC,
+        "topicRoute", "show the route of a topic", _show_route, mq.TOPIC,
         mq.option("-l --list", "show a table", switch=True),
     ),
     mq.admin_command(
-        "topicStatus", "show the offsets of all queues", _status, mq.TOPIC, mq.VIA, collects=True,
+        "topicStatus", "show the offsets of all queues", _show_status, mq.TOPIC, mq.VIA,
+        collects=True,
     ),
     mq.admin_command(
-        "topicClusterList", "list the clusters that have a topic", _clusters, mq.TOPIC,
+        "topicClusterList", "list the clusters that have a topic", _list_clusters, mq.TOPIC,
     ),
     mq.broker_command(
         "updateTopicPerm", "change the permission of a topic", _update_perm, mq.TOPIC,
@@ -207,7 +206,7 @@ COMMANDS: Final = mq.in_group(
         ),
     ),
     mq.admin_command(
-        "updateOrderConf", "show, set or delete the queues of an ordered topic", _order_conf,
+        "updateOrderConf", "show, set or delete the queues of an ordered topic", _change_order_conf,
         mq.TOPIC,
         mq.option("-m --method", "action", required=True, choices=("put", "get", "delete")),
         mq.option("-v --orderConf", "broker:queues;broker:queues"),

@@ -10,10 +10,10 @@ Call ``case(address, requirement, *steps, evidence=..., items=...)``; ``kv.py`` 
 * Steps (``model/steps.py``): ``Ask`` (send, await the response with that opaque), ``Send`` +
   ``Expect`` (literal bytes and frames), ``Until`` (poll), ``Open``, ``Close``, ``Wait``,
   ``Restart``, ``Call`` (an async function). ``model/requests.py`` has short forms:
-  ``ask(105, {"topic": "{topic}"}, found(...))``, ``register(...)``, ``until(...)``.
-* Outcomes (``model/outcomes.py``): ``Answer``, ``Closed``, ``Silence``, ``Incoming`` (905),
-  ``RawBytes``; several are allowed. By default an ``Answer`` has no remark and no body, and any ext
-  fields.
+  ``ask(105, {"topic": "{topic}"}, success(...))``, ``register(...)``, ``until(...)``.
+* Outcomes (``model/outcomes.py``): ``Response``, ``Closed``, ``Silence``, ``Incoming`` (905),
+  ``RawBytes``; several are allowed. By default an ``Response`` has no remark and no body, and any
+  ext fields.
 * Names: ``{cluster}``, ``{broker}``, ``{topic}``, ``{namespace}``, ``{key}``, ``{zone}``,
   ``{address}``, ``{ha}``, also with a suffix (``{topicB}``), are new in each run. Other cases run
   at the same time, and a live server has other users' topics: unless the case is ``fresh``, look

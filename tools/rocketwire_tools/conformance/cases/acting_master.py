@@ -6,15 +6,15 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ROUTE, group
 from rocketwire_tools.conformance.model.case import SINCE_5_3, case
-from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Has, Json
+from rocketwire_tools.conformance.model.outcomes import ANY, Has, JsonBody, Response
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     OTHER_SETTING,
     ask,
     broker_ext,
-    found,
     register,
     registration,
+    success,
     topic_config,
     unregister,
     until,
@@ -33,10 +33,10 @@ def member(number: int, acting: str | None = "true", **fields: str) -> dict[str,
     return ext | ({} if acting is None else {"enableActingMaster": acting}) | fields
 
 
-def routed(addresses: dict[str, str], perm: object = ANY) -> Answer:
+def routed(addresses: dict[str, str], perm: object = ANY) -> Response:
     """The route over one group of exactly these addresses, with this permission."""
-    return found(
-        Json(
+    return success(
+        JsonBody(
             Has(
                 {
                     "brokerDatas": [Has({"brokerAddrs": addresses})],
@@ -95,8 +95,8 @@ CASES: Final = (
         ),
         register(member(1, None), None, on="1"),
         ask(
-            105, ROUTE, found(Json(Has({"brokerDatas": [Has({"enableActingMaster": False})]}))),
-            on="0",
+            105, ROUTE,
+            success(JsonBody(Has({"brokerDatas": [Has({"enableActingMaster": False})]}))), on="0",
         ),
         evidence=REGISTER, items=(68,), profiles=SINCE_5_3,
     ),
@@ -152,7 +152,7 @@ CASES: Final = (
     case(
         "ns/acting/12", "A writable group MUST NOT get an acting master.",
         register(member(1), None),
-        ask(327, {"brokerName": "{broker}"}, Answer(ext={"addTopicCount": "2"})),
+        ask(327, {"brokerName": "{broker}"}, Response(ext={"addTopicCount": "2"})),
         ask(105, ROUTE, routed({"1": "{address1}"}, 6)),
         evidence=PICKUP, items=(100,), profiles=SINCE_5_3, options=ACTING,
     ),

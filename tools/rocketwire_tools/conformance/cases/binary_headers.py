@@ -6,8 +6,8 @@ import struct
 from typing import Final
 
 from rocketwire_tools.conformance.model.case import ALL_PROFILES, SINCE_5_3, Case, Profile, case
-from rocketwire_tools.conformance.model.outcomes import Answer, Closed
-from rocketwire_tools.conformance.model.requests import ask, found, no_entry, unsupported
+from rocketwire_tools.conformance.model.outcomes import Closed, Response
+from rocketwire_tools.conformance.model.requests import ask, no_entry, success, unsupported
 from rocketwire_tools.conformance.model.steps import Expect, Frame, Send
 
 BINARY: Final = "RocketMQSerializable.rocketMQProtocolDecode @ 5.5.0"
@@ -34,7 +34,7 @@ def _binary_case(
     number: int,
     what: str,
     header: bytes,
-    outcome: Answer | Closed,
+    outcome: Response | Closed,
     item: int,
     profiles: frozenset[Profile] = ALL_PROFILES,
 ) -> Case:
@@ -54,7 +54,7 @@ CASES: Final = (
         "header/80",
         "A server configured for JSON MUST answer a request with a binary header with a JSON "
         "header.",
-        ask(106, None, found(binary=False), binary=True),
+        ask(106, None, success(binary=False), binary=True),
         evidence="RemotingCommand.createResponseCommand, "
         "getSerializeTypeConfigInThisServer @ 5.5.0",
         items=(17,), profiles=SINCE_5_3,
@@ -63,10 +63,10 @@ CASES: Final = (
         "header/81",
         "A server configured for ROCKETMQ MUST answer with binary headers, even to a request with "
         "a JSON header.",
-        ask(100, {"namespace": "{namespace}", "key": "{key}", "value": "v"}, Answer(binary=True)),
+        ask(100, {"namespace": "{namespace}", "key": "{key}", "value": "v"}, Response(binary=True)),
         ask(
             101, {"namespace": "{namespace}", "key": "{key}"},
-            Answer(ext={"value": "v"}, binary=True),
+            Response(ext={"value": "v"}, binary=True),
         ),
         ask(9999, None, unsupported(9999, binary=True)),
         evidence="RemotingCommand.makeCustomHeaderToNet, "
@@ -111,7 +111,7 @@ CASES: Final = (
         ask(100, {"namespace": "{namespace}", "key": "{key}", "value": "漢"}, binary=True),
         ask(
             101, {"namespace": "{namespace}", "key": "{key}"},
-            Answer(ext={"value": "漢"}, binary=None), binary=True,
+            Response(ext={"value": "漢"}, binary=None), binary=True,
         ),
         evidence=BINARY, items=(17,),
     ),

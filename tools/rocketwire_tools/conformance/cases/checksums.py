@@ -7,11 +7,11 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ACCEPTED, body_case
 from rocketwire_tools.conformance.model.case import case
-from rocketwire_tools.conformance.model.outcomes import Answer
+from rocketwire_tools.conformance.model.outcomes import Response
 from rocketwire_tools.conformance.model.requests import ask, broker_ext, register, registration
 
 CHECKSUM: Final = "DefaultRequestProcessor.checksum @ 5.5.0"
-MISMATCH: Final = Answer(code=1, ext={}, remark="crc32 not match")
+MISMATCH: Final = Response(code=1, ext={}, remark="crc32 not match")
 
 
 CASES: Final = (

@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any, Final
 from rocketwire_tools.conformance.model.case import ALL_PROFILES, Case, Profile, case
 from rocketwire_tools.conformance.model.outcomes import (
     AllOf,
-    Answer,
     Check,
     Contains,
     Has,
-    Json,
+    JsonBody,
     Lacks,
     Like,
     Outcome,
-    Text,
+    Response,
+    TextBody,
 )
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ask,
     broker_ext,
     data_version,
-    found,
+    success,
 )
 
 if TYPE_CHECKING:
@@ -35,12 +35,12 @@ ENTRY: Final = {"namespace": "{namespace}", "key": "{key}"}
 SPACE: Final = {"namespace": "{namespace}"}
 SLAVE: Final = broker_ext(address="{addressS}", broker_id=1, ha="{haS}")
 
-ACCEPTED: Final = Answer(ext={})
-DONE: Final = Answer(ext=None)
-THROWN: Final = Answer(code=1, remark=Like(".+"), ext=None)
-ROUTED: Final = found(Json(Has({"queueDatas": [Has({"brokerName": "{broker}"})]})))
-GONE: Final = found(
-    Json({"brokerAddrTable": Lacks(("{broker}",)), "clusterAddrTable": Lacks(("{cluster}",))})
+ACCEPTED: Final = Response(ext={})
+DONE: Final = Response(ext=None)
+THROWN: Final = Response(code=1, remark=Like(".+"), ext=None)
+ROUTED: Final = success(JsonBody(Has({"queueDatas": [Has({"brokerName": "{broker}"})]})))
+GONE: Final = success(
+    JsonBody({"brokerAddrTable": Lacks(("{broker}",)), "clusterAddrTable": Lacks(("{cluster}",))})
 )
 
 
@@ -54,20 +54,20 @@ def slave(number: int = 1, **fields: str) -> dict[str, str]:
     return broker_ext(address="{addressS}", broker_id=number, ha="{haS}", **fields)
 
 
-def group(addresses: dict[str, str], **members: object) -> Answer:
+def group(addresses: dict[str, str], **members: object) -> Response:
     """The response to 106 in which the group ``{broker}`` has exactly these addresses."""
     fields = Has({"brokerAddrs": addresses} | members)
-    return found(Json(Has({"brokerAddrTable": Has({"{broker}": fields})})))
+    return success(JsonBody(Has({"brokerAddrTable": Has({"{broker}": fields})})))
 
 
-def one_broker(addresses: str, tail: str = "") -> Text:
+def one_broker(addresses: str, tail: str = "") -> TextBody:
     """The route of ``{topic}`` over one broker, byte for byte.
 
     Args:
         addresses: text between the braces of brokerAddrs.
         tail: further members of the broker, each after a comma.
     """
-    return Text(
+    return TextBody(
         '{"brokerDatas":[{"brokerAddrs":{' + addresses + '},"brokerName":"{broker}",'
         '"cluster":"{cluster}","enableActingMaster":false' + tail + '}],"filterServerTable":{},'
         '"queueDatas":[{"brokerName":"{broker}","perm":6,"readQueueNums":8,"topicSysFlag":0,'
@@ -75,26 +75,26 @@ def one_broker(addresses: str, tail: str = "") -> Text:
     )
 
 
-def topics(*names: str, without: tuple[str, ...] = ()) -> Answer:
+def topics(*names: str, without: tuple[str, ...] = ()) -> Response:
     """A list that contains the topics ``names`` and none of ``without``."""
-    return found(Json(Has({"topicList": AllOf((Contains(names), Lacks(without)))})), ext=None)
+    return success(JsonBody(Has({"topicList": AllOf((Contains(names), Lacks(without)))})), ext=None)
 
 
-def shows(*lines: str) -> Answer:
+def shows(*lines: str) -> Response:
     """The response to 319 with these lines."""
-    return found(Check("has-lines", lines), ext=None)
+    return success(Check("has-lines", lines), ext=None)
 
 
 def live(ext: dict[str, str], *, on: str = "reader") -> Step:
     """322 finds the broker's live entry with the registered data version."""
-    version = found(Json(Has({"counter": 1, "timestamp": 1000})), ext={"changed": "false"})
+    version = success(JsonBody(Has({"counter": 1, "timestamp": 1000})), ext={"changed": "false"})
     return ask(322, ext, version, body=data_version(), on=on)
 
 
-def route_with(**members: object) -> Answer:
+def route_with(**members: object) -> Response:
     """The route of ``{topic}`` whose queues at ``{broker}`` have these members."""
     queue = Has({"brokerName": "{broker}"} | members)
-    return found(Json(Has({"queueDatas": [queue]})))
+    return success(JsonBody(Has({"queueDatas": [queue]})))
 
 
 def body_case(

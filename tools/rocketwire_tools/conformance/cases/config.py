@@ -7,7 +7,7 @@ from typing import Final
 from rocketwire_tools.conformance.cases.common import shows
 from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
 from rocketwire_tools.conformance.model.outcomes import Check
-from rocketwire_tools.conformance.model.requests import ask, found
+from rocketwire_tools.conformance.model.requests import ask, success
 
 READ: Final = "DefaultRequestProcessor.getConfig, Configuration.getAllConfigsFormatString @ 5.5.0"
 MINE: Final = {"conformance.key": "mine"}
@@ -22,11 +22,11 @@ ODD: Final = {
 FILE: Final = "MixAll.properties2Object, NamesrvStartup.parseCommandlineAndConfigFile @ 5.5.0"
 
 
-def _read(number: int, what: str, shown: str) -> Case:
+def _read(number: int, what: str, line: str) -> Case:
     return case(
         f"ns/319/{number}",
         what,
-        ask(319, None, shows(shown)),
+        ask(319, None, shows(line)),
         evidence=FILE,
         items=(120,),
         profiles=SINCE_5_3,
@@ -37,7 +37,7 @@ def _read(number: int, what: str, shown: str) -> Case:
 CASES: Final = (
     case(
         "ns/319/1", "319 MUST list all properties with their values, one per line, sorted by name.",
-        ask(319, None, found(Check("sorted-lines", ("enableTopicList", "listenPort")), ext=None)),
+        ask(319, None, success(Check("sorted-lines", ("enableTopicList", "listenPort")), ext=None)),
         evidence=READ, items=(114,), profiles=SINCE_5_3,
     ),
     case(

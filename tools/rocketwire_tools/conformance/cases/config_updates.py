@@ -6,31 +6,31 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.cases.common import DONE, shows
 from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
-from rocketwire_tools.conformance.model.outcomes import Answer, Check
-from rocketwire_tools.conformance.model.requests import ask, found
+from rocketwire_tools.conformance.model.outcomes import Check, Response
+from rocketwire_tools.conformance.model.requests import ask, success
 from rocketwire_tools.conformance.model.steps import Call
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.run.executor import Play
+    from rocketwire_tools.conformance.run.executor import CaseRun
 
 UPDATE: Final = "DefaultRequestProcessor.updateConfig, Configuration.update @ 5.5.0"
 DENIED: Final = "DefaultRequestProcessor.validateBlackListConfigExist @ 5.5.0"
-BLACK: Final = Answer(code=16, remark="Can not update config in black list.", ext=None)
+BLACK: Final = Response(code=16, remark="Can not update config in black list.", ext=None)
 MINE: Final = {"conformance.key": "mine"}
 DESTRUCTIVE: Final = frozenset({"destructive"})
 
 
-def lacks(*texts: str) -> Answer:
+def lacks(*texts: str) -> Response:
     """The response to 319 without this text."""
-    return found(Check("lacks-text", texts), ext=None)
+    return success(Check("lacks-text", texts), ext=None)
 
 
-def _updated(number: int, what: str, body: str | bytes, shown: str, item: int = 115) -> Case:
+def _updated(number: int, what: str, body: str | bytes, line: str, item: int = 115) -> Case:
     return case(
         f"ns/318/{number}",
         what,
         ask(318, None, DONE, body=body),
-        ask(319, None, shows(shown)),
+        ask(319, None, shows(line)),
         evidence=UPDATE,
         items=(item,),
         profiles=SINCE_5_3,
@@ -54,7 +54,7 @@ def _denied(number: int, key: str, body: str) -> Case:
     )
 
 
-async def _file_is_kept(play: Play) -> None:
+async def _file_is_kept(play: CaseRun) -> None:
     """Check that the configuration file has the new value and the backup the old text."""
     server = play.server()
     new, old = server.read("namesrv.properties") or "", server.read("namesrv.properties.bak") or ""
@@ -73,11 +73,11 @@ CASES: Final = (
         "318 SHOULD apply a property at once and save it to the file, with a backup of the old "
         "text.",
         ask(318, None, DONE, body="enableTopicList=false"),
-        ask(224, {"cluster": "c"}, Answer(code=1, remark="disable")),
+        ask(224, {"cluster": "c"}, Response(code=1, remark="disable")),
         ask(319, None, shows("enableTopicList=false")),
         Call(_file_is_kept),
         ask(318, None, DONE, body="enableTopicList=true"),
-        ask(224, {"cluster": "c"}, found()),
+        ask(224, {"cluster": "c"}, success()),
         evidence=f"{UPDATE}, Configuration.persist", items=(115,), profiles=SINCE_5_3,
         tags=DESTRUCTIVE, options={"foo.bar": "1"}, fresh=True,
     ),
@@ -89,7 +89,7 @@ CASES: Final = (
     case(
         "ns/318/3", "318 with an invalid escape MUST be rejected with code 1.",
         ask(
-            318, None, Answer(code=1, remark="string2Properties error", ext=None),
+            318, None, Response(code=1, remark="string2Properties error", ext=None),
             body="bad\\u00zz=1",
         ),
         evidence="MixAll.string2Properties @ 5.5.0", items=(117,), profiles=SINCE_5_3,

@@ -6,14 +6,14 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import GONE, ROUTE, SLAVE, group, live
 from rocketwire_tools.conformance.model.case import case
-from rocketwire_tools.conformance.model.outcomes import Check, Has, Json, Lacks
+from rocketwire_tools.conformance.model.outcomes import Check, Has, JsonBody, Lacks
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ask,
     broker_ext,
     data_version,
-    found,
     register,
+    success,
     until,
 )
 from rocketwire_tools.conformance.model.steps import Close
@@ -48,10 +48,12 @@ CASES: Final = (
         register(on="a"),
         register(on="b"),
         Close("a"),
-        # The server processes this registration and its loss after the loss of connection a.
         register(broker_ext(cluster="{clusterM}", name="{brokerM}", address="{addressM}"), on="m"),
         Close("m"),
-        until(106, None, found(Json(Has({"brokerAddrTable": Lacks(("{brokerM}",))}))), on="reader"),
+        until(
+            106, None, success(JsonBody(Has({"brokerAddrTable": Lacks(("{brokerM}",))}))),
+            on="reader",
+        ),
         ask(106, None, group({"0": "{address}"}), on="reader"),
         live(broker_ext()),
         Close("b"),
@@ -67,7 +69,7 @@ CASES: Final = (
         register(broker_ext(address="{addressB}", broker_id=1), on="a"),
         register(broker_ext(address="{addressC}", broker_id=2), on="a"),
         Close("a"),
-        until(106, None, found(Check("lacks-one", ADDRESSES)), on="reader"),
+        until(106, None, success(Check("lacks-one", ADDRESSES)), on="reader"),
         evidence="RouteInfoManager.onChannelDestroy @ 5.5.0", items=(86,),
     ),
     case(
@@ -76,17 +78,20 @@ CASES: Final = (
         register(SLAVE, None, on="b"),
         Close("b"),
         until(106, None, group({"0": "{address}"}), on="reader"),
-        ask(105, ROUTE, found(), on="reader"),
+        ask(105, ROUTE, success(), on="reader"),
         evidence=CLOSED, items=(84,),
     ),
     case(
         "ns/close/6", "Closing a connection without registrations MUST change nothing.",
         register(on="a"),
-        ask(106, None, found(), on="x"),
+        ask(106, None, success(), on="x"),
         Close("x"),
         register(broker_ext(cluster="{clusterM}", name="{brokerM}", address="{addressM}"), on="m"),
         Close("m"),
-        until(106, None, found(Json(Has({"brokerAddrTable": Lacks(("{brokerM}",))}))), on="reader"),
+        until(
+            106, None, success(JsonBody(Has({"brokerAddrTable": Lacks(("{brokerM}",))}))),
+            on="reader",
+        ),
         live(broker_ext()),
         evidence=CLOSED, items=(85,),
     ),

@@ -9,13 +9,13 @@ from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
 from rocketwire_tools.conformance.model.requests import (
     ask,
     broker_ext,
-    found,
     register,
     registration,
+    success,
 )
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.model.outcomes import Text
+    from rocketwire_tools.conformance.model.outcomes import TextBody
 
 ANSWER: Final = "ClientRequestProcessor.getRouteInfoByTopic @ 5.5.0"
 
@@ -24,12 +24,12 @@ QUOTED: Final = one_broker('"0":"{address}"')
 BARE: Final = one_broker('0:"{address}"')
 
 
-def _dialect(number: int, what: str, body: Text, version: int, **ext: str) -> Case:
+def _dialect(number: int, what: str, body: TextBody, version: int, **ext: str) -> Case:
     return case(
         f"ns/105/{number}",
         what,
         register(),
-        ask(105, ROUTE | ext, found(body, ext=None), version=version),
+        ask(105, ROUTE | ext, success(body, ext=None), version=version),
         evidence=ANSWER,
         items=(93,),
         profiles=SINCE_5_3,
@@ -68,7 +68,9 @@ CASES: Final = (
         ),
         ask(
             105, ROUTE,
-            found(one_broker(",".join(f'"{n}":"{{address{n}}}"' for n in (0, 1, 5, 16, 33, 100)))),
+            success(
+                one_broker(",".join(f'"{n}":"{{address{n}}}"' for n in (0, 1, 5, 16, 33, 100)))
+            ),
             on="reader",
         ),
         evidence="RemotingSerializable, SerializerFeature.MapSortField in ClientRequestProcessor "
@@ -88,7 +90,7 @@ CASES: Final = (
         ),
         ask(
             105, ROUTE,
-            found(one_broker(",".join(f'{n}:"{{address{n}}}"' for n in (0, 16, 33, 1, 100, 5)))),
+            success(one_broker(",".join(f'{n}:"{{address{n}}}"' for n in (0, 16, 33, 1, 100, 5)))),
             on="reader", version=400,
         ),
         evidence="TopicRouteData, RemotingSerializable.encode @ 5.5.0; java.util.HashMap",

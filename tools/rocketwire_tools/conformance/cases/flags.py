@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
-from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Silence
-from rocketwire_tools.conformance.model.requests import ask, found, unsupported
+from rocketwire_tools.conformance.model.outcomes import ANY, Response, Silence
+from rocketwire_tools.conformance.model.requests import ask, success, unsupported
 from rocketwire_tools.conformance.model.steps import Expect, Request, Send
 
 DISPATCH: Final = "NettyRemotingAbstract.processMessageReceived, processRequestCommand @ 5.5.0"
@@ -18,7 +18,7 @@ def _flagged(number: int, flag: int, what: str) -> Case:
         what,
         Send((Request(code=106, flag=flag, opaque=9),)),
         Expect((Silence(),)),
-        ask(106, None, found()),
+        ask(106, None, success()),
         evidence=DISPATCH,
         items=(22,),
     )
@@ -33,8 +33,8 @@ CASES: Final = (
     _flagged(102, 3, "The response flag MUST take precedence over the one-way flag."),
     case(
         "header/103", "Other flags MUST be ignored and MUST NOT be returned.",
-        ask(106, None, found(flag=1), flag=4),
-        ask(106, None, found(flag=1), flag=0x7FFFFFFC),
+        ask(106, None, success(flag=1), flag=4),
+        ask(106, None, success(flag=1), flag=0x7FFFFFFC),
         evidence=DISPATCH, items=(22,),
     ),
     case(
@@ -45,7 +45,7 @@ CASES: Final = (
             ),
         )),
         Expect((Silence(),)),
-        ask(101, {"namespace": "{namespace}", "key": "{key}"}, Answer(ext={"value": "v"})),
+        ask(101, {"namespace": "{namespace}", "key": "{key}"}, Response(ext={"value": "v"})),
         evidence=DISPATCH, items=(22,),
     ),
     case(
@@ -56,7 +56,7 @@ CASES: Final = (
             ),
         )),
         Expect((Silence(),)),
-        ask(101, {"namespace": "{namespace}", "key": "{key}"}, Answer(code=22, remark=ANY)),
+        ask(101, {"namespace": "{namespace}", "key": "{key}"}, Response(code=22, remark=ANY)),
         evidence=DISPATCH, items=(22,),
     ),
     case(
@@ -70,13 +70,13 @@ CASES: Final = (
         "header/107", "A one-way request with an unknown code MUST NOT be answered.",
         Send((Request(code=9999, flag=2),)),
         Expect((Silence(),)),
-        ask(106, None, found()),
+        ask(106, None, success()),
         evidence=DISPATCH, items=(23,),
     ),
     case(
         "header/108",
         "A response MUST contain the protocol version and the language of the server.",
-        ask(106, None, found(language="JAVA")),
+        ask(106, None, success(language="JAVA")),
         evidence="RemotingCommand.createResponseCommand, setCmdVersion @ 5.5.0", items=(1,),
     ),
     case(

@@ -13,7 +13,7 @@ from rocketwire_tools.conformance.model.case import (
     Severity,
     case,
 )
-from rocketwire_tools.conformance.model.outcomes import Answer, Closed
+from rocketwire_tools.conformance.model.outcomes import Closed, Response
 from rocketwire_tools.conformance.model.requests import ask, no_entry, unsupported
 from rocketwire_tools.conformance.model.steps import Expect, Frame, Send
 
@@ -32,10 +32,10 @@ def _closes(
     profiles: frozenset[Profile] = ALL_PROFILES,
     severity: Severity = Severity.MUST,
 ) -> Case:
-    shown = header if isinstance(header, str) else header.decode("latin-1")
+    text = header if isinstance(header, str) else header.decode("latin-1")
     return case(
         f"header/{number}",
-        f"The header {shown.strip()!r} {WORDS[severity]} close the connection without an answer.",
+        f"The header {text.strip()!r} {WORDS[severity]} close the connection without an answer.",
         Send((Frame(header=header),)),
         Expect((Closed(),)),
         evidence=DECODE,
@@ -47,7 +47,7 @@ def _closes(
 def _answers(
     number: int,
     header: str,
-    outcome: Answer,
+    outcome: Response,
     item: int,
     profiles: frozenset[Profile] = ALL_PROFILES,
     severity: Severity = Severity.MUST,
@@ -122,8 +122,8 @@ def _text_of(number: int, written: str, kept: str, severity: Severity = Severity
         f"header/{number}",
         f"An ext field with the value {written} {WORDS[severity]} be read as the string {kept!r}.",
         Send((Frame(header=put),)),
-        Expect((Answer(opaque=7),)),
-        ask(101, {"namespace": "{namespace}", "key": "{key}"}, Answer(ext={"value": kept})),
+        Expect((Response(opaque=7),)),
+        ask(101, {"namespace": "{namespace}", "key": "{key}"}, Response(ext={"value": kept})),
         evidence="RemotingSerializable.decode @ 5.5.0 (a map of texts)",
         items=(13,),
         cleanup=(ask(102, {"namespace": "{namespace}", "key": "{key}"}),),

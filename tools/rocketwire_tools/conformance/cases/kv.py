@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.cases.common import ENTRY, SPACE, put
 from rocketwire_tools.conformance.model.case import ONLY_5_5, Case, case
-from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Json, Text
-from rocketwire_tools.conformance.model.requests import OK_BARE, ask, found
+from rocketwire_tools.conformance.model.outcomes import ANY, JsonBody, Response, TextBody
+from rocketwire_tools.conformance.model.requests import OK_BARE, ask, success
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-NOTHING: Final = Answer(code=22, ext={}, remark="No config item, Namespace: {namespace} Key: {key}")
-EMPTY: Final = found(Text('{"table":{}}'), ext=None)
+NOTHING: Final = Response(
+    code=22, ext={}, remark="No config item, Namespace: {namespace} Key: {key}"
+)
+EMPTY: Final = success(TextBody('{"table":{}}'), ext=None)
 PUT: Final = "DefaultRequestProcessor.putKVConfig, KVConfigManager.putKVConfig @ 5.5.0"
 GET: Final = "DefaultRequestProcessor.getKVConfig, KVConfigManager.getKVConfig @ 5.5.0"
 LIST: Final = (
@@ -21,7 +23,7 @@ LIST: Final = (
 )
 DELETE: Final = "DefaultRequestProcessor.deleteKVConfig, KVConfigManager.deleteKVConfig @ 5.5.0"
 LOAD: Final = "KVConfigManager.load @ 5.5.0"
-REFUSED: Final = Answer(code=1, remark="namespace or key is null", ext=None)
+REFUSED: Final = Response(code=1, remark="namespace or key is null", ext=None)
 
 
 def _refused(number: int, what: str, ext: Mapping[str, str] | None) -> Case:
@@ -39,8 +41,8 @@ def _kept(number: int, what: str, value: str, written: str) -> Case:
         f"ns/100/{number}",
         f"A value with {what} MUST be stored, and MUST be listed in Java's JSON encoding.",
         ask(100, put(value), OK_BARE),
-        ask(101, ENTRY, Answer(ext={"value": value})),
-        ask(219, SPACE, found(Text('{"table":{"{key}":"' + written + '"}}'))),
+        ask(101, ENTRY, Response(ext={"value": value})),
+        ask(219, SPACE, success(TextBody('{"table":{"{key}":"' + written + '"}}'))),
         evidence=f"{PUT}, JSONWriter.writeString of fastjson2",
         items=(45,),
         profiles=ONLY_5_5,
@@ -49,7 +51,7 @@ def _kept(number: int, what: str, value: str, written: str) -> Case:
 
 def _loaded(number: int, what: str, content: str, value: str | None) -> Case:
     expected = (
-        Answer(code=22, ext={}, remark=ANY) if value is None else Answer(ext={"value": value})
+        Response(code=22, ext={}, remark=ANY) if value is None else Response(ext={"value": value})
     )
     return case(
         f"ns/100/{number}",
@@ -64,23 +66,23 @@ def _loaded(number: int, what: str, content: str, value: str | None) -> Case:
 CASES: Final = (
     case(
         "ns/100/1", "101 MUST return a stored value, and 219 MUST list it.",
-        ask(100, put(), Answer(ext=None)),
-        ask(101, ENTRY, Answer(ext={"value": "v"})),
-        ask(219, SPACE, found(Text('{"table":{"{key}":"v"}}'), ext=None)),
+        ask(100, put(), Response(ext=None)),
+        ask(101, ENTRY, Response(ext={"value": "v"})),
+        ask(219, SPACE, success(TextBody('{"table":{"{key}":"v"}}'), ext=None)),
         evidence=f"{PUT}, {GET}, {LIST}", items=(37,),
     ),
     case(
         "ns/100/3", "A second value for a key MUST replace the first.",
         ask(100, put("one")),
         ask(100, put("two")),
-        ask(101, ENTRY, Answer(ext={"value": "two"})),
+        ask(101, ENTRY, Response(ext={"value": "two"})),
         evidence=PUT, items=(37,),
     ),
     case(
         "ns/100/4", "Several keys of a namespace MUST be listed together.",
         ask(100, put("1", "{keyA}")),
         ask(100, put("2", "{keyB}")),
-        ask(219, SPACE, found(Json({"table": {"{keyA}": "1", "{keyB}": "2"}}))),
+        ask(219, SPACE, success(JsonBody({"table": {"{keyA}": "1", "{keyB}": "2"}}))),
         evidence=LIST, items=(37,),
     ),
     _refused(5, "a namespace", {"key": "{key}", "value": "v"}),
@@ -88,7 +90,7 @@ CASES: Final = (
     _refused(7, "ext fields", None),
     case(
         "ns/100/8", "100 without a value SHOULD create the namespace but no entry.",
-        ask(100, ENTRY, Answer(ext=None)),
+        ask(100, ENTRY, Response(ext=None)),
         ask(101, ENTRY, NOTHING),
         ask(219, SPACE, EMPTY),
         evidence=PUT, items=(42,),
@@ -96,7 +98,7 @@ CASES: Final = (
     case(
         "ns/100/9", "An empty value in a JSON header MUST be stored.",
         ask(100, put("")),
-        ask(101, ENTRY, Answer(ext={"value": ""})),
+        ask(101, ENTRY, Response(ext={"value": ""})),
         evidence=PUT, items=(43,),
     ),
     case(
@@ -128,21 +130,24 @@ CASES: Final = (
     ),
     case(
         "ns/101/3", "101 without ext fields MUST return code 22 with null in the remark.",
-        ask(101, None, Answer(code=22, ext={}, remark="No config item, Namespace: null Key: null")),
+        ask(
+            101, None,
+            Response(code=22, ext={}, remark="No config item, Namespace: null Key: null"),
+        ),
         evidence=GET, items=(39,),
     ),
     case(
         "ns/102/1", "A deleted entry MUST be removed; its namespace remains.",
         ask(100, put()),
-        ask(102, ENTRY, Answer(ext=None)),
+        ask(102, ENTRY, Response(ext=None)),
         ask(101, ENTRY, NOTHING),
         ask(219, SPACE, EMPTY),
         evidence=DELETE, items=(44,),
     ),
     case(
         "ns/102/2", "Deleting an unknown entry MUST succeed.",
-        ask(102, ENTRY, Answer(ext=None)),
-        ask(102, None, Answer(ext=None)),
+        ask(102, ENTRY, Response(ext=None)),
+        ask(102, None, Response(ext=None)),
         evidence=DELETE, items=(44,),
     ),
     case(
@@ -150,16 +155,16 @@ CASES: Final = (
         ask(100, put("1", "{keyA}")),
         ask(100, put("2", "{keyB}")),
         ask(102, {"namespace": "{namespace}", "key": "{keyA}"}),
-        ask(219, SPACE, found(Text('{"table":{"{keyB}":"2"}}'))),
+        ask(219, SPACE, success(TextBody('{"table":{"{keyB}":"2"}}'))),
         evidence=DELETE, items=(44,),
     ),
     case(
         "ns/219/1", "219 for an unknown namespace MUST return code 22 with its name in the remark.",
         ask(
             219, {"namespace": "{namespaceX}"},
-            Answer(code=22, ext=None, remark="No config item, Namespace: {namespaceX}"),
+            Response(code=22, ext=None, remark="No config item, Namespace: {namespaceX}"),
         ),
-        ask(219, None, Answer(code=22, ext=None, remark="No config item, Namespace: null")),
+        ask(219, None, Response(code=22, ext=None, remark="No config item, Namespace: null")),
         evidence=LIST, items=(40,),
     ),
     _loaded(50, "is empty", "", None),
@@ -168,9 +173,9 @@ CASES: Final = (
         "ns/100/52",
         "A KV file MUST be read; whitespace, unknown members and numbers instead of strings are "
         "allowed.",
-        ask(101, {"namespace": "n", "key": "k"}, Answer(ext={"value": "v"})),
-        ask(101, {"namespace": "n", "key": "one"}, Answer(ext={"value": "1"})),
-        ask(101, {"namespace": "n", "key": "nil"}, Answer(code=22, ext={}, remark=ANY)),
+        ask(101, {"namespace": "n", "key": "k"}, Response(ext={"value": "v"})),
+        ask(101, {"namespace": "n", "key": "one"}, Response(ext={"value": "1"})),
+        ask(101, {"namespace": "n", "key": "nil"}, Response(code=22, ext={}, remark=ANY)),
         ask(219, {"namespace": "empty"}, EMPTY),
         evidence=LOAD, items=(46,),
         kv='{\n "a":1, "configTable" : { "n" : {"k":"v", "one":1, "nil":null}, "empty":{} }, '

@@ -6,28 +6,28 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import topics
 from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
-from rocketwire_tools.conformance.model.outcomes import Answer, Json, Text
+from rocketwire_tools.conformance.model.outcomes import JsonBody, Response, TextBody
 from rocketwire_tools.conformance.model.requests import (
     ONE_SETTING,
     OTHER_SETTING,
     ask,
     broker_ext,
-    found,
     register,
     registration,
+    success,
     topic_config,
 )
 
 LISTS: Final = "RouteInfoManager.getAllTopicList @ 5.5.0"
 GATE: Final = "DefaultRequestProcessor.processRequest @ 5.5.0"
-DISABLED: Final = Answer(code=1, remark="disable", ext=None)
-NO_TOPICS: Final = found(Text('{"topicList":[]}'), ext=None)
+DISABLED: Final = Response(code=1, remark="disable", ext=None)
+NO_TOPICS: Final = success(TextBody('{"topicList":[]}'), ext=None)
 SECOND: Final = broker_ext(cluster="{clusterB}", name="{brokerB}", address="{addressB}", ha="{haB}")
 
 
-def exactly(*names: str) -> Answer:
+def exactly(*names: str) -> Response:
     """A list of exactly these topics."""
-    return found(Json({"topicList": list(names)}), ext=None)
+    return success(JsonBody({"topicList": list(names)}), ext=None)
 
 
 FLAGGED: Final = registration(
@@ -58,7 +58,7 @@ def _flags(number: int, code: int, flags: tuple[int, ...], what: str) -> Case:
 CASES: Final = (
     case(
         "ns/106/1", "A server without brokers MUST return empty tables and lists.",
-        ask(106, None, found(Text('{"brokerAddrTable":{},"clusterAddrTable":{}}'), ext=None)),
+        ask(106, None, success(TextBody('{"brokerAddrTable":{},"clusterAddrTable":{}}'), ext=None)),
         ask(206, None, NO_TOPICS),
         ask(304, None, NO_TOPICS),
         evidence="RouteInfoManager.getAllClusterInfo, getAllTopicList, getSystemTopicList @ 5.5.0",
@@ -71,8 +71,8 @@ CASES: Final = (
         register(on="a"),
         ask(
             106, {"acceptStandardJsonOnly": "true"},
-            found(
-                Text(
+            success(
+                TextBody(
                     '{"brokerAddrTable":{"{broker}":{"brokerAddrs":{0:"{address}"},'
                     '"brokerName":"{broker}","cluster":"{cluster}","enableActingMaster":false}},'
                     '"clusterAddrTable":{"{cluster}":["{broker}"]}}'
@@ -83,8 +83,9 @@ CASES: Final = (
         ),
         ask(
             304, None,
-            found(
-                Json({"brokerAddr": "{address}", "topicList": ["{cluster}", "{broker}"]}), ext=None,
+            success(
+                JsonBody({"brokerAddr": "{address}", "topicList": ["{cluster}", "{broker}"]}),
+                ext=None,
             ),
         ),
         register(SECOND, None, on="b"),
@@ -128,8 +129,8 @@ CASES: Final = (
         ask(311, None, DISABLED),
         ask(312, None, DISABLED),
         ask(313, None, DISABLED),
-        ask(206, None, found()),
-        ask(304, None, found()),
+        ask(206, None, success()),
+        ask(304, None, success()),
         evidence=GATE, items=(107,), profiles=SINCE_5_3, options=OTHER_SETTING,
     ),
     _flags(1, 311, (1, 3), "311 MUST list the topics with the unit flag."),

@@ -8,11 +8,11 @@ from rocketwire_tools.conformance.cases.common import ROUTE
 from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
 from rocketwire_tools.conformance.model.outcomes import (
     ANY,
-    Answer,
     Closed,
     Has,
-    Json,
+    JsonBody,
     Lacks,
+    Response,
     Silence,
 )
 from rocketwire_tools.conformance.model.requests import (
@@ -20,8 +20,8 @@ from rocketwire_tools.conformance.model.requests import (
     ask,
     broker_ext,
     data_version,
-    found,
     register,
+    success,
     until,
 )
 from rocketwire_tools.conformance.model.steps import Expect, Open, Request, Send, Step, Wait
@@ -37,7 +37,7 @@ QUERY: Final = (
 SCAN: Final = "RouteInfoManager.scanNotActiveBroker @ 5.5.0"
 SHORT: Final = {"scanNotActiveBrokerInterval": "500"}
 BRIEF: Final = broker_ext(heartbeatTimeoutMillis="3000")
-GONE: Final = found(Json(Has({"brokerAddrTable": Lacks(("{broker}",))})))
+GONE: Final = success(JsonBody(Has({"brokerAddrTable": Lacks(("{broker}",))})))
 
 
 def _beats(count: int, *steps: Step) -> tuple[Step, ...]:
@@ -65,7 +65,7 @@ def _stays(number: int, what: str, evidence: str, beat: Step) -> Case:
         Wait(5.0),
         register(BRIEF, None, on="a"),
         *_beats(9, beat),
-        ask(105, ROUTE, found(), on="reader"),
+        ask(105, ROUTE, success(), on="reader"),
     )
 
 
@@ -93,7 +93,7 @@ CASES: Final = (
     _stays(2, "sends heartbeats", HEARTBEAT, ask(904, broker_ext(), on="a")),
     _stays(
         3, "sends 322 with any result", QUERY,
-        ask(322, broker_ext(), found(ANY, ext={"changed": "true"}), body=data_version(9), on="a"),
+        ask(322, broker_ext(), success(ANY, ext={"changed": "true"}), body=data_version(9), on="a"),
     ),
     _stays(4, "registers repeatedly", SCAN, register(BRIEF, None, on="a")),
     _expiry(
@@ -115,7 +115,7 @@ CASES: Final = (
     _idle(
         3, "Complete requests MUST keep a connection open.",
         "NettyRemotingServer.configChannel @ 5.5.0", 34,
-        *(4 * (ask(106, None, found()), Wait(1.0))), ask(106, None, found()),
+        *(4 * (ask(106, None, success()), Wait(1.0))), ask(106, None, success()),
     ),
     _idle(
         4, "A broker MUST be removed if its connection is closed as idle.",
@@ -126,7 +126,7 @@ CASES: Final = (
         "idle/5",
         "A first frame of 10 bytes MAY remain unanswered: Java waits for the twelfth byte.",
         Send((b"\x00\x00\x00\x06\x00\x00\x00\x02{}",)),
-        Expect((Silence(), Answer(code=3, remark=ANY))),
+        Expect((Silence(), Response(code=3, remark=ANY))),
         evidence="NettyRemotingServer.HandshakeHandler @ 5.5.0 "
         "(netty's HAProxyMessageDecoder.detectProtocol)",
         items=(25,),

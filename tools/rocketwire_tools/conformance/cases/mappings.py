@@ -6,24 +6,31 @@ from typing import Any, Final
 
 from rocketwire_tools.conformance.cases.common import ROUTE
 from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
-from rocketwire_tools.conformance.model.outcomes import Answer, Has, Json, Lacks, Like, Text
+from rocketwire_tools.conformance.model.outcomes import (
+    Has,
+    JsonBody,
+    Lacks,
+    Like,
+    Response,
+    TextBody,
+)
 from rocketwire_tools.conformance.model.requests import (
     ask,
     broker_ext,
     data_version,
-    found,
     register,
     registration,
+    success,
 )
 
 FILTERS: Final = "RouteInfoManager.registerBroker, pickupTopicRouteData (filterServerTable) @ 5.5.0"
 MAPPINGS: Final = "RouteInfoManager.registerBroker (topicQueueMappingInfoTable) @ 5.5.0"
 
 
-def filters(*servers: str) -> Answer:
+def filters(*servers: str) -> Response:
     """A route with exactly these filter servers of ``{address}``."""
     table = {"{address}": list(servers)} if servers else {}
-    return found(Json(Has({"filterServerTable": table})))
+    return success(JsonBody(Has({"filterServerTable": table})))
 
 
 def mapping(broker: str = "{broker}", epoch: int = 5, queues: int = 8) -> dict[str, Any]:
@@ -39,9 +46,9 @@ def mapping(broker: str = "{broker}", epoch: int = 5, queues: int = 8) -> dict[s
     }
 
 
-def mapped(members: object) -> Answer:
+def mapped(members: object) -> Response:
     """A route with these mappings by broker."""
-    return found(Json(Has({"topicQueueMappingByBroker": members})))
+    return success(JsonBody(Has({"topicQueueMappingByBroker": members})))
 
 
 def _registered(version: int = 1, **settings: Any) -> dict[str, Any]:
@@ -53,7 +60,7 @@ def _epoch(number: int, version: int, text: str, what: str) -> Case:
         f"ns/mapping/{number}",
         what,
         register(None, _registered(epoch=2**53 + 1)),
-        ask(105, ROUTE, found(Text(Like(f'.*"epoch":{text},.*'))), version=version),
+        ask(105, ROUTE, success(TextBody(Like(f'.*"epoch":{text},.*'))), version=version),
         evidence="ClientRequestProcessor.getRouteInfoByTopic @ 5.5.0 (WriteBrowserCompatible)",
         items=(72,),
         profiles=SINCE_5_3,
@@ -66,7 +73,8 @@ CASES: Final = (
         register(None, registration(filter_servers=("f:1", "f:2")), on="a"),
         register(broker_ext(address="{addressS}", broker_id=1), None, on="b"),
         ask(
-            105, ROUTE, found(Json(Has({"filterServerTable": Has({"{address}": ["f:1", "f:2"]})}))),
+            105, ROUTE,
+            success(JsonBody(Has({"filterServerTable": Has({"{address}": ["f:1", "f:2"]})}))),
         ),
         evidence=FILTERS, items=(70,),
     ),
@@ -114,7 +122,7 @@ CASES: Final = (
     case(
         "ns/filter/7", "A registration without a body MUST remove the filter servers.",
         register(None, registration(filter_servers=("f:1",))),
-        ask(103, broker_ext(), Answer(ext={})),
+        ask(103, broker_ext(), Response(ext={})),
         ask(105, ROUTE, filters()),
         evidence="DefaultRequestProcessor.registerBroker @ 5.5.0", items=(57,), profiles=SINCE_5_3,
     ),
@@ -122,7 +130,7 @@ CASES: Final = (
         "ns/mapping/1", "The route of a static topic MUST contain its mapping.",
         register(None, _registered()),
         ask(105, ROUTE, mapped({"{broker}": mapping()})),
-        ask(105, {"topic": "{topicB}"}, found(Json(Lacks(("topicQueueMappingByBroker",))))),
+        ask(105, {"topic": "{topicB}"}, success(JsonBody(Lacks(("topicQueueMappingByBroker",))))),
         evidence=MAPPINGS, items=(71,), profiles=SINCE_5_3,
     ),
     case(
@@ -157,7 +165,7 @@ CASES: Final = (
         register(None, _registered()),
         ask(
             105, ROUTE,
-            found(Text(Like(
+            success(TextBody(Like(
                 r'.*,"topicQueueMappingByBroker":\{"{broker}":\{"bname":"{broker}",'
                 r'"currIdMap":\{"0":1\},"dirty":false,"epoch":5,"scope":"__global__",'
                 r'"topic":"{topic}","totalQueues":8\}\}\}'

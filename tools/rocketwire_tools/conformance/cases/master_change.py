@@ -6,14 +6,14 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ACCEPTED, group, slave
 from rocketwire_tools.conformance.model.case import SINCE_5_3, case
-from rocketwire_tools.conformance.model.outcomes import Answer, Has, Json
+from rocketwire_tools.conformance.model.outcomes import Has, JsonBody, Response
 from rocketwire_tools.conformance.model.requests import (
     ask,
     broker_ext,
     data_version,
-    found,
     register,
     registration,
+    success,
 )
 
 REGISTER: Final = "RouteInfoManager.registerBroker @ 5.5.0"
@@ -80,7 +80,7 @@ CASES: Final = (
             ACCEPTED, on="b",
         ),
         ask(106, None, group({"0": "{address}"}), on="b"),
-        ask(322, slave(), Answer(ext={"changed": "true"}), body=data_version(), on="b"),
+        ask(322, slave(), Response(ext={"changed": "true"}), body=data_version(), on="b"),
         evidence=REGISTER, items=(65,), profiles=SINCE_5_3,
     ),
     case(
@@ -91,7 +91,7 @@ CASES: Final = (
         register(broker_ext(cluster="{clusterB}", address="{addressS}", broker_id=1), on="b"),
         ask(
             106, None,
-            found(Json(Has({
+            success(JsonBody(Has({
                 "brokerAddrTable": Has({"{broker}": Has({"cluster": "{cluster}"})}),
                 "clusterAddrTable": Has({"{cluster}": ["{broker}"], "{clusterB}": ["{broker}"]}),
             }))),
@@ -104,7 +104,7 @@ CASES: Final = (
         register(broker_ext(name="{brokerB}"), on="a"),
         ask(
             106, None,
-            found(Json(Has({
+            success(JsonBody(Has({
                 "brokerAddrTable": Has({
                     "{broker}": Has({"brokerAddrs": {"0": "{address}"}}),
                     "{brokerB}": Has({"brokerAddrs": {"0": "{address}"}}),

@@ -6,8 +6,8 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import SLAVE
 from rocketwire_tools.conformance.model.case import SINCE_5_3, case
-from rocketwire_tools.conformance.model.outcomes import ANY, Json, Text
-from rocketwire_tools.conformance.model.requests import ask, found, register
+from rocketwire_tools.conformance.model.outcomes import ANY, JsonBody, TextBody
+from rocketwire_tools.conformance.model.requests import ask, register, success
 
 HANDLER: Final = (
     "DefaultRequestProcessor.getBrokerMemberGroup, RouteInfoManager.getBrokerMemberGroup @ 5.5.0"
@@ -23,8 +23,8 @@ CASES: Final = (
         register(SLAVE, None, on="b"),
         ask(
             901, ASKED,
-            found(
-                Json({
+            success(
+                JsonBody({
                     "brokerMemberGroup": {
                         "brokerAddrs": {"0": "{address}", "1": "{addressS}"},
                         "brokerName": "{broker}",
@@ -43,8 +43,8 @@ CASES: Final = (
         register(),
         ask(
             901, ASKED,
-            found(
-                Text(
+            success(
+                TextBody(
                     '{"brokerMemberGroup":{"brokerAddrs":{0:"{address}"},'
                     '"brokerName":"{broker}","cluster":"{cluster}"}}'
                 ),
@@ -62,8 +62,8 @@ CASES: Final = (
         register(),
         ask(
             901, ASKED | {"clusterName": "{clusterB}"},
-            found(
-                Json({
+            success(
+                JsonBody({
                     "brokerMemberGroup": {
                         "brokerAddrs": {"0": "{address}"},
                         "brokerName": "{broker}",
@@ -79,8 +79,8 @@ CASES: Final = (
         "ns/901/4", "901 for an unknown group MUST succeed without addresses.",
         ask(
             901, ASKED,
-            found(
-                Json({
+            success(
+                JsonBody({
                     "brokerMemberGroup": {
                         "brokerAddrs": {},
                         "brokerName": "{broker}",
@@ -94,8 +94,8 @@ CASES: Final = (
     ),
     case(
         "ns/901/5", "901 without a group MUST succeed without addresses and names.",
-        ask(901, None, found(Text('{"brokerMemberGroup":{"brokerAddrs":{}}}'), remark=ANY)),
-        ask(901, {}, found(Text('{"brokerMemberGroup":{"brokerAddrs":{}}}'), remark=ANY)),
+        ask(901, None, success(TextBody('{"brokerMemberGroup":{"brokerAddrs":{}}}'), remark=ANY)),
+        ask(901, {}, success(TextBody('{"brokerMemberGroup":{"brokerAddrs":{}}}'), remark=ANY)),
         evidence=HANDLER, items=(112,), profiles=SINCE_5_3,
     ),
 )  # fmt: skip

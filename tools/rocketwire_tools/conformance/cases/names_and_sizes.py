@@ -8,20 +8,20 @@ from rocketwire_tools.conformance.cases.transport import NOTHING, WHOLE
 from rocketwire_tools.conformance.model.case import ONLY_5_5, SINCE_5_3, case
 from rocketwire_tools.conformance.model.outcomes import (
     AllOf,
-    Answer,
     Closed,
     Contains,
     Has,
-    Json,
-    Text,
+    JsonBody,
+    Response,
+    TextBody,
 )
 from rocketwire_tools.conformance.model.requests import (
     ask,
     broker_ext,
-    found,
     no_entry,
     register,
     registration,
+    success,
 )
 from rocketwire_tools.conformance.model.steps import Expect, Frame, Request, Send, Step, Wait
 
@@ -53,13 +53,13 @@ MANY: Final = tuple(f"{{topic{number}}}" for number in range(2000))
 CASES: Final = (
     case(
         "transport/36", "A frame split after any byte MUST be answered like a complete one.",
-        *(step for at in range(1, len(WHOLE)) for step in _cut(at)),
+        *(step for length in range(1, len(WHOLE)) for step in _cut(length)),
         evidence=DECODER, items=(2,), tags=frozenset({"split"}),
     ),
     case(
         "transport/37", "A registration in a frame of 16777216 bytes MUST be answered.",
         Send((_filling(LARGEST),)),
-        Expect((Answer(ext={}),), within=20.0),
+        Expect((Response(ext={}),), within=20.0),
         evidence=DECODER, items=(5,),
     ),
     case(
@@ -85,7 +85,7 @@ CASES: Final = (
         ),
         ask(
             105, {"topic": "{topic}" + PLAIN},
-            found(Json(Has({
+            success(JsonBody(Has({
                 "brokerDatas": [
                     Has({"brokerName": "{broker}" + ODD, "cluster": "{cluster}" + ODD}),
                 ],
@@ -93,7 +93,8 @@ CASES: Final = (
             on="reader",
         ),
         ask(
-            206, None, found(Json(Has({"topicList": Contains(("{topic}" + PLAIN,))}))), on="reader",
+            206, None, success(JsonBody(Has({"topicList": Contains(("{topic}" + PLAIN,))}))),
+            on="reader",
         ),
         evidence="RouteInfoManager.pickupTopicRouteData @ 5.5.0", items=(45, 48),
     ),
@@ -108,8 +109,8 @@ CASES: Final = (
             ask(
                 105,
                 {"topic": "{topic}"},
-                found(
-                    Text(
+                success(
+                    TextBody(
                         '{"brokerDatas":[{"brokerAddrs":{'
                         + key
                         + ':"{address}"},"brokerName":"{broker}'
@@ -133,12 +134,12 @@ CASES: Final = (
     ),
     case(
         "ns/103/210", "A broker with 2,000 topics MUST be registered and unregistered completely.",
-        register(None, registration(MANY), Answer(ext={}), within=10.0),
-        ask(105, {"topic": "{topic0}"}, found(), on="reader"),
-        ask(105, {"topic": "{topic1999}"}, found(), on="reader"),
+        register(None, registration(MANY), Response(ext={}), within=10.0),
+        ask(105, {"topic": "{topic0}"}, success(), on="reader"),
+        ask(105, {"topic": "{topic1999}"}, success(), on="reader"),
         ask(
             224, {"cluster": "{cluster}"},
-            found(Json({"topicList": AllOf((Contains(("{topic0}", "{topic1999}")),))})),
+            success(JsonBody({"topicList": AllOf((Contains(("{topic0}", "{topic1999}")),))})),
             on="reader",
         ),
         evidence="RouteInfoManager.registerBroker @ 5.5.0", items=(48,),
@@ -147,7 +148,7 @@ CASES: Final = (
         "ns/100/40", "An empty namespace or key in a binary header MUST be rejected as missing.",
         ask(
             100, {"namespace": "", "key": "{key}", "value": "v"},
-            Answer(code=1, remark="namespace or key is null"), binary=True,
+            Response(code=1, remark="namespace or key is null"), binary=True,
         ),
         evidence="RocketMQSerializable.readStr @ 5.5.0", items=(41, 43), profiles=SINCE_5_3,
     ),

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
-from rocketwire_tools.conformance.model.outcomes import Has, Incoming, Json, Silence
+from rocketwire_tools.conformance.model.outcomes import Has, Incoming, JsonBody, Silence
 from rocketwire_tools.conformance.model.requests import (
     OTHER_SETTING,
     ask,
     broker_ext,
-    found,
     register,
+    success,
     unregister,
 )
 from rocketwire_tools.conformance.model.steps import Ask, Close, Expect, Listen
@@ -52,12 +52,12 @@ def listen(*numbers: int) -> tuple[Listen, ...]:
     return tuple(Listen(f"s{number}", f"{{listener{number}}}") for number in numbers)
 
 
-def told(number: int, **fields: str) -> Expect:
+def notified(number: int, **fields: str) -> Expect:
     """Expect this notification of the member, and no other."""
     return Expect((Incoming(code=905, flag=2, ext=fields),), on=f"s{number}")
 
 
-def untold(number: int) -> Expect:
+def not_notified(number: int) -> Expect:
     """Expect no notification of the member."""
     return Expect((Silence(seconds=1.0),), on=f"s{number}")
 
@@ -94,7 +94,8 @@ CASES: Final = (
         JOINED, members=(2, 1),
         steps=(
             *listen(1, 2), *join(2, 1),
-            told(2, minBrokerId="1", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"), untold(1),
+            notified(2, minBrokerId="1", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"),
+            not_notified(1),
         ),
     ),
     _case(
@@ -105,7 +106,7 @@ CASES: Final = (
         steps=(
             *join(0, 1, 2), *listen(1, 2), *leave(0),
             *(
-                told(
+                notified(
                     number,
                     minBrokerId="1",
                     minBrokerAddr="{listener1}",
@@ -120,25 +121,27 @@ CASES: Final = (
         LEFT, members=(1, 0),
         steps=(
             *join(0, 1), *listen(1), Close("b0"),
-            told(1, minBrokerId="1", minBrokerAddr="{listener1}", offlineBrokerAddr="{listener0}"),
+            notified(
+                1, minBrokerId="1", minBrokerAddr="{listener1}", offlineBrokerAddr="{listener0}",
+            ),
         ),
     ),
     _case(
         4, "A group with enableActingMaster=false MUST NOT be notified if a member leaves.", LEFT,
         members=(1, 0),
-        steps=(*join(0, 1, acting="false"), *listen(1), *leave(0, acting="false"), untold(1)),
+        steps=(*join(0, 1, acting="false"), *listen(1), *leave(0, acting="false"), not_notified(1)),
     ),
     _case(
         5, "If an id joins that is not the smallest, members MUST NOT be notified.", JOINED,
-        members=(1, 0), steps=(*listen(0, 1), *join(0, 1), untold(0), untold(1)),
+        members=(1, 0), steps=(*listen(0, 1), *join(0, 1), not_notified(0), not_notified(1)),
     ),
     _case(
         6, "If an id leaves that is not the smallest, members MUST NOT be notified.", LEFT,
-        members=(1, 0), steps=(*listen(0, 1), *join(0, 1), *leave(1), untold(0)),
+        members=(1, 0), steps=(*listen(0, 1), *join(0, 1), *leave(1), not_notified(0)),
     ),
     _case(
         7, "Without notifyMinBrokerIdChanged, members MUST NOT be notified.", NOTIFY,
-        options=OTHER_SETTING, members=(2, 1), steps=(*listen(2), *join(2, 1), untold(2)),
+        options=OTHER_SETTING, members=(2, 1), steps=(*listen(2), *join(2, 1), not_notified(2)),
     ),
     _case(
         8, "An unreachable member MUST NOT delay responses.", NOTIFY, members=(2, 1),
@@ -146,7 +149,7 @@ CASES: Final = (
             *join(2, 1),
             ask(
                 106, None,
-                found(Json(Has({
+                success(JsonBody(Has({
                     "brokerAddrTable": Has({
                         "{broker}": Has({"brokerAddrs": {"1": "{listener1}", "2": "{listener2}"}}),
                     }),
@@ -161,7 +164,7 @@ CASES: Final = (
         JOINED, members=(1,),
         steps=(
             *listen(1), *join(1), register(member(1) | {"brokerId": "0"}, None, on="b1"),
-            told(1, minBrokerId="0", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"),
+            notified(1, minBrokerId="0", minBrokerAddr="{listener1}", haBrokerAddr="{ha1}"),
         ),
     ),
 )  # fmt: skip

@@ -6,22 +6,22 @@ from typing import Any, Final
 
 from rocketwire_tools.conformance.cases.common import ACCEPTED, ROUTE, ROUTED
 from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
-from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Has, Json, Outcome
+from rocketwire_tools.conformance.model.outcomes import ANY, Has, JsonBody, Outcome, Response
 from rocketwire_tools.conformance.model.requests import (
     FAILED,
     NO_ROUTE,
     ask,
     broker_ext,
-    found,
     register,
     registration,
+    success,
     unregister,
     until,
 )
 
 HANDLER: Final = "DefaultRequestProcessor.registerBroker @ 5.5.0"
 BODY: Final = "RegisterBrokerBody.decode, TopicConfigSerializeWrapper @ 5.5.0"
-ANYTHING: Final = Answer(code=ANY, remark=ANY, body=ANY)
+ANYTHING: Final = Response(code=ANY, remark=ANY, body=ANY)
 OLD_VERSION: Final = {"counter": 1, "timestamp": 1000}
 
 
@@ -56,11 +56,11 @@ def _release(number: int, release: str, version: int, **ext: str) -> Case:
         ask(
             322,
             broker_ext(),
-            found(Json(Has(OLD_VERSION)), ext={"changed": "false"}),
+            success(JsonBody(Has(OLD_VERSION)), ext={"changed": "false"}),
             body=OLD_VERSION,
             version=version,
         ),
-        ask(104, broker_ext(), Answer(ext=None), version=version),
+        ask(104, broker_ext(), Response(ext=None), version=version),
         until(105, ROUTE, NO_ROUTE, on="reader"),
         evidence=HANDLER,
         items=(48,),
@@ -93,10 +93,10 @@ CASES: Final = (
     case(
         "ns/103/183",
         "A broker with binary headers MUST be able to register, be listed and unregister.",
-        register(None, None, Answer(ext=ANY), binary=True),
+        register(None, None, Response(ext=ANY), binary=True),
         ask(105, ROUTE, ROUTED, binary=True, on="reader"),
-        ask(106, None, found(), binary=True, on="reader"),
-        ask(104, broker_ext(), Answer(), binary=True),
+        ask(106, None, success(), binary=True, on="reader"),
+        ask(104, broker_ext(), Response(), binary=True),
         until(105, ROUTE, NO_ROUTE, on="reader"),
         evidence="RocketMQSerializable.rocketMQProtocolDecode @ 5.5.0", items=(17, 48),
     ),
@@ -143,7 +143,7 @@ CASES: Final = (
             _with("topicConfigTable", {"{topicX}": {"perm": 6}, "{topic}": old_topic("{topic}")}),
             ANYTHING, on="b",
         ),
-        ask(106, None, found(), on="reader"),
+        ask(106, None, success(), on="reader"),
         evidence=BODY, items=(54,), profiles=SINCE_5_3,
     ),
     case(
@@ -151,8 +151,9 @@ CASES: Final = (
         register(broker_ext(broker_id=-1), None, ACCEPTED),
         ask(
             901, {"clusterName": "{cluster}", "brokerName": "{broker}"},
-            found(
-                Json({"brokerMemberGroup": Has({"brokerAddrs": {"-1": "{address}"}})}), remark=ANY,
+            success(
+                JsonBody({"brokerMemberGroup": Has({"brokerAddrs": {"-1": "{address}"}})}),
+                remark=ANY,
             ),
         ),
         evidence="RouteInfoManager.registerBroker @ 5.5.0", items=(55,), profiles=SINCE_5_3,
@@ -171,9 +172,15 @@ CASES: Final = (
         "ns/103/202",
         "enableActingMaster=TRUE MUST be read as true, and any value other than true as false.",
         register(broker_ext(enableActingMaster="TRUE")),
-        ask(105, ROUTE, found(Json(Has({"brokerDatas": [Has({"enableActingMaster": True})]})))),
+        ask(
+            105, ROUTE,
+            success(JsonBody(Has({"brokerDatas": [Has({"enableActingMaster": True})]}))),
+        ),
         register(broker_ext(enableActingMaster="1")),
-        ask(105, ROUTE, found(Json(Has({"brokerDatas": [Has({"enableActingMaster": False})]})))),
+        ask(
+            105, ROUTE,
+            success(JsonBody(Has({"brokerDatas": [Has({"enableActingMaster": False})]}))),
+        ),
         evidence="RemotingCommand.decodeCommandCustomHeader @ 5.5.0 (Boolean.parseBoolean)",
         items=(68,), profiles=SINCE_5_3,
     ),
@@ -182,7 +189,7 @@ CASES: Final = (
         register(broker_ext(address="broker.{cluster}.example:10911"), None, ACCEPTED),
         ask(
             105, ROUTE,
-            found(Json(Has({
+            success(JsonBody(Has({
                 "brokerDatas": [Has({"brokerAddrs": {"0": "broker.{cluster}.example:10911"}})],
             }))),
         ),

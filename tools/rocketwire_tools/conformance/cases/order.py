@@ -1,4 +1,4 @@
-"""Order configuration and readiness: what the server's settings make of routes."""
+"""Routes: order configuration and readiness."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ROUTE, one_broker
 from rocketwire_tools.conformance.model.case import SINCE_5_3, case
-from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Has, Json, Like, Text
+from rocketwire_tools.conformance.model.outcomes import ANY, Has, JsonBody, Like, Response, TextBody
 from rocketwire_tools.conformance.model.requests import (
     ONE_SETTING,
     OTHER_SETTING,
     ask,
-    found,
     register,
+    success,
     until,
 )
 
@@ -30,12 +30,12 @@ CASES: Final = (
         ask(100, {"namespace": "ORDER_TOPIC_CONFIG", "key": "{topic}", "value": "{broker}:8"}),
         ask(
             105, ROUTE,
-            found(Text(Like(
+            success(TextBody(Like(
                 r'\{"brokerDatas":\[.*\],"filterServerTable":\{\},'
                 r'"orderTopicConf":"{broker}:8","queueDatas":\[.*\]\}'
             ))),
         ),
-        ask(105, {"topic": "{topicB}"}, found(Json(Has({"queueDatas": ANY})))),
+        ask(105, {"topic": "{topicB}"}, success(JsonBody(Has({"queueDatas": ANY})))),
         evidence=ANSWER, items=(95,), options=ONE_SETTING,
         cleanup=(ask(102, {"namespace": "ORDER_TOPIC_CONFIG", "key": "{topic}"}),),
     ),
@@ -43,7 +43,7 @@ CASES: Final = (
         "ns/105/16", "Without orderMessageEnable, a route MUST NOT contain an order configuration.",
         register(),
         ask(100, {"namespace": "ORDER_TOPIC_CONFIG", "key": "{topic}", "value": "{broker}:8"}),
-        ask(105, ROUTE, found(QUOTED)),
+        ask(105, ROUTE, success(QUOTED)),
         evidence=ANSWER, items=(95,), profiles=SINCE_5_3, options=OTHER_SETTING,
         cleanup=(ask(102, {"namespace": "ORDER_TOPIC_CONFIG", "key": "{topic}"}),),
     ),
@@ -52,17 +52,17 @@ CASES: Final = (
         "With needWaitForService, route requests MUST be rejected in the first seconds; other "
         "codes are answered.",
         register(),
-        ask(105, ROUTE, Answer(code=1, remark="name server not ready", ext=None)),
-        ask(105, None, Answer(code=1, remark="name server not ready", ext=None)),
-        ask(106, None, found()),
+        ask(105, ROUTE, Response(code=1, remark="name server not ready", ext=None)),
+        ask(105, None, Response(code=1, remark="name server not ready", ext=None)),
+        ask(106, None, success()),
         evidence=ANSWER, items=(96,), profiles=SINCE_5_3,
         options={"needWaitForService": "true", "waitSecondsForService": "600"},
     ),
     case(
         "ns/105/18", "Route requests MUST be answered after waitSecondsForService.",
         register(),
-        until(105, ROUTE, found(QUOTED)),
-        ask(105, ROUTE, found(QUOTED)),
+        until(105, ROUTE, success(QUOTED)),
+        ask(105, ROUTE, success(QUOTED)),
         evidence=ANSWER, items=(96,), profiles=SINCE_5_3,
         options={"needWaitForService": "true", "waitSecondsForService": "1"},
     ),

@@ -6,7 +6,7 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ACCEPTED, THROWN, body_case, route_with
 from rocketwire_tools.conformance.model.case import SINCE_5_3
-from rocketwire_tools.conformance.model.outcomes import ANY, Answer
+from rocketwire_tools.conformance.model.outcomes import ANY, Response
 from rocketwire_tools.conformance.model.packed_body import Packed
 from rocketwire_tools.conformance.model.requests import registration
 
@@ -113,7 +113,7 @@ CASES: Final = (
     body_case(
         168,
         "A packed body marked as JSON is answered: Java rejects it, another server MAY accept it.",
-        Packed(), Answer(code=ANY, remark=ANY, body=ANY), 58,
-        then=Answer(code=ANY, remark=ANY, body=ANY), compressed="false",
+        Packed(), Response(code=ANY, remark=ANY, body=ANY), 58,
+        then=Response(code=ANY, remark=ANY, body=ANY), compressed="false",
     ),
 )  # fmt: skip

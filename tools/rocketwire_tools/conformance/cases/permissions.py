@@ -1,18 +1,18 @@
-"""Write permission of a broker: taken away by 205, given by 327."""
+"""Write permission of a broker: cleared by 205, restored by 327."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from rocketwire_tools.conformance.model.case import case
-from rocketwire_tools.conformance.model.outcomes import Answer, Has, Json
+from rocketwire_tools.conformance.model.outcomes import Has, JsonBody, Response
 from rocketwire_tools.conformance.model.requests import (
     ask,
     broker_ext,
     data_version,
-    found,
     register,
     registration,
+    success,
     topic_config,
 )
 
@@ -22,23 +22,23 @@ BROKER: Final = {"brokerName": "{broker}"}
 OTHER: Final = broker_ext(name="{brokerB}", address="{addressB}", ha="{haB}")
 
 
-def wiped(count: int) -> Answer:
+def wiped(count: int) -> Response:
     """The response to 205."""
-    return Answer(ext={"wipeTopicCount": str(count)})
+    return Response(ext={"wipeTopicCount": str(count)})
 
 
-def added(count: int) -> Answer:
+def added(count: int) -> Response:
     """The response to 327."""
-    return Answer(ext={"addTopicCount": str(count)})
+    return Response(ext={"addTopicCount": str(count)})
 
 
-def perm(value: int, broker: str = "{broker}") -> Answer:
+def perm(value: int, broker: str = "{broker}") -> Response:
     """A route that contains only this broker's queues, with this permission."""
-    return found(Json(Has({"queueDatas": [Has({"brokerName": broker, "perm": value})]})))
+    return success(JsonBody(Has({"queueDatas": [Has({"brokerName": broker, "perm": value})]})))
 
 
 def _topics(*perms: int) -> dict[str, object]:
-    return registration(tuple(topic_config(f"{{topic{one}}}", perm=one) for one in perms))
+    return registration(tuple(topic_config(f"{{topic{perm}}}", perm=perm) for perm in perms))
 
 
 CASES: Final = (
@@ -75,7 +75,7 @@ CASES: Final = (
         ask(205, BROKER, wiped(2)),
         ask(
             105, {"topic": "{topic}"},
-            found(Json(Has({
+            success(JsonBody(Has({
                 "queueDatas": [
                     Has({"brokerName": "{broker}", "perm": 4}),
                     Has({"brokerName": "{brokerB}", "perm": 6}),

@@ -7,7 +7,7 @@ from typing import Final
 
 from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
 from rocketwire_tools.conformance.model.outcomes import Closed, Silence
-from rocketwire_tools.conformance.model.requests import ask, found
+from rocketwire_tools.conformance.model.requests import ask, success
 from rocketwire_tools.conformance.model.steps import Expect, Open, Request, Send
 
 DETECT: Final = "NettyRemotingServer.HandshakeHandler.decode @ 5.5.0"
@@ -32,8 +32,8 @@ def _taken(number: int, what: str, header: bytes, item: int, evidence: str = V2)
         f"proxy/{number}",
         f"{what} MUST be accepted, and the following requests answered.",
         Open(preamble=header),
-        ask(106, None, found()),
-        ask(106, None, found()),
+        ask(106, None, success()),
+        ask(106, None, success()),
         evidence=evidence,
         items=(item,),
         profiles=SINCE_5_3,
@@ -65,13 +65,13 @@ CASES: Final = (
     case(
         "proxy/5", "A PROXY line and a request in one segment MUST be accepted.",
         Send((LINE, Request(code=106))),
-        Expect((found(),)),
+        Expect((success(),)),
         evidence=V1, items=(26,), profiles=SINCE_5_3,
     ),
     case(
         "proxy/6", "A PROXY line that arrives byte by byte MUST be accepted.",
         Send((LINE, Request(code=106)), pieces=1),
-        Expect((found(),)),
+        Expect((success(),)),
         evidence=V1, items=(26,), profiles=SINCE_5_3,
     ),
     case(
@@ -79,7 +79,7 @@ CASES: Final = (
         Send((LINE[:20],)),
         Expect((Silence(seconds=0.2),)),
         Send((LINE[20:], Request(code=106))),
-        Expect((found(),)),
+        Expect((success(),)),
         evidence=V1, items=(26,), profiles=SINCE_5_3,
     ),
     _taken(10, "A header of version 2 for TCP over IPv4", v2(0x21, 0x11, IPV4), 27),
@@ -93,7 +93,7 @@ CASES: Final = (
     case(
         "proxy/18", "A header of version 2 that arrives byte by byte MUST be accepted.",
         Send((v2(0x21, 0x11, IPV4), Request(code=106)), pieces=1),
-        Expect((found(),)),
+        Expect((success(),)),
         evidence=V2, items=(27,), profiles=SINCE_5_3,
     ),
     _refused(
@@ -131,7 +131,7 @@ CASES: Final = (
     _refused(44, "A second header, of version 2,", v2(0x21, 0x11, IPV4) + v2(0x21, 0x11, IPV4), 29),
     case(
         "proxy/50", "After the first frame a PROXY line MUST NOT be accepted.",
-        ask(106, None, found()),
+        ask(106, None, success()),
         Send((LINE, Request(code=106))),
         Expect((Closed(),)),
         evidence=DETECT, items=(29,), profiles=SINCE_5_3,
@@ -139,14 +139,14 @@ CASES: Final = (
     case(
         "proxy/51", "TLS after a PROXY line SHOULD be supported.",
         Open(preamble=LINE, tls="any"),
-        ask(106, None, found()),
+        ask(106, None, success()),
         evidence=f"{DETECT}, TlsModeHandler", items=(30,), profiles=SINCE_5_3,
         tags=frozenset({"tls"}),
     ),
     case(
         "proxy/52", "TLS after a header of version 2 SHOULD be supported.",
         Open(preamble=v2(0x21, 0x11, IPV4), tls="any"),
-        ask(106, None, found()),
+        ask(106, None, success()),
         evidence=f"{DETECT}, TlsModeHandler", items=(30,), profiles=SINCE_5_3,
         tags=frozenset({"tls"}),
     ),

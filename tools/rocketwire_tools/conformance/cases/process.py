@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, Profile, case
-from rocketwire_tools.conformance.model.outcomes import ANY, Answer
+from rocketwire_tools.conformance.model.outcomes import ANY, Response
 from rocketwire_tools.conformance.model.requests import ask
 from rocketwire_tools.conformance.model.steps import Call
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.run.executor import Play
-    from rocketwire_tools.conformance.run.target import Finished
+    from rocketwire_tools.conformance.run.executor import CaseRun
+    from rocketwire_tools.conformance.run.target import ProcessResult
 
 STARTUP: Final = (
     "NamesrvStartup.parseCommandlineAndConfigFile, createAndStartNamesrvController @ 5.5.0"
@@ -37,7 +37,7 @@ ENTRY: Final = {"namespace": "n", "key": "k"}
 UNUSABLE_KV: Final = ("{}", '{"configTable":null}', "garbage", '{"configTable":{"n":')
 
 
-def _ended(play: Play, finished: Finished, status: int, *lines: str) -> None:
+def _ended(play: CaseRun, finished: ProcessResult, status: int, *lines: str) -> None:
     """Fail unless the program ended with this status and printed these lines."""
     if finished.status != status:
         play.fail(f"status {finished.status} instead of {status}: {finished.out[-400:]!r}")
@@ -47,7 +47,7 @@ def _ended(play: Play, finished: Finished, status: int, *lines: str) -> None:
         play.fail(f"not printed: {missing}; but {finished.out[-400:]!r}")
 
 
-async def _says_where_it_listens(play: Play) -> None:
+async def _says_where_it_listens(play: CaseRun) -> None:
     server = play.server()
     line = f"The Name Server boot success. serializeType=JSON, address {server.address}"
     for _ in range(200):
@@ -57,47 +57,47 @@ async def _says_where_it_listens(play: Play) -> None:
     play.fail(f"not printed: {line!r}; but {server.output[-400:]!r}")
 
 
-async def _ends_with_143(play: Play) -> None:
+async def _ends_with_143(play: CaseRun) -> None:
     status = await play.server().stop()
     if status != 143:
         play.fail(f"status {status} instead of 143")
 
 
-async def _help(play: Play) -> None:
+async def _help(play: CaseRun) -> None:
     _ended(play, await play.server().launch(["-h"]), 0, *USAGE)
     _ended(play, await play.server().launch(["-n", "x", "--help"]), 0, *USAGE)
 
 
-async def _unknown_flag(play: Play) -> None:
+async def _unknown_flag(play: CaseRun) -> None:
     _ended(play, await play.server().launch(["-x"]), 1, "Unrecognized option: -x", *USAGE)
     _ended(play, await play.server().launch(["-c"]), 1, "Missing argument for option: c", *USAGE)
 
 
-async def _missing_file(play: Play) -> None:
+async def _missing_file(play: CaseRun) -> None:
     _ended(play, await play.server().launch(["-c", "there-is-none"]), 255)
 
 
-async def _port_in_use(play: Play) -> None:
+async def _port_in_use(play: CaseRun) -> None:
     _ended(play, await play.server().launch(), 255)
 
 
-async def _no_home(play: Play) -> None:
+async def _no_home(play: CaseRun) -> None:
     finished = await play.server().launch(without=["ROCKETMQ_HOME"])
     if finished.status != 255:  # it stopped before it opened the port, which is in use
         _ended(play, finished, 254, NO_HOME)
 
 
-async def _prints_its_properties(play: Play) -> None:
+async def _prints_its_properties(play: CaseRun) -> None:
     # Java prints through its log, which the operator's command may disable.
     _ended(play, await play.server().launch(["-p"]), 0)
 
 
-async def _unusable_kv(play: Play) -> None:
+async def _unusable_kv(play: CaseRun) -> None:
     for text in UNUSABLE_KV:
         _ended(play, await play.server().launch(options={"listenPort": "0"}, kv=text), 255)
 
 
-async def _kv_file(play: Play) -> None:
+async def _kv_file(play: CaseRun) -> None:
     server = play.server()
     await play.run(ask(100, ENTRY | {"value": "v"}))
     first = server.read("kvConfig.json")
@@ -109,7 +109,7 @@ async def _kv_file(play: Play) -> None:
         play.fail(f"the file before was not kept: {kept!r}")
 
 
-async def _ephemeral_port(play: Play) -> None:
+async def _ephemeral_port(play: CaseRun) -> None:
     begin = "The Name Server boot success. serializeType=JSON, address 127.0.0.1:"
     finished = await play.server().launch(options={"listenPort": "0"}, until=begin)
     ports = [line[len(begin) :] for line in finished.out.splitlines() if line.startswith(begin)]
@@ -192,10 +192,10 @@ CASES: Final = (
         "If the KV file is not writable, changes MUST be applied and answered with success or code "
         "1.",
         ask(
-            100, {"namespace": "{namespace}", "key": "{key}", "value": "v"}, Answer(),
-            Answer(code=1, remark=ANY),
+            100, {"namespace": "{namespace}", "key": "{key}", "value": "v"}, Response(),
+            Response(code=1, remark=ANY),
         ),
-        ask(101, {"namespace": "{namespace}", "key": "{key}"}, Answer(ext={"value": "v"})),
+        ask(101, {"namespace": "{namespace}", "key": "{key}"}, Response(ext={"value": "v"})),
         evidence=PERSIST, items=(47,),
         options={
             "deleteTopicWithBrokerRegistration": "true",

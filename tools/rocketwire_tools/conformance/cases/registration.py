@@ -6,16 +6,16 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ACCEPTED, ROUTE, group, slave
 from rocketwire_tools.conformance.model.case import SINCE_5_3, case
-from rocketwire_tools.conformance.model.outcomes import Answer, Contains, Has, Json, Text
+from rocketwire_tools.conformance.model.outcomes import Contains, Has, JsonBody, Response, TextBody
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ONE_SETTING,
     ask,
     broker_ext,
     data_version,
-    found,
     register,
     registration,
+    success,
     topic_config,
     unregister,
     until,
@@ -24,14 +24,14 @@ from rocketwire_tools.conformance.model.steps import Request, Send
 
 REGISTER: Final = "RouteInfoManager.registerBroker @ 5.5.0"
 HANDLER: Final = "DefaultRequestProcessor.registerBroker @ 5.5.0"
-REFUSED: Final = Answer(code=1, ext={}, remark="register broker failed")
-MASTER: Final = Answer(ext={"haServerAddr": "{ha}", "masterAddr": "{address}"})
+REFUSED: Final = Response(code=1, ext={}, remark="register broker failed")
+MASTER: Final = Response(ext={"haServerAddr": "{ha}", "masterAddr": "{address}"})
 
 
-def queues(perm: int = 6, number: int = 8) -> Answer:
+def queues(perm: int = 6, number: int = 8) -> Response:
     """105 with one queue data of this permission and this many queues."""
     queue = Has({"perm": perm, "readQueueNums": number, "writeQueueNums": number})
-    return found(Json(Has({"queueDatas": [queue]})))
+    return success(JsonBody(Has({"queueDatas": [queue]})))
 
 
 CASES: Final = (
@@ -67,7 +67,7 @@ CASES: Final = (
         register(None, registration(("{topic}",)), REFUSED),
         ask(105, ROUTE, NO_ROUTE),
         ask(106, None, group({})),
-        ask(304, None, found(Json(Has({"topicList": Contains(("{cluster}", "{broker}"))})))),
+        ask(304, None, success(JsonBody(Has({"topicList": Contains(("{cluster}", "{broker}"))})))),
         evidence=REGISTER, items=(50,), profiles=SINCE_5_3,
     ),
     case(
@@ -134,7 +134,7 @@ CASES: Final = (
         ask(105, ROUTE, NO_ROUTE),
         ask(
             105, {"topic": "{topicB}"},
-            found(Json(Has({"queueDatas": [Has({"brokerName": "{brokerB}"})]}))),
+            success(JsonBody(Has({"queueDatas": [Has({"brokerName": "{brokerB}"})]}))),
         ),
         ask(105, {"topic": "{topicC}"}, queues()),
         evidence=REGISTER, items=(73,), profiles=SINCE_5_3,
@@ -154,9 +154,9 @@ CASES: Final = (
         "The response to a registration MUST contain the namespace ORDER_TOPIC_CONFIG if it "
         "exists.",
         ask(100, {"namespace": "ORDER_TOPIC_CONFIG", "key": "{topic}", "value": "{broker}:8"}),
-        register(None, None, found(Text('{"table":{"{topic}":"{broker}:8"}}'), ext={})),
+        register(None, None, success(TextBody('{"table":{"{topic}":"{broker}:8"}}'), ext={})),
         ask(102, {"namespace": "ORDER_TOPIC_CONFIG", "key": "{topic}"}),
-        register(None, None, found(Text('{"table":{}}'), ext={})),
+        register(None, None, success(TextBody('{"table":{}}'), ext={})),
         evidence=HANDLER, items=(78,), fresh=True,
     ),
     case(

@@ -6,15 +6,15 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ACCEPTED, BODY, THROWN, body_case, route_with
 from rocketwire_tools.conformance.model.case import SINCE_5_3, case
-from rocketwire_tools.conformance.model.outcomes import Answer, Has, Json, Like
+from rocketwire_tools.conformance.model.outcomes import Has, JsonBody, Like, Response
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ask,
     broker_ext,
     data_version,
-    found,
     register,
     registration,
+    success,
     topic_config,
 )
 
@@ -27,7 +27,7 @@ CASES: Final = (
         "A registration without a body MUST be read as one without topics and with data version 0.",
         ask(103, broker_ext(), ACCEPTED),
         ask(
-            322, broker_ext(), found(Json(data_version(0, 0, 0)), ext={"changed": "false"}),
+            322, broker_ext(), success(JsonBody(data_version(0, 0, 0)), ext={"changed": "false"}),
             body=data_version(0, 0, 0),
         ),
         evidence=EXTRACT, items=(53,), profiles=SINCE_5_3,
@@ -37,7 +37,7 @@ CASES: Final = (
         register(None, b"{}", ACCEPTED),
         ask(
             106, None,
-            found(Json(Has({
+            success(JsonBody(Has({
                 "brokerAddrTable": Has({"{broker}": Has({"brokerAddrs": {"0": "{address}"}})}),
             }))),
         ),
@@ -49,8 +49,8 @@ CASES: Final = (
     ),
     body_case(
         109, "A registration with an invalid body MUST be answered with code 1 and a remark.",
-        b"xx", Answer(code=1, ext=None, remark=Like(".*Failed to decode RegisterBrokerBody.*")), 54,
-        profiles=SINCE_5_3, evidence=EXTRACT,
+        b"xx", Response(code=1, ext=None, remark=Like(".*Failed to decode RegisterBrokerBody.*")),
+        54, profiles=SINCE_5_3, evidence=EXTRACT,
     ),
     body_case(
         110, "A registration with a truncated body MUST be answered with code 1.",

@@ -6,13 +6,13 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ACCEPTED, THROWN
 from rocketwire_tools.conformance.model.case import Case, case
-from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Has, Json, Outcome
+from rocketwire_tools.conformance.model.outcomes import ANY, Has, JsonBody, Outcome, Response
 from rocketwire_tools.conformance.model.requests import (
     ask,
     broker_ext,
-    found,
     register,
     registration,
+    success,
     unregister,
 )
 
@@ -56,7 +56,7 @@ CASES: Final = (
         register(broker_ext(broker_id="+1"), None, ACCEPTED),
         ask(
             106, None,
-            found(Json(Has({
+            success(JsonBody(Has({
                 "brokerAddrTable": Has({"{broker}": Has({"brokerAddrs": {"1": "{address}"}})}),
             }))),
         ),
@@ -77,16 +77,16 @@ CASES: Final = (
             ask(
                 103,
                 {name: text for name, text in BAD.items() if name != left_out},
-                Answer(code=ANY, remark=ANY, body=ANY),
+                Response(code=ANY, remark=ANY, body=ANY),
                 body=registration(("{topicX}", "{topicY}")),
                 on="x",
             )
             for left_out in ("brokerName", "brokerAddr", "clusterName")
         ),
-        ask(105, {"topic": "{topic}"}, found(), on="a"),
+        ask(105, {"topic": "{topic}"}, success(), on="a"),
         register(on="a"),
         unregister(on="a"),
-        ask(106, None, found(), on="a"),
+        ask(106, None, success(), on="a"),
         evidence="RouteInfoManager.registerBroker @ 5.5.0 (its exceptions are only logged)",
         items=(76,), options={"conformance.key": "mine"},
     ),

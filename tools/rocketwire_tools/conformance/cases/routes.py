@@ -1,4 +1,4 @@
-"""Routes: code 105, its dialects, order configuration and what the answer is made of."""
+"""Routes: code 105."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import ROUTE, one_broker
 from rocketwire_tools.conformance.model.case import SINCE_5_3, case
-from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Has, Json, Like
+from rocketwire_tools.conformance.model.outcomes import ANY, Has, JsonBody, Like, Response
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ask,
     broker_ext,
-    found,
     register,
     registration,
+    success,
     topic_config,
 )
 from rocketwire_tools.conformance.model.steps import Expect, Request, Send
@@ -23,9 +23,9 @@ ANSWER: Final = "ClientRequestProcessor.getRouteInfoByTopic @ 5.5.0"
 FAQ: Final = "\nSee https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details."
 
 
-def missing(topic: str) -> Answer:
+def missing(topic: str) -> Response:
     """The response to 105 without a route, since 5.1.0."""
-    return Answer(
+    return Response(
         code=17, ext=None, remark=f"No topic route info in name server for the topic: {topic}{FAQ}"
     )
 
@@ -60,7 +60,7 @@ CASES: Final = (
     ),
     case(
         "ns/105/2", "105 for an unknown topic MUST return code 17 without a body.",
-        ask(105, ROUTE, Answer(code=17, remark=Like("(?s)No topic route info .*{topic}.*"))),
+        ask(105, ROUTE, Response(code=17, remark=Like("(?s)No topic route info .*{topic}.*"))),
         evidence=ANSWER, items=(92,),
     ),
     case(
@@ -77,7 +77,7 @@ CASES: Final = (
         ask(105, {"topic": " {topic}"}, NO_ROUTE),
         ask(105, {"topic": "{topic} "}, NO_ROUTE),
         ask(105, {"topic": "T{topic}"}, NO_ROUTE),
-        ask(105, ROUTE, found()),
+        ask(105, ROUTE, success()),
         evidence=PICKUP, items=(92,),
     ),
     case(
@@ -85,7 +85,7 @@ CASES: Final = (
         *TWO,
         ask(
             105, ROUTE,
-            found(Json(Has({
+            success(JsonBody(Has({
                 "brokerDatas": [
                     Has({"brokerName": "{broker}", "brokerAddrs": {"0": "{address}"}}),
                     Has({"brokerName": "{brokerB}", "brokerAddrs": {"0": "{addressB}"}}),
@@ -96,7 +96,8 @@ CASES: Final = (
         ),
         ask(
             105, {"topic": "{topicC}"},
-            found(Json(Has({"brokerDatas": [Has({"brokerName": "{brokerB}"})]}))), on="reader",
+            success(JsonBody(Has({"brokerDatas": [Has({"brokerName": "{brokerB}"})]}))),
+            on="reader",
         ),
         evidence=PICKUP, items=(48,),
     ),
@@ -104,7 +105,10 @@ CASES: Final = (
         "ns/105/19",
         "Topics with prefixes that brokers and clients use MUST be routed like other topics.",
         register(None, registration(tuple(OWN))),
-        *(ask(105, {"topic": topic}, found(Json(Has({"queueDatas": [ANY]})))) for topic in OWN),
+        *(
+            ask(105, {"topic": topic}, success(JsonBody(Has({"queueDatas": [ANY]}))))
+            for topic in OWN
+        ),
         evidence=PICKUP,
     ),
     case(
@@ -118,7 +122,7 @@ CASES: Final = (
         ),
         ask(
             105, ROUTE,
-            found(Json(Has({
+            success(JsonBody(Has({
                 "queueDatas": [
                     {
                         "brokerName": "{broker}",
@@ -137,8 +141,8 @@ CASES: Final = (
         "1,000 concurrent route requests on one connection MUST each be answered once.",
         register(),
         Send(tuple(Request(code=105, ext=ROUTE, opaque=n) for n in range(1000, 2000)), on="many"),
-        *(Expect((found(opaque=None),), on="many") for _ in range(1000)),
-        ask(105, ROUTE, found(Json(Has({"queueDatas": [ANY]}))), on="many"),
+        *(Expect((success(opaque=None),), on="many") for _ in range(1000)),
+        ask(105, ROUTE, success(JsonBody(Has({"queueDatas": [ANY]}))), on="many"),
         evidence="NettyRemotingAbstract.processRequestCommand @ 5.5.0",
     ),
 )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.model.case import Case, case
 from rocketwire_tools.conformance.model.outcomes import Closed
-from rocketwire_tools.conformance.model.requests import NO_ROUTE, ask, found, register, until
+from rocketwire_tools.conformance.model.requests import NO_ROUTE, ask, register, success, until
 from rocketwire_tools.conformance.model.steps import Close, Expect, Open, Request, Send
 
 if TYPE_CHECKING:
@@ -53,22 +53,22 @@ CASES: Final = (
     case(
         "tls/1", "A permissive server MUST support TLS 1.2.",
         Open(tls="1.2"),
-        ask(106, None, found()),
-        ask(206, None, found()),
+        ask(106, None, success()),
+        ask(206, None, success()),
         evidence=HANDLER, items=(31,), tags=TLS, jvm=PERMISSIVE,
     ),
     case(
         "tls/2", "A permissive server MUST support TLS 1.3.",
         Open(tls="1.3"),
-        ask(106, None, found()),
-        ask(206, None, found()),
+        ask(106, None, success()),
+        ask(206, None, success()),
         evidence=HANDLER, items=(31,), tags=TLS, jvm=PERMISSIVE,
     ),
     case(
         "tls/3", "A permissive server MUST answer connections without TLS.",
-        ask(106, None, found()),
+        ask(106, None, success()),
         Open(on="b", tls="any"),
-        ask(106, None, found(), on="b"),
+        ask(106, None, success(), on="b"),
         evidence=HANDLER, items=(31,), tags=TLS, jvm=PERMISSIVE,
     ),
     case(
@@ -80,13 +80,13 @@ CASES: Final = (
     case(
         "tls/5", "An enforcing server MUST support TLS.",
         Open(tls="any"),
-        ask(106, None, found()),
+        ask(106, None, success()),
         evidence=HANDLER, items=(32,), tags=TLS, jvm=ENFORCING,
     ),
     case(
         "tls/6", "A server without TLS MUST close a connection that begins with a TLS handshake.",
         Open(tls="any", refused=True),
-        ask(106, None, found(), on="b"),
+        ask(106, None, success(), on="b"),
         evidence=HANDLER, items=(32,), tags=TLS, jvm=DISABLED,
     ),
     case(
@@ -101,22 +101,22 @@ CASES: Final = (
         "A broker MUST be able to register over TLS, and is removed if that connection closes.",
         Open(on="a", tls="any"),
         register(on="a"),
-        ask(105, {"topic": "{topic}"}, found(), on="b"),
+        ask(105, {"topic": "{topic}"}, success(), on="b"),
         Close("a"),
         until(105, {"topic": "{topic}"}, NO_ROUTE, on="b"),
         evidence=HANDLER, items=(31,), tags=TLS, jvm=PERMISSIVE,
     ),
     _client(
         9, "A server MUST present its configured certificate.", "none",
-        Open(tls="1.2", trusts="authority"), ask(106, None, found()),
-        Open(on="b", tls="1.3", trusts="authority"), ask(106, None, found(), on="b"),
+        Open(tls="1.2", trusts="authority"), ask(106, None, success()),
+        Open(on="b", tls="1.3", trusts="authority"), ask(106, None, success(), on="b"),
         Open(on="c", tls="any", trusts="stranger", refused=True),
     ),
     _client(
         10, "If client certificates are required, a client with a trusted one MUST be answered.",
-        "require", Open(tls="1.2", shows="client", trusts="authority"), ask(106, None, found()),
+        "require", Open(tls="1.2", shows="client", trusts="authority"), ask(106, None, success()),
         Open(on="b", tls="1.3", shows="client", trusts="authority"),
-        ask(106, None, found(), on="b"),
+        ask(106, None, success(), on="b"),
     ),
     _client(
         11, "If client certificates are required, a TLS 1.2 handshake without one MUST fail.",
@@ -138,8 +138,8 @@ CASES: Final = (
     ),
     _client(
         15, "If client certificates are optional, clients with and without one MUST be answered.",
-        "optional", Open(tls="any"), ask(106, None, found()),
-        Open(on="b", tls="any", shows="client"), ask(106, None, found(), on="b"),
+        "optional", Open(tls="any"), ask(106, None, success()),
+        Open(on="b", tls="any", shows="client"), ask(106, None, success(), on="b"),
     ),
     _client(
         16, "If client certificates are optional, an untrusted one MUST be rejected.", "optional",
@@ -147,6 +147,6 @@ CASES: Final = (
     ),
     _client(
         17, "If client certificates are not requested, an untrusted one MUST be ignored.", "none",
-        Open(tls="any", shows="stranger"), ask(106, None, found()),
+        Open(tls="any", shows="stranger"), ask(106, None, success()),
     ),
 )  # fmt: skip

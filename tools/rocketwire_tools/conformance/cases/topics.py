@@ -6,14 +6,14 @@ from typing import Any, Final
 
 from rocketwire_tools.conformance.cases.common import DONE, ROUTE, topics
 from rocketwire_tools.conformance.model.case import ONLY_5_5, SINCE_5_3, case
-from rocketwire_tools.conformance.model.outcomes import Answer, Has, Json
+from rocketwire_tools.conformance.model.outcomes import Has, JsonBody, Response
 from rocketwire_tools.conformance.model.requests import (
     FAILED,
     NO_ROUTE,
     ask,
     broker_ext,
-    found,
     register,
+    success,
 )
 
 DELETE: Final = "RouteInfoManager.deleteTopic @ 5.5.0"
@@ -37,9 +37,9 @@ def _route_body(*queues: dict[str, Any]) -> dict[str, Any]:
     return {"brokerDatas": [], "filterServerTable": {}, "queueDatas": list(queues)}
 
 
-def _queues(number: int, *brokers: str) -> Answer:
-    wanted = [Has({"brokerName": name, "readQueueNums": number}) for name in brokers]
-    return found(Json(Has({"queueDatas": wanted})))
+def _queues(number: int, *brokers: str) -> Response:
+    queues = [Has({"brokerName": name, "readQueueNums": number}) for name in brokers]
+    return success(JsonBody(Has({"queueDatas": queues})))
 
 
 CASES: Final = (
@@ -49,7 +49,7 @@ CASES: Final = (
         register(SECOND, None, on="b"),
         ask(216, ROUTE, DONE),
         ask(105, ROUTE, NO_ROUTE),
-        ask(105, {"topic": "{topicB}"}, found()),
+        ask(105, {"topic": "{topicB}"}, success()),
         ask(206, None, topics("{topicB}", without=("{topic}",))),
         evidence=DELETE, items=(109,),
     ),
@@ -108,7 +108,7 @@ CASES: Final = (
         ask(217, ROUTE, DONE, body=_route_body(_queue(), _queue("{brokerX}"), _queue("{brokerB}"))),
         ask(
             105, ROUTE,
-            found(Json(Has({
+            success(JsonBody(Has({
                 "queueDatas": [
                     Has({"brokerName": "{broker}", "readQueueNums": 3}),
                     Has({"brokerName": "{brokerB}", "readQueueNums": 8}),
@@ -141,7 +141,7 @@ CASES: Final = (
         "ns/217/8", "A permission set by 217 MUST be stored unchanged.",
         register(),
         ask(217, ROUTE, DONE, body=_route_body(_queue(perm=2))),
-        ask(105, ROUTE, found(Json(Has({"queueDatas": [Has({"perm": 2})]})))),
+        ask(105, ROUTE, success(JsonBody(Has({"queueDatas": [Has({"perm": 2})]})))),
         evidence=MAKE, items=(110,), profiles=SINCE_5_3,
     ),
 )  # fmt: skip

@@ -8,8 +8,8 @@ from __future__ import annotations
 import struct
 
 from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
-from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Closed, Silence
-from rocketwire_tools.conformance.model.requests import ask, found, no_entry, until
+from rocketwire_tools.conformance.model.outcomes import ANY, Closed, Response, Silence
+from rocketwire_tools.conformance.model.requests import ask, no_entry, success, until
 from rocketwire_tools.conformance.model.steps import Expect, Frame, Open, Request, Send
 
 DECODER = "NettyDecoder.decode @ 5.5.0"
@@ -40,13 +40,13 @@ def _closes(number: int, what: str, sent: bytes | Frame, evidence: str, item: in
     )
 
 
-def _split(number: int, at: int) -> Case:
+def _split(number: int, length: int) -> Case:
     return case(
         f"transport/{number}",
-        f"A frame in two segments, the first of {at} bytes, MUST be answered like one in one.",
-        Send((WHOLE[:at],)),
+        f"A frame in two segments, the first of {length} bytes, MUST be answered like one in one.",
+        Send((WHOLE[:length],)),
         Expect((Silence(seconds=0.1),)),
-        Send((WHOLE[at:],)),
+        Send((WHOLE[length:],)),
         Expect((NOTHING,)),
         evidence=DECODER,
         items=(2,),
@@ -55,7 +55,8 @@ def _split(number: int, at: int) -> Case:
 
 
 SPLITS = tuple(
-    _split(100 + at, at) for at in (1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 40, len(WHOLE) - 1)
+    _split(100 + length, length)
+    for length in (1, 2, 3, 4, 5, 7, 8, 9, 11, 12, 13, 40, len(WHOLE) - 1)
 )
 
 CASES = (
@@ -77,15 +78,15 @@ CASES = (
     case(
         "transport/7", "Two frames in one segment MUST both be answered, each with its own opaque.",
         Send((Request(code=106, opaque=11), Request(code=206, opaque=12))),
-        Expect((found(opaque=11), found(opaque=12))),
-        Expect((found(opaque=11), found(opaque=12))),
+        Expect((success(opaque=11), success(opaque=12))),
+        Expect((success(opaque=11), success(opaque=12))),
         Expect((Silence(seconds=0.1),)),
         evidence=DECODER, items=(3,),
     ),
     case(
         "transport/8", "A hundred frames in one segment MUST all be answered.",
         Send(tuple(Request(code=99999, opaque=n) for n in range(100))),
-        *(Expect((Answer(code=3, remark=ANY, opaque=None),)) for _ in range(100)),
+        *(Expect((Response(code=3, remark=ANY, opaque=None),)) for _ in range(100)),
         Expect((Silence(seconds=0.1),)),
         evidence=DECODER, profiles=SINCE_5_3,
     ),
@@ -135,10 +136,10 @@ CASES = (
     _closes(26, "An SSH banner", b"SSH-2.0-OpenSSH_9.2p1 Debian-2+deb12u3\r\n", DECODER, 4),
     case(
         "transport/30", "A bad frame MUST close only its own connection.",
-        ask(106, None, found(), on="other"),
+        ask(106, None, success(), on="other"),
         Send((_length(-1),)),
         Expect((Closed(),)),
-        ask(106, None, found(), on="other"),
+        ask(106, None, success(), on="other"),
         evidence="NettyDecoder.decode, RemotingHelper.closeChannel @ 5.5.0",
     ),
     case(
@@ -157,7 +158,7 @@ CASES = (
             Frame(header=b"[1]" + b" " * 20),
         )),
         until(
-            101, {"namespace": "{namespace}", "key": "{key}"}, Answer(ext={"value": "v"}),
+            101, {"namespace": "{namespace}", "key": "{key}"}, Response(ext={"value": "v"}),
             on="other",
         ),
         evidence=DECODER,
@@ -171,12 +172,12 @@ CASES = (
     case(
         "transport/34",
         "A body of one megabyte MUST be ignored if the request has no body by definition.",
-        ask(106, None, found(), body=bytes(1_000_000)),
+        ask(106, None, success(), body=bytes(1_000_000)),
         evidence="DefaultRequestProcessor.getBrokerClusterInfo @ 5.5.0", items=(24,),
     ),
     case(
         "transport/35", "A body MUST be ignored if the request has no body by definition.",
-        ask(106, None, found(), body=b"\x00\xff not looked at"),
+        ask(106, None, success(), body=b"\x00\xff not looked at"),
         evidence="DefaultRequestProcessor.getBrokerClusterInfo @ 5.5.0", items=(24,),
     ),
     *SPLITS,

@@ -6,15 +6,15 @@ from typing import Final
 
 from rocketwire_tools.conformance.cases.common import DONE, GONE, ROUTE, SLAVE, group, live
 from rocketwire_tools.conformance.model.case import SINCE_5_3, case
-from rocketwire_tools.conformance.model.outcomes import Answer, Has, Json, Lacks, Silence
+from rocketwire_tools.conformance.model.outcomes import Has, JsonBody, Lacks, Response, Silence
 from rocketwire_tools.conformance.model.requests import (
     NO_ROUTE,
     ask,
     broker_ext,
     data_version,
-    found,
     register,
     registration,
+    success,
     unregister,
     until,
 )
@@ -27,7 +27,7 @@ VERSIONED: Final = data_version()
 
 def not_live(ext: dict[str, str], *, on: str = "reader") -> Step:
     """322 soon finds no live entry."""
-    return until(322, ext, Answer(ext={"changed": "true"}), body=VERSIONED, on=on)
+    return until(322, ext, Response(ext={"changed": "true"}), body=VERSIONED, on=on)
 
 
 CASES: Final = (
@@ -37,7 +37,7 @@ CASES: Final = (
         unregister(None, DONE),
         until(105, ROUTE, NO_ROUTE),
         until(106, None, GONE),
-        ask(304, None, found(Json(Has({"topicList": Lacks(("{broker}", "{cluster}"))})))),
+        ask(304, None, success(JsonBody(Has({"topicList": Lacks(("{broker}", "{cluster}"))})))),
         not_live(broker_ext()),
         evidence=f"{HANDLER}, {UNREGISTER}", items=(88,),
     ),
@@ -47,7 +47,7 @@ CASES: Final = (
         register(SLAVE, None, on="b"),
         unregister(on="a"),
         until(106, None, group({"1": "{addressS}"}), on="reader"),
-        ask(105, ROUTE, found(), on="reader"),
+        ask(105, ROUTE, success(), on="reader"),
         live(SLAVE),
         not_live(broker_ext()),
         evidence=UNREGISTER, items=(88,),
@@ -68,7 +68,10 @@ CASES: Final = (
         unregister(
             broker_ext(cluster="{clusterM}", name="{brokerM}", address="{addressM}"), on="m",
         ),
-        until(106, None, found(Json(Has({"brokerAddrTable": Lacks(("{brokerM}",))}))), on="reader"),
+        until(
+            106, None, success(JsonBody(Has({"brokerAddrTable": Lacks(("{brokerM}",))}))),
+            on="reader",
+        ),
         ask(106, None, group({"0": "{address}"}), on="reader"),
         live(broker_ext()),
         evidence=UNREGISTER, items=(89,), profiles=SINCE_5_3,
@@ -108,7 +111,7 @@ CASES: Final = (
         until(105, {"topic": "{topicB}"}, NO_ROUTE, on="reader"),
         ask(
             105, ROUTE,
-            found(Json(Has({
+            success(JsonBody(Has({
                 "brokerDatas": [Has({"brokerName": "{brokerB}"})],
                 "queueDatas": [Has({"brokerName": "{brokerB}"})],
             }))),
@@ -122,7 +125,7 @@ CASES: Final = (
         unregister(),
         until(106, None, GONE),
         register(),
-        ask(105, ROUTE, found()),
+        ask(105, ROUTE, success()),
         live(broker_ext(), on="main"),
         evidence=f"{UNREGISTER}, registerBroker", items=(88,),
     ),

@@ -6,15 +6,22 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.cases.common import DONE
 from rocketwire_tools.conformance.model.case import SINCE_5_3, case
-from rocketwire_tools.conformance.model.outcomes import ANY, Answer, Has, Json, Lacks, Text
+from rocketwire_tools.conformance.model.outcomes import (
+    ANY,
+    Has,
+    JsonBody,
+    Lacks,
+    Response,
+    TextBody,
+)
 from rocketwire_tools.conformance.model.requests import (
     FAILED,
     ask,
     broker_ext,
     data_version,
-    found,
     register,
     registration,
+    success,
 )
 
 if TYPE_CHECKING:
@@ -28,17 +35,17 @@ QUERY: Final = (
     "DefaultRequestProcessor.queryBrokerTopicConfig, RouteInfoManager.isBrokerTopicConfigChanged "
     "@ 5.5.0"
 )
-CHANGED: Final = Answer(ext={"changed": "true"})
-GONE: Final = found(Json(Has({"brokerAddrTable": Lacks(("{broker}",))})))
+CHANGED: Final = Response(ext={"changed": "true"})
+GONE: Final = success(JsonBody(Has({"brokerAddrTable": Lacks(("{broker}",))})))
 
 
 def query(version: dict[str, int] | None, answered: str, stored: dict[str, int] | None) -> Step:
     """322 with one data version; the response contains another."""
-    body = Json(stored) if stored is not None else None
+    body = JsonBody(stored) if stored is not None else None
     outcome = (
-        Answer(ext={"changed": answered})
+        Response(ext={"changed": answered})
         if body is None
-        else found(body, ext={"changed": answered})
+        else success(body, ext={"changed": answered})
     )
     return ask(322, broker_ext(), outcome, body=version)
 
@@ -50,8 +57,9 @@ CASES: Final = (
         register(),
         ask(
             322, broker_ext(),
-            found(
-                Text('{"counter":1,"stateVersion":0,"timestamp":1000}'), ext={"changed": "false"},
+            success(
+                TextBody('{"counter":1,"stateVersion":0,"timestamp":1000}'),
+                ext={"changed": "false"},
             ),
             body=data_version(),
         ),
@@ -96,7 +104,7 @@ CASES: Final = (
         register(),
         ask(
             322, {"brokerAddr": "{address}", "clusterName": "{cluster}"},
-            found(ANY, ext={"changed": "false"}), body=data_version(),
+            success(ANY, ext={"changed": "false"}), body=data_version(),
         ),
         evidence=QUERY, items=(81,),
     ),

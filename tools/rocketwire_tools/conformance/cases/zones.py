@@ -1,4 +1,4 @@
-"""Zones: brokers of a zone, and routes that are asked for with __ZONE_MODE and __ZONE_NAME."""
+"""Zones: zones of brokers, and routes filtered by __ZONE_MODE and __ZONE_NAME."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.cases.common import ROUTE
 from rocketwire_tools.conformance.model.case import SINCE_5_3, Case, case
-from rocketwire_tools.conformance.model.outcomes import Has, Json, Lacks, Like, Text
+from rocketwire_tools.conformance.model.outcomes import Has, JsonBody, Lacks, Like, TextBody
 from rocketwire_tools.conformance.model.requests import (
     ask,
     broker_ext,
-    found,
     register,
     registration,
+    success,
 )
 
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ REGISTERED: Final[tuple[Step, ...]] = tuple(
 )
 
 
-def brokers(*names: str) -> Json:
+def brokers(*names: str) -> JsonBody:
     """A route over exactly these brokers."""
-    return Json(
+    return JsonBody(
         Has(
             {
                 "brokerDatas": [Has({"brokerName": name}) for name in names],
@@ -52,20 +52,22 @@ def brokers(*names: str) -> Json:
 ALL: Final = brokers("{broker1}", "{broker2}", "{broker3}", "{broker4}")
 
 
-def _zone(number: int, what: str, ext: dict[str, str], body: Json | Text, item: int) -> Case:
+def _zone(
+    number: int, what: str, ext: dict[str, str], body: JsonBody | TextBody, item: int
+) -> Case:
     return case(
         f"ns/zone/{number}",
         what,
         *REGISTERED,
-        ask(105, ext, found(body, ext=None), on="reader"),
+        ask(105, ext, success(body, ext=None), on="reader"),
         evidence=FILTER,
         items=(item,),
         profiles=SINCE_5_3,
     )
 
 
-def _zone_name(pattern: object) -> Json:
-    return Json(Has({"brokerDatas": [pattern]}))
+def _zone_name(pattern: object) -> JsonBody:
+    return JsonBody(Has({"brokerDatas": [pattern]}))
 
 
 CASES: Final = (
@@ -100,7 +102,8 @@ CASES: Final = (
         "If no broker is in the zone, the response MUST be a success with empty lists.",
         register(TWO, None, on="2"),
         ask(
-            105, ZONED, found(Text('{"brokerDatas":[],"filterServerTable":{},"queueDatas":[]}')),
+            105, ZONED,
+            success(TextBody('{"brokerDatas":[],"filterServerTable":{},"queueDatas":[]}')),
             on="reader",
         ),
         evidence=FILTER, items=(99,), profiles=SINCE_5_3,
@@ -111,11 +114,12 @@ CASES: Final = (
         register(ONE, None, on="1"),
         ask(
             105, ZONED | {"acceptStandardJsonOnly": "true"},
-            found(Text(Like(r'.*"brokerAddrs":\{0:"{address1}"\}.*'))), on="reader", version=513,
+            success(TextBody(Like(r'.*"brokerAddrs":\{0:"{address1}"\}.*'))), on="reader",
+            version=513,
         ),
         ask(
-            105, ROUTE, found(Text(Like(r'.*"brokerAddrs":\{"0":"{address1}"\}.*'))), on="reader",
-            version=513,
+            105, ROUTE, success(TextBody(Like(r'.*"brokerAddrs":\{"0":"{address1}"\}.*'))),
+            on="reader", version=513,
         ),
         evidence=FILTER, items=(97,), profiles=SINCE_5_3,
     ),
@@ -123,19 +127,21 @@ CASES: Final = (
         "ns/zone/12",
         "A route MUST contain each broker's zone until a registration without a zone.",
         register(broker_ext(__ZONE_NAME="{zone}")),
-        ask(105, ROUTE, found(_zone_name(Has({"zoneName": "{zone}"})))),
+        ask(105, ROUTE, success(_zone_name(Has({"zoneName": "{zone}"})))),
         ask(
             106, None,
-            found(Json(Has({"brokerAddrTable": Has({"{broker}": Has({"zoneName": "{zone}"})})}))),
+            success(JsonBody(Has({
+                "brokerAddrTable": Has({"{broker}": Has({"zoneName": "{zone}"})}),
+            }))),
         ),
         register(),
-        ask(105, ROUTE, found(_zone_name(Lacks(("zoneName",))))),
+        ask(105, ROUTE, success(_zone_name(Lacks(("zoneName",))))),
         evidence=REGISTER, items=(69,), profiles=SINCE_5_3,
     ),
     case(
         "ns/zone/13", "An empty zone name SHOULD be listed.",
         register(broker_ext(__ZONE_NAME="")),
-        ask(105, ROUTE, found(_zone_name(Has({"zoneName": ""})))),
+        ask(105, ROUTE, success(_zone_name(Has({"zoneName": ""})))),
         evidence=REGISTER, items=(69,), profiles=SINCE_5_3,
     ),
     case(
@@ -143,7 +149,7 @@ CASES: Final = (
         register(ONE, registration(filter_servers=("f:1",)), on="1"),
         register(TWO, registration(filter_servers=("f:2",)), on="2"),
         ask(
-            105, ZONED, found(Json(Has({"filterServerTable": {"{address1}": ["f:1"]}}))),
+            105, ZONED, success(JsonBody(Has({"filterServerTable": {"{address1}": ["f:1"]}}))),
             on="reader",
         ),
         evidence=FILTER, items=(97,), profiles=SINCE_5_3,
@@ -153,7 +159,7 @@ CASES: Final = (
         *REGISTERED,
         ask(
             106, {"__ZONE_MODE": "true", "__ZONE_NAME": "{zone}"},
-            found(Json(Has({
+            success(JsonBody(Has({
                 "clusterAddrTable": Has({
                     "{cluster}": ["{broker1}", "{broker2}", "{broker3}", "{broker4}"],
                 }),
@@ -165,7 +171,7 @@ CASES: Final = (
     case(
         "ns/zone/16", "Zone names MUST be compared without case.",
         register(broker_ext(__ZONE_NAME="Rack-{zone}"), None, on="1"),
-        ask(105, ZONED | {"__ZONE_NAME": "rACK-{zone}"}, found(brokers("{broker}")), on="reader"),
+        ask(105, ZONED | {"__ZONE_NAME": "rACK-{zone}"}, success(brokers("{broker}")), on="reader"),
         evidence=FILTER, items=(97,), profiles=SINCE_5_3,
     ),
 )  # fmt: skip

@@ -1,8 +1,8 @@
-"""``diff``: the same cases with the same bytes to two servers, and every difference between what they did.
+"""``diff``: sends the bytes of the same cases to two servers and compares their behaviour.
 
-Compared are code, remark, ext fields, flag bits, form and number of the header, body, closing and silence.  Bodies are compared
-as parsed JSON, lists in any order; byte for byte where a case looks at the bytes.  What lists everybody's brokers and topics is
-compared in so far as it mentions the case's own.
+It compares code, remark, ext fields, flags, header type, opaque, body, close and silence. Bodies
+are compared as JSON with lists in any order, or byte for byte if the case does so. Of lists of all
+brokers and topics, only the names of the case are compared.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.wire.json import fastjson
 from rocketwire_tools.conformance.model.case import VerdictKind
 from rocketwire_tools.conformance.model.placeholders import Names
-from rocketwire_tools.conformance.run.match import shown
+from rocketwire_tools.conformance.run.match import abbreviate
 from rocketwire_tools.conformance.run.target import NotStartedError
 from rocketwire_tools.conformance.selection import under
 
@@ -28,33 +28,34 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.conformance.model.case import Case
     from rocketwire_tools.conformance.run.raw_connection import Arrival
-    from rocketwire_tools.conformance.run.runner import Run, Settings
+    from rocketwire_tools.conformance.run.runner import Settings, SuiteRun
     from rocketwire_tools.conformance.run.target import Target
     from rocketwire_tools.conformance.run.verdict import Observation, Verdict
 
-_EVERYBODYS: Final = frozenset({106, 206, 224, 304, 311, 312, 313})
-"""Request codes whose answers list what other cases have registered too."""
+_SHARED_LISTS: Final = frozenset({106, 206, 224, 304, 311, 312, 313})
+"""Request codes whose responses also list data of other cases."""
 
 
 _CONFIG: Final = 319
-_MOVING: Final = re.compile(
-    rb"^(listenPort|rocketmqHome|rocketwire\.[^=\n]*|conformance\.key|productEnvName|serverSelectorThreads)=.*\n",
+_VARIABLE: Final = re.compile(
+    rb"^(listenPort|rocketmqHome|rocketwire\.[^=\n]*|conformance\.key|productEnvName"
+    rb"|serverSelectorThreads)=.*\n",
     re.MULTILINE,
 )
-"""Lines of the configuration that say where a server runs or are its own, and those that cases change at the same time."""
+"""Lines of the configuration that depend on the server, or that other cases change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One thing that two servers did differently.
+    """One difference between two servers.
 
     Attributes:
         case: address of the case.
-        step: which awaiting step saw it.
-        field: ``code``, ``remark``, ``ext``, ``body``, ``bytes``, ``flag``, ``header``, ``number``, ``what`` (an answer, the end,
-            silence, a request, rubbish) or ``course`` (one could not be asked all).
-        first: what the first server did.
-        second: what the second did.
+        step: the awaiting step.
+        field: ``code``, ``remark``, ``ext``, ``body``, ``bytes``, ``flag``, ``header``, ``number``
+            (opaque), ``what`` (type of the arrival) or ``course`` (one case run ended early).
+        first: value of the first server.
+        second: value of the second server.
     """
 
     case: str
@@ -64,19 +65,20 @@ class Difference:
     second: object
 
     def __str__(self) -> str:
-        return f"{self.case} ({self.step}) {self.field}: {shown(self.first)} / {shown(self.second)}"
+        values = f"{abbreviate(self.first)} / {abbreviate(self.second)}"
+        return f"{self.case} ({self.step}) {self.field}: {values}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Known:
-    """A difference that is on purpose.
+class KnownDifference:
+    """An intended difference.
 
     Attributes:
-        case: address, or what it lies under.
-        fields: those that may differ.
-        reason: why.
-        first: regular expression that finds something in the first server's value as text; None for any.
-        second: likewise.
+        case: address or its prefix; ``*`` for all cases.
+        fields: fields that may differ.
+        reason: the reason.
+        first: regular expression to find in the first server's value as text; None for any value.
+        second: the same for the second server.
     """
 
     case: str
@@ -86,7 +88,7 @@ class Known:
     second: str | None = None
 
     def explains(self, difference: Difference) -> bool:
-        """Whether the difference is this one."""
+        """Whether this entry covers a difference."""
         return (
             (self.case == "*" or under(difference.case, self.case))
             and difference.field in self.fields
@@ -96,19 +98,19 @@ class Known:
 
 
 ROCKETWIRE: Final = "rocketwire"
-"""What ``--known`` calls the file that comes with the package."""
+"""The name of the included file for ``--known``."""
 KNOWN_FILE: Final = Path(__file__).with_name("known_differences.toml")
-"""The differences between Java's name server 5.5.0 (A) and rocketwire's (B) that are on purpose."""
+"""Intended differences between Java's name server 5.5.0 (A) and rocketwire's (B)."""
 
 
-def known_differences(names: Sequence[str]) -> list[Known]:
-    """Read all files of known differences that ``--known`` names.
+def known_differences(names: Sequence[str]) -> list[KnownDifference]:
+    """Read the files of ``--known``.
 
     Raises:
         OSError: a file cannot be read.
-        ValueError: as by ``read_known``, with the name of the file.
+        ValueError: as in ``read_known``, with the name of the file.
     """
-    entries: list[Known] = []
+    entries: list[KnownDifference] = []
     for name in names:
         path = KNOWN_FILE if name == ROCKETWIRE else Path(name)
         try:
@@ -118,10 +120,8 @@ def known_differences(names: Sequence[str]) -> list[Known]:
     return entries
 
 
-def read_known(text: str) -> list[Known]:
-    """Read known differences: TOML with tables ``[[difference]]`` of ``case``, ``fields``, ``reason``, ``first``, ``second``.
-
-    Other members are left to whoever checks the file.
+def read_known(text: str) -> list[KnownDifference]:
+    """Read known differences from TOML tables ``[[difference]]``; other members are ignored.
 
     Raises:
         ValueError: not TOML, or a table lacks a member.
@@ -129,7 +129,7 @@ def read_known(text: str) -> list[Known]:
     tables: list[dict[str, Any]] = tomllib.loads(text).get("difference", [])
     try:
         return [
-            Known(
+            KnownDifference(
                 case=table["case"],
                 fields=tuple(table["fields"]),
                 reason=table["reason"],
@@ -143,7 +143,7 @@ def read_known(text: str) -> list[Known]:
 
 
 def compare(first: Verdict, second: Verdict, names: Names) -> list[Difference]:
-    """All differences between two plays of one case."""
+    """All differences between two runs of one case."""
     case = first.case.id
     if VerdictKind.ERROR in {first.kind, second.kind}:
         if first.kind is second.kind:
@@ -168,17 +168,17 @@ def compare(first: Verdict, second: Verdict, names: Names) -> list[Difference]:
 def fields_of(
     first: Observation, second: Observation, names: Names
 ) -> dict[str, tuple[object, object]]:
-    """What is compared of two observations: name of the field -> its value in each."""
+    """The compared fields of two observations by name, each with both values."""
     kinds = _kind(first.arrival), _kind(second.arrival)
     if first.arrival is None or second.arrival is None or kinds[0] != kinds[1]:
         return {"what": kinds}
     first_command, second_command = first.arrival.command, second.arrival.command
     if first_command is None or second_command is None:
         return {"bytes": (first.arrival.data, second.arrival.data)}
-    own_view = first.request_code in _EVERYBODYS
+    own_view = first.request_code in _SHARED_LISTS
     bodies = first_command.body, second_command.body
     if first.request_code == _CONFIG:
-        bodies = _settled(bodies[0]), _settled(bodies[1])
+        bodies = _normalize_config(bodies[0]), _normalize_config(bodies[1])
     fields: dict[str, tuple[object, object]] = {
         "code": (first_command.code, second_command.code),
         "remark": (first_command.remark, second_command.remark),
@@ -193,9 +193,9 @@ def fields_of(
     return fields
 
 
-def _settled(body: bytes | None) -> bytes | None:
-    """The answer to 319 without what differs from server to server and from moment to moment."""
-    return None if body is None else _MOVING.sub(b"", body)
+def _normalize_config(body: bytes | None) -> bytes | None:
+    """The response to 319 without variable lines."""
+    return None if body is None else _VARIABLE.sub(b"", body)
 
 
 def _kind(arrival: Arrival | None) -> str:
@@ -217,7 +217,7 @@ def _body(body: bytes | None, names: Names, own_view: bool) -> object:
 
 
 def _own(value: object, names: Names) -> object:
-    """What of a value mentions the case's own names."""
+    """The parts of a value that contain names of the case."""
     if isinstance(value, dict):
         members = cast("dict[str, object]", value)
         return {
@@ -231,7 +231,7 @@ def _own(value: object, names: Names) -> object:
 
 
 def _canonical(value: object) -> object:
-    """The value with its lists in an order of their own."""
+    """The value with sorted lists and keys."""
     if isinstance(value, dict):
         members = cast("dict[str, object]", value)
         return {key: _canonical(members[key]) for key in sorted(members)}
@@ -242,27 +242,27 @@ def _canonical(value: object) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What ``diff`` found.
+    """The result of ``diff``.
 
     Attributes:
-        unexplained: differences that nobody knows.
-        explained: those that are known, with what knows them.
-        unused: known differences that were not seen though their cases were played.
-        played: how many cases were played on both.
+        unexplained: unknown differences.
+        explained: known differences with their entries.
+        unused: entries that did not occur although their cases were run.
+        played: number of cases that were run on both servers.
     """
 
     unexplained: list[Difference]
-    explained: list[tuple[Difference, Known]]
-    unused: list[Known]
+    explained: list[tuple[Difference, KnownDifference]]
+    unused: list[KnownDifference]
     played: int
 
 
 def explain(
-    differences: Sequence[Difference], known_list: Sequence[Known]
-) -> tuple[list[Difference], list[tuple[Difference, Known]]]:
-    """Those that nobody knows, and the others with what knows them."""
+    differences: Sequence[Difference], known_list: Sequence[KnownDifference]
+) -> tuple[list[Difference], list[tuple[Difference, KnownDifference]]]:
+    """Split differences into unknown ones and known ones with their entries."""
     unexplained: list[Difference] = []
-    explained: list[tuple[Difference, Known]] = []
+    explained: list[tuple[Difference, KnownDifference]] = []
     for difference in differences:
         reason = next((entry for entry in known_list if entry.explains(difference)), None)
         if reason is None:
@@ -277,20 +277,20 @@ def judge(
     second: Sequence[Verdict],
     run: str,
     numbers: Mapping[str, int],
-    known_list: Sequence[Known] = (),
+    known_list: Sequence[KnownDifference] = (),
 ) -> Comparison:
-    """Compare two runs that used the same word for their names.
+    """Compare two runs with the same names.
 
     Args:
-        first: of the first server.
-        second: of the second, the same cases.
-        run: the word.
-        numbers: the number of each address.
+        first: verdicts of the first server.
+        second: verdicts of the second server for the same cases.
+        run: the word in the names of the runs.
+        numbers: the number of each case.
         known: differences that are on purpose.
     """
     by_case = {verdict.case.id: verdict for verdict in second}
     unexplained: list[Difference] = []
-    explained: list[tuple[Difference, Known]] = []
+    explained: list[tuple[Difference, KnownDifference]] = []
     played: list[str] = []
     for verdict in first:
         counterpart = by_case.get(verdict.case.id)
@@ -313,32 +313,32 @@ def judge(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Side:
-    """One of the two servers: a running one, or the command that starts it.
+    """One of the two servers.
 
     Attributes:
-        name: its address, or the command.
-        settings: how cases are carried out on it.
-        target: the one that runs; None to start it.
-        run: the run on it.
+        name: its address, or the command that starts it.
+        settings: settings of its run.
+        target: the running server; None to start it.
+        run: its run.
     """
 
     name: str
     settings: Settings
     target: Target | None
-    run: Run
+    run: SuiteRun
 
 
 async def play_both(
     cases: Sequence[Case], numbers: dict[str, int], first: Side, second: Side
 ) -> tuple[list[Verdict], list[Verdict]]:
-    """Play cases on both servers at the same time.
+    """Run cases on both servers concurrently.
 
     Raises:
-        NotStartedError: one of them did not start; the text begins with its name.
+        NotStartedError: a server did not start.
     """
     failures: list[NotStartedError] = []
 
-    async def one(side: Side) -> None:
+    async def play(side: Side) -> None:
         try:
             await side.run.cases(cases, numbers)
         except NotStartedError as error:
@@ -346,8 +346,8 @@ async def play_both(
             nursery.cancel_scope.cancel()
 
     async with trio.open_nursery() as nursery:
-        nursery.start_soon(one, first)
-        nursery.start_soon(one, second)
+        nursery.start_soon(play, first)
+        nursery.start_soon(play, second)
     if failures:
         raise failures[0]
     return first.run.verdicts, second.run.verdicts

@@ -17,8 +17,7 @@ from rocketwire_tools.conformance.arguments import (
     PASSED,
     UNREACHABLE,
     USAGE,
-    add_patience,
-    add_start_options,
+    add_run_options,
     address,
     output,
     start_command,
@@ -35,9 +34,9 @@ from rocketwire_tools.conformance.compare.diff import (
 from rocketwire_tools.conformance.interrupts import until_interrupted
 from rocketwire_tools.conformance.model.case import Profile
 from rocketwire_tools.conformance.run.executor import UnreachableError
-from rocketwire_tools.conformance.run.match import shown
+from rocketwire_tools.conformance.run.match import abbreviate
 from rocketwire_tools.conformance.run.probe import PROBE_SECONDS, probe
-from rocketwire_tools.conformance.run.runner import Run, Settings, random_word
+from rocketwire_tools.conformance.run.runner import Settings, SuiteRun, random_word
 from rocketwire_tools.conformance.run.target import CommandError, NotStartedError, Target
 from rocketwire_tools.conformance.selection import select
 
@@ -46,30 +45,27 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.conformance.model.case import Case
 
-_DESCRIPTION: Final = "Play the same bytes to two servers and report every difference; each is HOST:PORT or, with --start, a command."
+_DESCRIPTION: Final = """\
+Send the same bytes to two servers and report all differences. A server is HOST:PORT, or a command
+with --start.
+"""
 
 
 def parser() -> argparse.ArgumentParser:
-    """The parser of ``diff``."""
+    """Build the parser of ``diff``."""
     result = argparse.ArgumentParser(prog="rocketwire-conformance diff", description=_DESCRIPTION)
     add = result.add_argument
-    add("first", metavar="A")
-    add("second", metavar="B")
+    add("first", metavar="A", help="the first server")
+    add("second", metavar="B", help="the second server")
     add("--start", action="store_true", help="A and B are commands that start servers")
-    add_start_options(result)
-    add("--only", action="append", default=[], metavar="PREFIX")
-    add("--tag", action="append", default=[])
-    add("--without", action="append", default=[], metavar="TAG")
-    add("--profile", default=Profile.JAVA_5_5.value, choices=[profile.value for profile in Profile])
-    add("--destructive", action="store_true")
-    add_patience(result)
+    add_run_options(result)
     add_known(result)
-    add("--json", type=output, metavar="FILE")
+    add("--json", type=output, metavar="FILE", help="write the differences as JSON")
     return result
 
 
 def diff(words: Sequence[str]) -> int:
-    """Run ``diff``; returns the exit status."""
+    """Run ``diff`` and return the exit status."""
     arguments_parser = parser()
     args = arguments_parser.parse_args(words)
     try:
@@ -80,31 +76,29 @@ def diff(words: Sequence[str]) -> int:
         arguments_parser.error(str(error))
     cases = select(ALL, args.only, args.tag, args.without)
     if not cases:
-        arguments_parser.error("no case is selected")
+        arguments_parser.error("no case selected")
     try:
-        interrupted = trio.run(until_interrupted, partial(_both, cases, sides))
+        interrupted = trio.run(until_interrupted, partial(_run_both, cases, sides))
     except UnreachableError as error:
         print(f"unreachable: {error}", file=sys.stderr)
         return UNREACHABLE
     except NotStartedError as error:
-        print(f"the server did not start: {error.told}", file=sys.stderr)
+        print(f"the server did not start: {error.details}", file=sys.stderr)
         return USAGE if isinstance(error, CommandError) else UNREACHABLE
     first, second = (side.run.verdicts for side in sides)
     comparison = judge(first, second, run, NUMBERS, known_list)
-    tell(comparison)
+    print_comparison(comparison)
     for side in sides:
-        for text in (*side.run.left, *side.run.problems):
+        for text in (*side.run.left_behind, *side.run.problems):
             print(f"{side.name}: {text}")
     if comparison.unexplained and not args.known:
         print(
-            f"Differences of rocketwire's name server (B) from Java's (A) that are on purpose: --known {ROCKETWIRE}"
+            f"To ignore intended differences of rocketwire (B) from Java (A): --known {ROCKETWIRE}"
         )
     if args.json:
         args.json.write_text(as_json(comparison), "utf-8")
     if interrupted:
-        print(
-            f"interrupted: {comparison.played} of {len(cases)} cases were compared", file=sys.stderr
-        )
+        print(f"interrupted: {comparison.played} of {len(cases)} cases compared", file=sys.stderr)
     return FAILED if comparison.unexplained or not comparison.played or interrupted else PASSED
 
 
@@ -115,7 +109,7 @@ def add_known(parser: argparse.ArgumentParser) -> None:
         action="append",
         default=[],
         metavar="FILE",
-        help=f"TOML file of differences that are on purpose; {ROCKETWIRE} for the one that is part of this package",
+        help=f"TOML file of intended differences; {ROCKETWIRE} for the included file",
     )
 
 
@@ -132,11 +126,11 @@ def _side(args: argparse.Namespace, text: str, run: str) -> Side:
     )
     target = None if args.start else Target(address(text))
     return Side(
-        name=text, settings=settings, target=target, run=Run(settings, lambda _: None, target)
+        name=text, settings=settings, target=target, run=SuiteRun(settings, lambda _: None, target)
     )
 
 
-async def _both(cases: Sequence[Case], sides: Sequence[Side]) -> None:
+async def _run_both(cases: Sequence[Case], sides: Sequence[Side]) -> None:
     for side in sides:
         if side.target is not None:
             probed = await probe(side.target, PROBE_SECONDS * side.settings.patience)
@@ -145,11 +139,11 @@ async def _both(cases: Sequence[Case], sides: Sequence[Side]) -> None:
     await play_both(cases, NUMBERS, sides[0], sides[1])
 
 
-def tell(comparison: Comparison, played: str = "cases") -> None:
-    """Print what was found; ``played`` names what was compared."""
+def print_comparison(comparison: Comparison, played: str = "cases") -> None:
+    """Print a comparison; ``played`` describes the compared items."""
     for difference in comparison.unexplained:
         print(f"DIFFERENT {difference.case} ({difference.step}) {difference.field}")
-        print(f"    A {shown(difference.first)}\n    B {shown(difference.second)}")
+        print(f"    A {abbreviate(difference.first)}\n    B {abbreviate(difference.second)}")
     for difference, reason in comparison.explained:
         print(
             f"known     {difference.case} ({difference.step}) {difference.field}: {reason.reason}"
@@ -163,7 +157,7 @@ def tell(comparison: Comparison, played: str = "cases") -> None:
 
 
 def as_json(comparison: Comparison) -> str:
-    """What was found, as JSON."""
+    """The comparison as JSON."""
     return json.dumps(
         {
             "played": comparison.played,

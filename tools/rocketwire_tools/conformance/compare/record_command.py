@@ -19,8 +19,8 @@ from rocketwire_tools.conformance.arguments import (
     output,
 )
 from rocketwire_tools.conformance.compare.diff import Comparison, explain, known_differences
-from rocketwire_tools.conformance.compare.diff_command import add_known, as_json, tell
-from rocketwire_tools.conformance.compare.recording import Tap, read
+from rocketwire_tools.conformance.compare.diff_command import add_known, as_json, print_comparison
+from rocketwire_tools.conformance.compare.recording import RecordingProxy, read
 from rocketwire_tools.conformance.compare.replay import replay
 from rocketwire_tools.conformance.run.executor import UnreachableError
 
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
 
 def record_command(words: Sequence[str]) -> int:
-    """Run ``record`` until a signal ends it; returns the exit status."""
+    """Run ``record`` until interrupted, and return the exit status."""
     parser = argparse.ArgumentParser(
         prog="rocketwire-conformance record",
-        description="Stand between clients and a server, pass everything on and write it down.",
+        description="Forward connections from clients to a server and record all data.",
     )
     parser.add_argument("--listen", required=True, type=address, metavar="HOST:PORT")
     parser.add_argument("--target", required=True, type=address, metavar="HOST:PORT")
@@ -53,24 +53,24 @@ async def _record(listen: Address, target: Address, output: Path) -> int:
         output.open("w", encoding="ascii") as sink,
         trio.open_signal_receiver(signal.SIGINT, signal.SIGTERM) as signals,
     ):
-        tap = Tap(target, sink)
+        proxy = RecordingProxy(target, sink)
         async with trio.open_nursery() as nursery:
-            nursery.start_soon(trio.serve_listeners, tap.serve, listeners)
-            print(f"{listen} leads to {target}; end it with an interrupt", flush=True)
+            nursery.start_soon(trio.serve_listeners, proxy.serve, listeners)
+            print(f"{listen} forwards to {target}; interrupt to end", flush=True)
             async for _ in signals:
                 nursery.cancel_scope.cancel()
                 break
-    if tap.unreached:
-        print(f"{tap.unreached} connections did not reach {target}", file=sys.stderr)
+    if proxy.unreached:
+        print(f"{proxy.unreached} connections could not reach {target}", file=sys.stderr)
         return UNREACHABLE
     return PASSED
 
 
 def replay_command(words: Sequence[str]) -> int:
-    """Run ``replay``; returns the exit status."""
+    """Run ``replay`` and return the exit status."""
     parser = argparse.ArgumentParser(
         prog="rocketwire-conformance replay",
-        description="Play the client's side of a recording and report what the server says otherwise.",
+        description="Repeat the client's side of a recording and report differences.",
     )
     add = parser.add_argument
     add("recording", type=Path, metavar="FILE")
@@ -101,7 +101,7 @@ def replay_command(words: Sequence[str]) -> int:
     except UnreachableError as error:
         print(f"unreachable: {error}", file=sys.stderr)
         return UNREACHABLE
-    tell(comparison, "messages of the server")
+    print_comparison(comparison, "messages of the server")
     for text in stored:
         print(f"{args.target}: the replay leaves behind: {text}")
     if args.json:

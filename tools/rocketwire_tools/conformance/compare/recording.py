@@ -1,7 +1,7 @@
-"""What ``record`` writes and ``replay`` reads: JSON lines of everything that two sides said, in the order in which it went by.
+"""Recordings: JSON lines of all data between clients and a server, in order.
 
-``{"connection": 1, "seconds": 0.012, "from": "client", "what": "frame", "hex": "..."}``; ``what`` is ``open``, ``frame``, ``bytes``
-(no frame, or the beginning of one) or ``end``.
+``{"connection": 1, "seconds": 0.012, "from": "client", "what": "frame", "hex": "..."}``; ``what``
+is ``open``, ``frame``, ``bytes`` (not a frame, or an incomplete one) or ``end``.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ _BREAKS: Final = (trio.BrokenResourceError, trio.ClosedResourceError)
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One thing that went by.
+    """One event of a recording.
 
     Attributes:
-        connection: its number, from 1 on.
-        seconds: since the recording began.
-        side: who did it.
+        connection: number of the connection, from 1.
+        seconds: time since the start of the recording.
+        side: ``client`` or ``server``.
         what: ``open``, ``frame``, ``bytes`` or ``end``.
-        data: of a frame or of bytes.
+        data: data of a frame or of bytes.
     """
 
     connection: int
@@ -54,7 +54,7 @@ class Event:
 
 
 def write(event: Event) -> str:
-    """One line, without its end."""
+    """Format an event as a line without line end."""
     line: dict[str, object] = {
         "connection": event.connection,
         "seconds": round(event.seconds, 6),
@@ -67,10 +67,10 @@ def write(event: Event) -> str:
 
 
 def read(text: str) -> list[Event]:
-    """All events of a recording.
+    """Parse a recording.
 
     Raises:
-        ValueError: a line is none; the text says which.
+        ValueError: a line is invalid; the text contains its number.
     """
     events: list[Event] = []
     for number, line in enumerate(text.splitlines(), 1):
@@ -80,22 +80,22 @@ def read(text: str) -> list[Event]:
             data = bytes.fromhex(members.get("hex", ""))
             event = Event(int(members["connection"]), float(members["seconds"]), side, what, data)
         except (ValueError, TypeError, KeyError) as error:
-            raise ValueError(f"line {number} is not of a recording: {error}") from error
+            raise ValueError(f"line {number} is not part of a recording: {error}") from error
         if side not in {CLIENT, SERVER} or what not in {OPEN, FRAME, BYTES, END}:
-            raise ValueError(f"line {number} is not of a recording: {side!r}, {what!r}")
+            raise ValueError(f"line {number} is not part of a recording: {side!r}, {what!r}")
         events.append(event)
     return events
 
 
-class Cutter:
-    """Cuts what one side says into frames; after the first thing that is none, everything is bytes."""
+class FrameSplitter:
+    """Splits the data of one side into frames; after the first invalid frame, all data is bytes."""
 
     def __init__(self) -> None:
         self._frames: FrameDecoder | None = FrameDecoder()
         self._pending = bytearray()
 
-    def cut(self, data: bytes) -> Iterator[tuple[str, bytes]]:
-        """What is complete with these bytes, as ``what`` and ``data`` of events."""
+    def split(self, data: bytes) -> Iterator[tuple[str, bytes]]:
+        """Yield ``what`` and ``data`` of the events that these bytes complete."""
         if self._frames is None:
             yield BYTES, data
             return
@@ -108,28 +108,28 @@ class Cutter:
                 yield FRAME, frame
         except DecodeError:
             self._frames = None
-            yield from self.rest()
+            yield from self.remainder()
 
-    def rest(self) -> Iterator[tuple[str, bytes]]:
-        """What is left at the end."""
+    def remainder(self) -> Iterator[tuple[str, bytes]]:
+        """Yield the remaining bytes at the end."""
         if self._pending:
             yield BYTES, bytes(self._pending)
         self._pending.clear()
 
 
-class Tap:
-    """Passes bytes on between clients and a server, and writes down what goes by.
+class RecordingProxy:
+    """Forwards bytes between clients and a server, and records them.
 
     Attributes:
-        unreached: how many clients found no server.
+        unreached: number of clients for which the server was unreachable.
     """
 
     def __init__(self, target: Address, sink: TextIO) -> None:
-        """A tap that nobody has connected to.
+        """Starts without connections.
 
         Args:
             target: the server.
-            sink: where the lines go; flushed after each.
+            sink: output file; flushed after each line.
         """
         self.unreached = 0
         self._target = target
@@ -137,47 +137,47 @@ class Tap:
         self._numbers = count(1)
         self._began = trio.current_time()
 
-    async def serve(self, near: trio.SocketStream) -> None:
-        """Look after one connection."""
+    async def serve(self, client: trio.SocketStream) -> None:
+        """Forward one connection."""
         try:
-            far = await trio.open_tcp_stream(self._target.host, self._target.port)
+            server = await trio.open_tcp_stream(self._target.host, self._target.port)
         except OSError:
             self.unreached += 1
-            await near.aclose()
+            await client.aclose()
             return
         number = next(self._numbers)
         self._note(number, CLIENT, OPEN)
-        async with near, far, trio.open_nursery() as nursery:
-            nursery.start_soon(self._pass_on, number, CLIENT, near, far, nursery.cancel_scope)
-            nursery.start_soon(self._pass_on, number, SERVER, far, near, nursery.cancel_scope)
+        async with client, server, trio.open_nursery() as nursery:
+            nursery.start_soon(self._forward, number, CLIENT, client, server, nursery.cancel_scope)
+            nursery.start_soon(self._forward, number, SERVER, server, client, nursery.cancel_scope)
 
     def _note(self, number: int, side: str, what: str, data: bytes = b"") -> None:
         seconds = trio.current_time() - self._began
         self._sink.write(f"{write(Event(number, seconds, side, what, data))}\n")
         self._sink.flush()
 
-    async def _pass_on(
+    async def _forward(
         self,
         number: int,
         side: str,
         source: trio.SocketStream,
-        goal: trio.SocketStream,
+        destination: trio.SocketStream,
         both: trio.CancelScope,
     ) -> None:
-        """One direction, until its end; a connection that breaks ends the other one too."""
-        cutter = Cutter()
+        """Forward one direction until its end; a broken connection ends both directions."""
+        splitter = FrameSplitter()
         broken = False
         try:
             while data := bytes(await source.receive_some(_READ)):
-                for what, piece in cutter.cut(data):
-                    self._note(number, side, what, piece)
-                await goal.send_all(data)
+                for what, chunk in splitter.split(data):
+                    self._note(number, side, what, chunk)
+                await destination.send_all(data)
         except _BREAKS:
             broken = True
-        for what, piece in cutter.rest():
-            self._note(number, side, what, piece)
+        for what, chunk in splitter.remainder():
+            self._note(number, side, what, chunk)
         self._note(number, side, END)
         with suppress(*_BREAKS):
-            await goal.send_eof()
+            await destination.send_eof()
         if broken:
             both.cancel()

@@ -1,7 +1,7 @@
-"""``replay``: the client's side of a recording once more, and every difference in what the server says to it.
+"""``replay``: repeats the client's side of a recording and compares the server's responses.
 
-Everything happens in the order of the recording, over all connections: what the server had said before a client's message is
-awaited before that message is sent.  Answers are found by their numbers.
+The order of the recording is kept over all connections: before a client's message is sent, the
+recorded earlier messages of the server are awaited. Responses are matched by opaque.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rocketwire_tools.conformance.compare.diff import Difference, fields_of
 from rocketwire_tools.conformance.compare.recording import BYTES, CLIENT, END, FRAME, OPEN
 from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.run.executor import UnreachableError
-from rocketwire_tools.conformance.run.raw_connection import Arrival, Link, connect
+from rocketwire_tools.conformance.run.raw_connection import Arrival, RawConnection, connect
 from rocketwire_tools.conformance.run.verdict import Observation
 
 if TYPE_CHECKING:
@@ -28,27 +28,27 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.compare.recording import Event
     from rocketwire_tools.conformance.run.target import Address
 
-ANSWER_SECONDS: Final = 5.0
+RESPONSE_SECONDS: Final = 5.0
 SURPLUS_SECONDS: Final = 0.2
-"""How long, at the end of a connection, something may come that the recording does not have."""
+"""Wait for unrecorded messages at the end of a connection, in seconds."""
 
 _CONFIG: Final = 319
 _NAMES: Final = Names("replay", 0)
 
 
 @dataclass(slots=True)
-class _Talk:
+class _ReplayConnection:
     """One connection of the replay.
 
     Attributes:
         link: the connection.
-        asked: the request codes of the numbers that the client has used.
-        lost: whether the server has ended it.
-        open_ended: whether the client has said something since the server was last awaited.
+        request_codes: request codes by opaque.
+        lost: whether the server has closed it.
+        open_ended: whether the client has sent data since the last awaited response.
     """
 
-    link: Link
-    asked: dict[int, int] = field(default_factory=dict[int, int])
+    link: RawConnection
+    request_codes: dict[int, int] = field(default_factory=dict[int, int])
     lost: bool = False
     open_ended: bool = False
 
@@ -57,20 +57,20 @@ class Replay:
     """One replay.
 
     Attributes:
-        differences: what was found so far.
-        compared: how many things that the server said were looked at.
-        stored: requests that were sent and whose effect stays after the end of their connections, one sentence each.
+        differences: the differences so far.
+        compared: number of compared messages of the server.
+        stored: data that remains in the server after the replay, one phrase each.
     """
 
     def __init__(
         self, target: Address, nursery: trio.Nursery, *, patience: float = 1.0, exact: bool = False
     ) -> None:
-        """A replay that has not begun.
+        """Starts without connections.
 
         Args:
             target: the server.
-            nursery: for the tasks that receive.
-            patience: factor for all deadlines.
+            nursery: nursery for the receiving tasks.
+            patience: factor for all timeouts.
             exact: whether bodies are compared byte for byte.
         """
         self.differences: list[Difference] = []
@@ -80,10 +80,10 @@ class Replay:
         self._nursery = nursery
         self._patience = patience
         self._exact = exact
-        self._talks: dict[int, _Talk] = {}
+        self._connections: dict[int, _ReplayConnection] = {}
 
     async def run(self, events: Sequence[Event]) -> None:
-        """Play a recording.
+        """Replay a recording.
 
         Raises:
             UnreachableError: a connection was not opened.
@@ -91,40 +91,40 @@ class Replay:
         for line, event in enumerate(events, 1):
             if event.what == OPEN:
                 await self._open(event.connection)
-            elif event.connection in self._talks:
-                await self._one(line, event, self._talks[event.connection])
-        for number in list(self._talks):
+            elif event.connection in self._connections:
+                await self._replay_event(line, event, self._connections[event.connection])
+        for number in list(self._connections):
             await self._close(number)
 
     async def _open(self, number: int) -> None:
         link = None
         try:
-            with trio.move_on_after(ANSWER_SECONDS * self._patience):
+            with trio.move_on_after(RESPONSE_SECONDS * self._patience):
                 link = await connect(str(number), self._target.host, self._target.port)
         except OSError as error:
             raise UnreachableError(f"{self._target}: {error}") from error
         if link is None:
             raise UnreachableError(f"{self._target}: no connection in time")
         self._nursery.start_soon(link.read)
-        self._talks[number] = _Talk(link)
+        self._connections[number] = _ReplayConnection(link)
 
-    async def _one(self, line: int, event: Event, talk: _Talk) -> None:
+    async def _replay_event(self, line: int, event: Event, replayed: _ReplayConnection) -> None:
         if event.side != CLIENT:
-            if not talk.lost and not _is_beginning(event):
-                await self._compare(line, event, talk)
+            if not replayed.lost and not _is_beginning(event):
+                await self._compare(line, event, replayed)
         elif event.what == END:
             await self._close(event.connection)
         else:
             command = _command(event)
             if command is not None and not command.is_response:
-                talk.asked[command.opaque] = command.code
+                replayed.request_codes[command.opaque] = command.code
                 self._note_effect(command)
-            talk.open_ended = True
-            with trio.move_on_after(ANSWER_SECONDS * self._patience):
-                await talk.link.send(event.data)
+            replayed.open_ended = True
+            with trio.move_on_after(RESPONSE_SECONDS * self._patience):
+                await replayed.link.send(event.data)
 
     def _note_effect(self, command: RemotingCommand) -> None:
-        """Keep in mind what stays in the server; brokers go with their connections."""
+        """Record data that remains in the server; brokers are removed with their connections."""
         fields = command.ext_fields or {}
         entry = f"KV entry {fields.get('key')!r} of namespace {fields.get('namespace')!r}"
         topic = f"topic {fields.get('topic')!r}"
@@ -139,34 +139,38 @@ class Replay:
         elif command.code == RequestCode.UPDATE_NAMESRV_CONFIG:
             self.stored["a change of the configuration"] = None
 
-    async def _compare(self, line: int, event: Event, talk: _Talk) -> None:
-        """Wait for what is there instead of something that was recorded."""
-        recorded = _arrival(event)
+    async def _compare(self, line: int, event: Event, replayed: _ReplayConnection) -> None:
+        """Await the response that corresponds to a recorded one, and compare."""
+        recorded = _arrival_of(event)
         arrival = None
-        with trio.move_on_after(ANSWER_SECONDS * self._patience):
-            arrival = await talk.link.next(
+        with trio.move_on_after(RESPONSE_SECONDS * self._patience):
+            arrival = await replayed.link.next(
                 lambda candidate: candidate.kind == "end" or _fits(candidate, recorded)
             )
         self.compared += 1
-        talk.open_ended = False
-        talk.lost = arrival is not None and arrival.kind == "end"
-        code = talk.asked.get(recorded.command.opaque) if recorded.command is not None else None
+        replayed.open_ended = False
+        replayed.lost = arrival is not None and arrival.kind == "end"
+        code = (
+            replayed.request_codes.get(recorded.command.opaque)
+            if recorded.command is not None
+            else None
+        )
         what = f"{recorded.kind} to {code}" if code is not None else recorded.kind
-        self._differ(event.connection, f"line {line}, {what}", recorded, arrival, code)
+        self._record_differences(event.connection, f"line {line}, {what}", recorded, arrival, code)
 
     async def _close(self, number: int) -> None:
-        """Close a connection, and tell of what came over it and was not recorded."""
-        talk = self._talks.pop(number)
-        if talk.open_ended and not talk.lost:
+        """Close a connection and report unrecorded messages."""
+        replayed = self._connections.pop(number)
+        if replayed.open_ended and not replayed.lost:
             await trio.sleep(SURPLUS_SECONDS * self._patience)
-        for arrival in talk.link.arrivals:
+        for arrival in replayed.link.arrivals:
             if arrival.kind != "end":
-                self._differ(number, "surplus", None, arrival, None)
-        if talk.link.ended and not talk.lost:
-            self._differ(number, "at the end", None, Arrival("end"), None)
-        await talk.link.close()
+                self._record_differences(number, "surplus", None, arrival, None)
+        if replayed.link.ended and not replayed.lost:
+            self._record_differences(number, "at the end", None, Arrival("end"), None)
+        await replayed.link.close()
 
-    def _differ(
+    def _record_differences(
         self,
         number: int,
         step: str,
@@ -188,7 +192,7 @@ class Replay:
 
 
 def _command(event: Event) -> RemotingCommand | None:
-    """The command of a frame; None where it is none."""
+    """The command of a frame; None if it is invalid."""
     if event.what != FRAME:
         return None
     try:
@@ -198,7 +202,7 @@ def _command(event: Event) -> RemotingCommand | None:
 
 
 def _is_beginning(event: Event) -> bool:
-    """Whether an event is the beginning of a frame that was never ended: nothing that a client would have noticed."""
+    """Whether an event is an incomplete frame, which a client does not notice."""
     if event.what != BYTES:
         return False
     decoder = FrameDecoder()
@@ -209,8 +213,8 @@ def _is_beginning(event: Event) -> bool:
         return False
 
 
-def _arrival(event: Event) -> Arrival:
-    """What a recorded event of the server was for its client."""
+def _arrival_of(event: Event) -> Arrival:
+    """The arrival of a recorded event of the server."""
     if event.what == END:
         return Arrival("end")
     command = _command(event)
@@ -220,7 +224,7 @@ def _arrival(event: Event) -> Arrival:
 
 
 def _fits(arrival: Arrival, recorded: Arrival) -> bool:
-    """Whether an arrival stands where the recorded one stood: an answer by its number, anything else by its kind."""
+    """Whether an arrival corresponds to the recorded one: same opaque, or else same kind."""
     if arrival.kind != recorded.kind:
         return False
     if arrival.kind != "response" or arrival.command is None or recorded.command is None:
@@ -231,12 +235,12 @@ def _fits(arrival: Arrival, recorded: Arrival) -> bool:
 async def replay(
     events: Sequence[Event], target: Address, *, patience: float = 1.0, exact: bool = False
 ) -> Replay:
-    """Play a recording to a server; returns what was found.
+    """Replay a recording to a server and return the result.
 
     Raises:
         UnreachableError: a connection was not opened.
     """
-    # a nursery wraps what it raises; the caller wants the one error
+    # The nursery would wrap the error in a group.
     unreachable: UnreachableError | None = None
     async with trio.open_nursery() as nursery:
         result = Replay(target, nursery, patience=patience, exact=exact)

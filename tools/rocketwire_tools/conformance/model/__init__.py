@@ -1,4 +1,4 @@
-"""Cases as data: steps, acceptable outcomes, placeholders, and the words that describe them.
+"""Cases as data: steps, acceptable outcomes, placeholders, and their descriptions.
 
-It may import the library; it imports no other room.
+It imports only the library.
 """

@@ -1,6 +1,6 @@
-"""What may come: the outcomes that a case accepts, and the patterns that they are written with.
+"""The outcomes that a case accepts, and the patterns in them.
 
-Texts may contain names that are new in every run, ``{cluster}``, ``{topicB}``; ``placeholders.py`` lists them.
+Texts may contain placeholders such as ``{cluster}`` and ``{topicB}``; see ``placeholders.py``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Mark(Enum):
-    """Expectations that need no value."""
+    """Expectations without a value."""
 
     ANY = auto()
     NO_BODY = auto()
@@ -22,7 +22,7 @@ class Mark(Enum):
 
 
 ANY: Final = Mark.ANY
-"""Accepts whatever comes, also nothing."""
+"""Accepts anything, also absence."""
 NO_BODY: Final = Mark.NO_BODY
 """The frame ends with its header."""
 NO_EXT: Final = Mark.NO_EXT
@@ -31,9 +31,9 @@ NO_EXT: Final = Mark.NO_EXT
 
 @dataclass(frozen=True, slots=True)
 class Like:
-    """A text that this regular expression matches from its beginning to its end.
+    """A string that this regular expression matches completely.
 
-    Names are put in before it is compiled, and are escaped there.
+    Placeholders are replaced, with escapes, before it is compiled.
     """
 
     pattern: str
@@ -41,91 +41,87 @@ class Like:
 
 @dataclass(frozen=True, slots=True)
 class Has:
-    """A map that has at least these members."""
+    """An object with at least these members."""
 
     members: Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class Lacks:
-    """A map without these keys, or a list without these values."""
+    """An object without these keys, or a list without these values."""
 
     keys: tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Contains:
-    """A list that has at least these values, in any order."""
+    """A list with at least these values, in any order."""
 
     values: tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Ordered:
-    """A list of exactly these values in this order; a plain list accepts any order."""
+    """A list with exactly these values in this order; a Python list accepts any order."""
 
     values: tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class AllOf:
-    """A value that every one of these patterns accepts."""
+    """A value that all patterns accept."""
 
     patterns: tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Json:
-    """A body that reads as this JSON value.
+class JsonBody:
+    """A body with this JSON value.
 
-    Maps have exactly these members; lists these values in any order; keys are compared as texts, so that the bare integer keys
-    of Java's dialect equal quoted ones.  Any part may be a pattern: ``ANY``, ``Like``, ``Has``, ``Lacks``, ``Contains``,
-    ``Ordered``, ``AllOf``.  The top level is a pattern too: ``Json(Has({...}))``.
+    Objects have exactly these members, lists these values in any order. Keys are compared as
+    strings, so that Java's unquoted integer keys equal quoted ones. Any part may be a pattern
+    (``ANY``, ``Like``, ``Has``, ``Lacks``, ``Contains``, ``Ordered``, ``AllOf``), also the whole:
+    ``JsonBody(Has({...}))``.
     """
 
     value: object
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
-    """A body of exactly these characters in UTF-8 (or ``Like`` them): where byte for byte matters, as for the JSON dialect."""
+class TextBody:
+    """A body of exactly this text in UTF-8 (or ``Like`` it), for example in a JSON dialect."""
 
     text: str | Like
 
 
 @dataclass(frozen=True, slots=True)
-class Bytes:
-    """A body of exactly these bytes; no names are put in."""
+class BytesBody:
+    """A body of exactly these bytes; placeholders are not replaced."""
 
     data: bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A body that the predicate of this name (``predicates.py``) accepts, given these arguments."""
+    """A body that the predicate with this name (``predicates.py``) accepts."""
 
     name: str
     arguments: tuple[object, ...] = ()
 
 
-Body: TypeAlias = Json | Text | Bytes | Check | Mark
+Body: TypeAlias = JsonBody | TextBody | BytesBody | Check | Mark
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class Response:
     """A response.
 
-    Attributes:
-        code: its code.
-        remark: the exact text, ``Like``, ``ANY``, or None for no remark.
-        ext: all ext fields exactly, or a pattern (``Has``); None for none at all (the member is absent), which differs from
-            ``{}``; ``NO_EXT`` accepts both.
-        body: what the body has to be.
-        opaque: its number; None for that of the request.  A raw ``Send`` has no number: then None accepts any.
-        flag: the flag bits; ANY, or a number.
-        binary: whether its header has the binary form; None for either.
-        version: of the header.
-        language: of the header.
+    Attributes: code: response code. remark: exact text, ``Like``, ``ANY``, or None for no remark.
+        ext: all ext fields exactly, or a pattern (``Has``); None if the member must be absent,
+        which differs from ``{}``; ``NO_EXT`` accepts both. body: expected body. opaque: expected
+        opaque; None for that of the request, or for any after a raw ``Send``. flag: flag bits or
+        ``ANY``. binary: whether the header must be binary; None for both types. version: version in
+        the header. language: language in the header.
     """
 
     code: int | Mark = 0
@@ -141,25 +137,25 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Closed:
-    """The server closes the connection, having sent nothing more on it."""
+    """The server closes the connection without sending anything."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Silence:
-    """Nothing comes and the connection stays open, for this many seconds."""
+    """Nothing arrives for this many seconds, and the connection stays open."""
 
     seconds: float = 0.4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Incoming:
-    """A request that the server sends by itself (905).
+    """A request that the server sends (905).
 
     Attributes:
-        code: its code.
+        code: request code.
         ext: all ext fields exactly, or a pattern.
-        flag: its flag bits, or ANY.
-        body: what the body has to be.
+        flag: flag bits or ``ANY``.
+        body: expected body.
     """
 
     code: int
@@ -170,9 +166,9 @@ class Incoming:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawBytes:
-    """Raw bytes on a connection, exactly these; nothing is parsed."""
+    """Exactly these bytes on a connection, without parsing."""
 
     data: bytes
 
 
-Outcome: TypeAlias = Answer | Closed | Silence | Incoming | RawBytes
+Outcome: TypeAlias = Response | Closed | Silence | Incoming | RawBytes

@@ -1,4 +1,4 @@
-"""``Packed``: the body of a registration with ``compressed`` = true, as data, so that wrong ones can be said as well."""
+"""``Packed``: the body of a registration with ``compressed=true``, as data; may be invalid."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ def _sized(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Packed:
-    """A packed registration body; its texts get the names of the run put in, and lengths fit what comes of that.
+    """A packed registration body; placeholders in texts are replaced.
 
     Attributes:
-        topics: one line each: name, read queues, write queues, permission, filter type, attributes; single blanks between.
+        topics: lines with name, read queues, write queues, permission, filter type and attributes,
+            separated by spaces.
         version: JSON of the data version.
         filters: JSON of the filter servers.
-        mappings: JSON of each static mapping; None for a body without that part, as before 5.0.0.
-        tail: bytes behind the last part.
-        form: ``zlib``, ``gzip``, or ``plain`` for not compressed at all.
-        cut: bytes to leave out at the end of the parts.
+        mappings: JSON of each static mapping; None to omit the part, as before 5.0.0.
+        tail: bytes after the last part.
+        form: compression: ``zlib``, ``gzip``, or ``plain`` for none.
+        cut: number of bytes to remove at the end of the parts.
     """
 
     topics: tuple[str, ...] = ("{topic} 8 8 6 SINGLE_TAG {}", "{topicB} 8 8 6 SINGLE_TAG {}")
@@ -42,7 +43,7 @@ class Packed:
     cut: int = 0
 
     def encoded(self, names: Names) -> bytes:
-        """The bytes, with the names of one run."""
+        """The encoded bytes with the names of a run."""
         parts = [_sized(names.text(self.version)), struct.pack(">i", len(self.topics))]
         parts += [_sized(names.text(topic)) for topic in self.topics]
         parts.append(_sized(names.text(self.filters)))

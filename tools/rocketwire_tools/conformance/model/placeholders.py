@@ -1,9 +1,10 @@
-"""Names that are new in every run, so that cases neither meet each other nor what somebody else keeps on the server.
+"""Placeholders for names that are new in every run, so that cases and other data do not collide.
 
-A text of a case may contain ``{topic}`` or, for a second one, ``{topicB}``: a kind followed by anything of letters and digits.
-Braces around anything else are left alone, so JSON needs no escaping.
+A text of a case may contain ``{topic}`` or, for a second name, ``{topicB}``: a type followed by
+letters and digits. Other braces are left unchanged, so JSON needs no escapes.
 
-``{namespace}`` is one fixed name where the suite does not own the server: no request removes a KV namespace.
+On a server that the suite did not start, ``{namespace}`` is one fixed name, because no request
+removes a KV namespace.
 """
 
 from __future__ import annotations
@@ -18,42 +19,42 @@ from rocketwire_tools.conformance.model.ports import free_port
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-KINDS: Final = (
+NAME_TYPES: Final = (
     *("cluster", "broker", "topic", "namespace", "key", "zone"),
     *("address", "ha", "listener"),
 )
-"""``address`` and ``ha`` give ``ip:port`` in 198.18.0.0/15, where nobody listens, ``listener`` one in 127.0.0.0/8, where ``Listen``
-does; the others words.  The port of a listener is this process's own: a broker of somebody's may have the usual one on this machine,
-and name servers that other runs of the suite ask speak to the same hosts."""
+"""``address`` and ``ha`` are unreachable addresses in 198.18.0.0/15. ``listener`` is an address in
+127.0.0.0/8 for ``Listen``; its port belongs to this process, because a local broker or another run
+of the suite may use the default port. The others are words."""
 
 SHARED_NAMESPACE: Final = "rocketwire-conformance"
-"""The KV namespace of all cases on a server that the suite has not started."""
+"""The KV namespace of all cases on a server that the suite did not start."""
 
-_PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(KINDS) + r")([0-9A-Za-z]*)\}")
+_PLACEHOLDER: Final = re.compile(r"\{(" + "|".join(NAME_TYPES) + r")([0-9A-Za-z]*)\}")
 _HOSTS: Final = f" {string.digits}{string.ascii_letters}"
-"""Their places are the hosts of suffixes of one character; no suffix is the first."""
+"""Host numbers of one-character suffixes by position; the first is for no suffix."""
 _PORTS: Final = {"address": 10911, "ha": 10912}
 
 
 @cache
 def listener_port() -> int:
-    """Where all listeners of this process listen, each on a host of its own."""
+    """The port of all listeners of this process; each listener has its own host."""
     return free_port()
 
 
 class Names:
     """The names of one case in one run.
 
-    The same run and case give the same names, which is how two servers get the same bytes.
+    They depend only on run and case, so that two servers get the same bytes.
     """
 
     def __init__(self, run: str, number: int, namespace: str = "") -> None:
         """Names for one case.
 
         Args:
-            run: short word of the run, letters and digits.
+            run: short word of letters and digits for the run.
             number: number of the case.
-            namespace: what ``{namespace}`` stands for; empty for a name that is new in every run.
+            namespace: value of ``{namespace}``; empty for a new name.
         """
         self._namespace = namespace
         self._mark = f"-{run}-{number:04}"
@@ -61,7 +62,7 @@ class Names:
         self._hosts: dict[str, int] = {}
 
     def name(self, type_: str, suffix: str = "") -> str:
-        """The name that ``{kindsuffix}`` stands for."""
+        """The value of a placeholder."""
         if type_ == "listener":
             return f"127.{self._network[4:]}{self._host(suffix)}:{listener_port()}"
         if type_ in _PORTS:
@@ -77,24 +78,24 @@ class Names:
         return self._hosts.setdefault(suffix, 100 + len(self._hosts))
 
     def mentioned(self, text: str) -> bool:
-        """Whether a text has a name of this case in it."""
+        """Whether a text contains a name of this case."""
         return self._mark in text or self._network[4:] in text
 
     def text(self, text: str) -> str:
-        """The text with all names put in."""
+        """Replace the placeholders of a text."""
         return _PLACEHOLDER.sub(lambda match: self.name(match[1], match[2]), text)
 
     def pattern(self, pattern: str) -> str:
-        """A regular expression with all names put in, escaped."""
+        """Replace the placeholders of a regular expression by escaped names."""
         return _PLACEHOLDER.sub(lambda match: re.escape(self.name(match[1], match[2])), pattern)
 
     def value(self, value: object) -> object:
-        """A JSON-like value with all names put in, in keys as well."""
+        """Replace the placeholders of a JSON-like value, also in keys."""
         return mapped(value, self.text)
 
 
 def mapped(value: object, change: Callable[[str], str]) -> object:
-    """A JSON-like value in which every text, keys included, has been changed."""
+    """Apply a function to all strings of a JSON-like value, including keys."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, dict):

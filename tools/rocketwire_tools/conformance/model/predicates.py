@@ -1,4 +1,4 @@
-"""Predicates of bodies that a case names with ``Check``: each returns None, or what is wrong."""
+"""Predicates of bodies for ``Check``: each returns None or the reason of a mismatch."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ if TYPE_CHECKING:
 
 
 def has_text(body: bytes, names: Names, text: str) -> str | None:
-    """The body has this text somewhere, byte for byte."""
+    """The body contains this text."""
     expected = names.text(text)
     return None if expected.encode() in body else f"lacks {expected!r}"
 
 
 def lacks_text(body: bytes, names: Names, text: str) -> str | None:
-    """The body has this text nowhere."""
+    """The body does not contain this text."""
     unwanted = names.text(text)
     return None if unwanted.encode() not in body else f"has {unwanted!r}"
 
 
 def in_order(body: bytes, names: Names, *texts: str) -> str | None:
-    """The body has these texts one after the other."""
+    """The body contains these texts in this order."""
     position = 0
     for text in map(names.text, texts):
         start = body.find(text.encode(), position)
@@ -34,26 +34,26 @@ def in_order(body: bytes, names: Names, *texts: str) -> str | None:
 
 
 def lacks_one(body: bytes, names: Names, *texts: str) -> str | None:
-    """At least one of these texts is nowhere in the body."""
+    """The body lacks at least one of these texts."""
     expected = [names.text(text) for text in texts]
-    return "has them all" if all(text.encode() in body for text in expected) else None
+    return "contains all of them" if all(text.encode() in body for text in expected) else None
 
 
 def has_lines(body: bytes, names: Names, *lines: str) -> str | None:
-    """Each of these lines is one of the body's."""
+    """The body contains each of these lines."""
     there = body.decode("utf-8", "replace").split("\n")
     missing = [line for line in map(names.text, lines) if line not in there]
     return f"lacks the lines {missing}" if missing else None
 
 
 def sorted_lines(body: bytes, _: Names, *keys: str) -> str | None:
-    """The body is lines ``key=value``, each ended, in the order of their keys; these keys are among them."""
+    """The body consists of terminated lines ``key=value``, sorted by key, including these keys."""
     *lines, last = body.decode("utf-8", "replace").split("\n")
     names_in_body = [line.partition("=")[0] for line in lines]
     if last or not all("=" in line for line in lines):
-        return "is no list of lines key=value"
+        return "is not a list of lines key=value"
     if names_in_body != sorted(names_in_body):
-        return "is not in the order of its keys"
+        return "is not sorted by key"
     missing = sorted(set(keys) - set(names_in_body))
     return f"lacks {missing}" if missing else None
 

@@ -1,10 +1,10 @@
-"""Short ways to write the requests that most cases are made of; all of them give plain data."""
+"""Short forms of common requests and responses; all return plain data."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from rocketwire_tools.conformance.model.outcomes import ANY, NO_EXT, Answer
+from rocketwire_tools.conformance.model.outcomes import ANY, NO_EXT, Response
 from rocketwire_tools.conformance.model.steps import MAIN, Ask, Request, Until
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ ONE_SETTING = {
     "orderMessageEnable": "true",
     "returnOrderTopicConfigToBroker": "false",
 }
-"""Options for cases that each want one of them and mind no other: they share a server."""
+"""Options for cases that need one of them, so that these share a server."""
 OTHER_SETTING = {
     "enableTopicList": "false",
     "notifyMinBrokerIdChanged": "false",
@@ -26,13 +26,13 @@ OTHER_SETTING = {
     "returnOrderTopicConfigToBroker": "false",
     "supportActingMaster": "false",
 }
-"""Likewise."""
+"""A second set, see ``ONE_SETTING``."""
 
-OK = Answer(code=0)
+OK = Response(code=0)
 """Success without remark and body, with any ext fields."""
-OK_BARE = Answer(code=0, ext=NO_EXT)
-FAILED = Answer(code=1, remark=ANY, ext=ANY, body=ANY)
-"""Code 1 with a text that is Java's exception there and anything elsewhere."""
+OK_BARE = Response(code=0, ext=NO_EXT)
+FAILED = Response(code=1, remark=ANY, ext=ANY, body=ANY)
+"""Code 1 with any remark; Java's is the text of an exception."""
 
 
 def ask(
@@ -43,44 +43,46 @@ def ask(
     on: str = MAIN,
     **settings: Any,
 ) -> Ask:
-    """``Ask(Request(...))``; ``settings`` are members of ``Request``, or ``within`` and ``exact`` of ``Ask``."""
-    about = {name: settings.pop(name) for name in ("within", "exact") if name in settings}
-    return Ask(Request(code=code, ext=ext, body=body, **settings), outcomes or (OK,), on, **about)
+    """``Ask(Request(...))``; ``settings`` are for ``Request``, or ``within`` and ``exact``."""
+    attributes = {name: settings.pop(name) for name in ("within", "exact") if name in settings}
+    return Ask(
+        Request(code=code, ext=ext, body=body, **settings), outcomes or (OK,), on, **attributes
+    )
 
 
 def until(
-    code: int, ext: Mapping[str, str] | None, outcome: Answer, *, on: str = MAIN, **settings: Any
+    code: int, ext: Mapping[str, str] | None, outcome: Response, *, on: str = MAIN, **settings: Any
 ) -> Until:
-    """``Until(Request(...), outcome)``; ``settings`` are members of ``Request`` or of ``Until``."""
-    about = {
+    """``Until(Request(...), outcome)``; ``settings`` are attributes of ``Request`` or ``Until``."""
+    attributes = {
         name: settings.pop(name) for name in ("within", "every", "not_before") if name in settings
     }
-    return Until(Request(code=code, ext=ext, **settings), outcome, on, **about)
+    return Until(Request(code=code, ext=ext, **settings), outcome, on, **attributes)
 
 
-def found(body: Body = ANY, **settings: Any) -> Answer:
+def success(body: Body = ANY, **settings: Any) -> Response:
     """Success with a body."""
-    return Answer(code=0, body=body, **settings)
+    return Response(code=0, body=body, **settings)
 
 
-NO_ROUTE = Answer(code=17, remark=ANY, body=ANY)
-"""105 for a topic that is not there."""
+NO_ROUTE = Response(code=17, remark=ANY, body=ANY)
+"""The response to 105 for an unknown topic."""
 
 
-def no_entry(*, opaque: int | None = None) -> Answer:
-    """The answer to 101 without ext fields: the same on every server, and whoever else is there."""
+def no_entry(*, opaque: int | None = None) -> Response:
+    """The response to 101 without ext fields, which is the same on every server."""
     remark = "No config item, Namespace: null Key: null"
-    return Answer(code=22, remark=remark, ext=NO_EXT, opaque=opaque)
+    return Response(code=22, remark=remark, ext=NO_EXT, opaque=opaque)
 
 
-def unsupported(code: int, *, opaque: int | None = None, binary: bool | None = None) -> Answer:
-    """The answer to a request code that the server does not know."""
+def unsupported(code: int, *, opaque: int | None = None, binary: bool | None = None) -> Response:
+    """The response to an unknown request code."""
     remark = f" request type {code} not supported"
-    return Answer(code=3, remark=remark, ext=None, opaque=opaque, binary=binary)
+    return Response(code=3, remark=remark, ext=None, opaque=opaque, binary=binary)
 
 
 def topic_config(name: str, **members: object) -> dict[str, object]:
-    """A ``TopicConfig`` with 8 queues and permission 6 unless said otherwise, as 5.x brokers send it."""
+    """A ``TopicConfig`` of a 5.x broker; default values are 8 queues and permission 6."""
     attributes: dict[str, str] = {}
     defaults: dict[str, object] = {
         "attributes": attributes,
@@ -96,7 +98,7 @@ def topic_config(name: str, **members: object) -> dict[str, object]:
 
 
 def data_version(counter: int = 1, state_version: int = 0, timestamp: int = 1000) -> dict[str, int]:
-    """A ``DataVersion`` that does not depend on a clock."""
+    """A ``DataVersion`` with a fixed time."""
     return {"counter": counter, "stateVersion": state_version, "timestamp": timestamp}
 
 
@@ -107,7 +109,7 @@ def registration(
     filter_servers: Sequence[str] | None = (),
     mappings: Mapping[str, object] | None = None,
 ) -> dict[str, Any]:
-    """The body of 103 as JSON: ``topics`` are names or whole ``TopicConfig`` maps."""
+    """The body of 103 as JSON; ``topics`` are names or ``TopicConfig`` objects."""
     configs = [topic_config(topic) if isinstance(topic, str) else dict(topic) for topic in topics]
     return {
         "filterServerList": None if filter_servers is None else list(filter_servers),
@@ -130,7 +132,7 @@ def broker_ext(
     ha: str = "{ha}",
     **fields: str,
 ) -> dict[str, str]:
-    """The ext fields of 103 and 104; ``fields`` are others by their wire names."""
+    """The ext fields of 103 and 104; ``fields`` are further fields by wire name."""
     return {
         "brokerAddr": address,
         "brokerId": str(broker_id),
@@ -147,9 +149,9 @@ def register(
     on: str = MAIN,
     **settings: Any,
 ) -> Ask:
-    """103 with the broker and the two topics of ``broker_ext()`` and ``registration()`` unless said otherwise.
+    """A registration (103), by default with ``broker_ext()`` and ``registration()``.
 
-    Two brokers want two connections: Java drops one broker of a connection that is lost.
+    Two brokers need two connections: Java removes only one broker of a lost connection.
     """
     return ask(
         103,
@@ -162,5 +164,5 @@ def register(
 
 
 def unregister(ext: Mapping[str, str] | None = None, *outcomes: Outcome, on: str = MAIN) -> Ask:
-    """104 for the broker of ``broker_ext()`` unless said otherwise."""
+    """An unregistration (104), by default of the broker of ``broker_ext()``."""
     return ask(104, broker_ext() if ext is None else ext, *outcomes, on=on)

@@ -1,6 +1,6 @@
-"""What a case does, as data: requests and bytes that are sent, and what is awaited.
+"""The steps of a case as data: requests and bytes to send, and outcomes to await.
 
-A connection is opened by the first step that names it, and closed at the end of the case.
+The first step that names a connection opens it; the end of the case closes it.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from rocketwire_tools.conformance.model.outcomes import Answer, Outcome
+    from rocketwire_tools.conformance.model.outcomes import Outcome, Response
     from rocketwire_tools.conformance.model.packed_body import Packed
 
 MAIN = "main"
-"""The connection of a step that names none."""
+"""The default connection."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """A well-formed request, written by the codec.
+    """A well-formed request, encoded by the codec.
 
     Attributes:
         code: request code.
-        ext: its ext fields; None for a header without that member.
-        body: text and JSON values get the names of the run put in; bytes are sent as they are.
+        ext: ext fields; None for a header without that member.
+        body: strings and JSON values with placeholders, or literal bytes.
         version: protocol version in the header; 479 is 5.5.0.
-        opaque: its number; None for the connection's next one.
+        opaque: its opaque; None for the next one of the connection.
         flag: flag bits; 2 is one-way.
-        binary: whether the header has the binary (ROCKETMQ) form.
+        binary: whether the header is binary (ROCKETMQ).
         language: name of the sender's language.
-        zlib: whether the body is compressed, as packed registrations are.
+        zlib: whether to compress the body, as in packed registrations.
     """
 
     code: int
@@ -47,14 +47,14 @@ class Request:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Frame:
-    """A frame around literal bytes, with right lengths unless they are given: for headers that no encoder would write.
+    """A frame of literal bytes, for headers that no encoder would write.
 
     Attributes:
-        header: its bytes; a text gets the names of the run put in and becomes UTF-8.
-        body: likewise.
-        type: the byte above the header's length; 0 says JSON, 1 binary.
-        length: the first word, if not the right one.
-        header_length: the header's length, if not the right one.
+        header: bytes, or a string with placeholders (UTF-8).
+        body: bytes, or a string with placeholders (UTF-8).
+        type: serialization type, the byte before the header's length: 0 JSON, 1 binary.
+        length: the first word; None for the correct length.
+        header_length: the header's length; None for the correct one.
     """
 
     header: bytes | str
@@ -69,15 +69,15 @@ Sendable: TypeAlias = bytes | Frame | Request
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Open:
-    """Open a connection on purpose: to say how, or that it must (not) succeed.
+    """Open a connection explicitly.
 
     Attributes:
         on: its name.
-        preamble: bytes that go first, before any TLS (a PROXY line).
-        tls: ``any``, ``1.2`` or ``1.3`` for a handshake; None for none.
-        shows: the name of a certificate of ``certificates/`` that is the client's; empty for none.
-        trusts: the name of one that has to have signed the server's; empty to trust every certificate.
-        refused: whether the handshake (or the connection) has to fail.
+        preamble: bytes to send first, before any TLS (a PROXY line).
+        tls: TLS version ``any``, ``1.2`` or ``1.3``; None for no TLS.
+        shows: name of the client certificate in ``certificates/``; empty for none.
+        trusts: name of the only trusted authority; empty to trust every certificate.
+        refused: whether the handshake (or the connection) must fail.
     """
 
     on: str = MAIN
@@ -90,28 +90,28 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Listen:
-    """Listen as a broker does, for what the server asks of brokers (905).
+    """Listen like a broker, for requests of the server (905).
 
-    The first connection that it makes becomes the one of this name; ``Expect`` waits for it.
+    ``Expect`` accepts the server's first connection, which gets this name.
 
     Attributes:
-        on: the connection's name.
-        at: ``{listener}``, or one with a suffix.
+        on: name of the connection.
+        address: ``{listener}``, possibly with a suffix.
     """
 
     on: str
-    at: str = "{listener}"
+    address: str = "{listener}"
 
 
 @dataclass(frozen=True, slots=True)
 class Send:
-    """Send without awaiting anything.
+    """Send without awaiting a response.
 
     Attributes:
-        parts: joined and sent at once; bytes are sent literally.
-        on: the connection.
-        pieces: 0 to send it in one segment, n to send n bytes at a time.
-        pause: seconds between pieces.
+        parts: data to join and send; bytes are literal.
+        on: name of the connection.
+        pieces: bytes per segment; 0 for one segment.
+        pause: seconds between segments.
     """
 
     parts: tuple[Sendable, ...]
@@ -122,12 +122,12 @@ class Send:
 
 @dataclass(frozen=True, slots=True)
 class Expect:
-    """Await the next thing on a connection.
+    """Await the next outcome on a connection.
 
     Attributes:
-        outcomes: any of them is right.
-        on: the connection.
-        within: seconds until it has to have come.
+        outcomes: the acceptable outcomes.
+        on: name of the connection.
+        within: timeout in seconds.
     """
 
     outcomes: tuple[Outcome, ...]
@@ -137,14 +137,15 @@ class Expect:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Send one request and await its answer, recognised by its number whatever else comes in between.
+    """Send one request and await the response with its opaque.
 
     Attributes:
-        request: what is asked.
-        outcomes: any of them is right; the default is success without remark and body.
-        on: the connection.
-        within: seconds until it has to have come.
-        exact: whether a difference in the body's bytes is a difference to ``diff`` (always so with ``Text`` and ``Bytes``).
+        request: the request.
+        outcomes: the acceptable outcomes; the default is success without remark and body.
+        on: name of the connection.
+        within: timeout in seconds.
+        exact: whether ``diff`` compares the bytes of bodies; always so with ``TextBody`` and
+            ``BytesBody``.
     """
 
     request: Request
@@ -156,19 +157,19 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Until:
-    """Ask again and again until the answer is right: for what takes effect a little later, or after a time limit.
+    """Repeat a request until the response is acceptable, for delayed effects.
 
     Attributes:
-        request: what is asked.
-        outcome: what it has to come to.
-        on: the connection.
-        within: seconds until then.
-        every: seconds between two attempts.
-        not_before: seconds during which the outcome must not be seen (an expiry that comes too early).
+        request: the request.
+        outcome: the acceptable response.
+        on: name of the connection.
+        within: timeout in seconds.
+        every: seconds between attempts.
+        not_before: seconds in which the outcome is a failure, for an expiry that is too early.
     """
 
     request: Request
-    outcome: Answer
+    outcome: Response
     on: str = MAIN
     within: float = 5.0
     every: float = 0.05
@@ -177,7 +178,7 @@ class Until:
 
 @dataclass(frozen=True, slots=True)
 class Close:
-    """Close a connection from this side; with ``reset`` without the usual farewell."""
+    """Close a connection from this side; with ``reset`` by RST."""
 
     on: str = MAIN
     reset: bool = False
@@ -185,18 +186,18 @@ class Close:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Let time pass; only where nothing can be polled."""
+    """Wait for a time; only for effects that cannot be polled."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Restart:
-    """Stop the server that the suite has started, and start it again on the same port with the same files.
+    """Stop the started server and start it again with the same port and files.
 
     Attributes:
-        kill: end it without notice instead of asking it to.
-        kv: new content of the KV file; None to leave it.
+        kill: use SIGKILL instead of SIGTERM.
+        kv: new content of the KV file; None to keep it.
     """
 
     kill: bool = False
@@ -205,7 +206,7 @@ class Restart:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """Whatever data cannot say: an async function of ``cases/``, given the play and its primitives."""
+    """Call an async function of ``cases/``, for actions that are not data."""
 
     function: Callable[[Any], Awaitable[None]]  # given the ``Play``
 

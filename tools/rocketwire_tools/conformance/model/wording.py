@@ -1,10 +1,9 @@
-"""Cases in words: what is sent, and which outcomes are right."""
+"""Descriptions of cases: steps, sent data and acceptable outcomes."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import singledispatch
 from typing import TYPE_CHECKING, Final, cast
 
 from rocketwire.codes import RequestCode, ResponseCode
@@ -13,19 +12,20 @@ from rocketwire_tools.conformance.model.outcomes import (
     NO_BODY,
     NO_EXT,
     AllOf,
-    Answer,
-    Bytes,
+    BytesBody,
     Check,
     Closed,
     Contains,
     Has,
     Incoming,
-    Json,
+    JsonBody,
     Lacks,
     Like,
+    Mark,
     Ordered,
+    Response,
     Silence,
-    Text,
+    TextBody,
 )
 from rocketwire_tools.conformance.model.steps import (
     Ask,
@@ -48,29 +48,29 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.outcomes import Outcome
     from rocketwire_tools.conformance.model.steps import Sendable, Step
 
-_SHOWN: Final = 400
-"""Characters of one text."""
+_MAX_CHARACTERS: Final = 400
+"""Maximum characters of one value."""
 _RESPONSE_FLAG: Final = 1
 
 
-def outcome(accepted: Outcome) -> str:
-    """What is accepted, in words."""
-    if isinstance(accepted, Answer):
-        return _answer(accepted)
+def describe_outcome(accepted: Outcome) -> str:
+    """Describe an acceptable outcome."""
+    if isinstance(accepted, Response):
+        return _response(accepted)
     if isinstance(accepted, Incoming):
         return f"a request {request_name(accepted.code)} from the server, " + ", ".join(
             [_ext(accepted.ext), _flag(accepted.flag), _body(accepted.body)]
         )
     if isinstance(accepted, Closed):
-        return "the server closes the connection and sends nothing before"
+        return "the server closes the connection without sending anything"
     if isinstance(accepted, Silence):
-        return f"nothing comes for {accepted.seconds:g} s and the connection stays open"
+        return f"nothing arrives for {accepted.seconds:g} s and the connection stays open"
     return f"exactly these bytes: {accepted.data.hex(' ')}"
 
 
-def _answer(accepted: Answer) -> str:
+def _response(accepted: Response) -> str:
     code = "any code" if accepted.code is ANY else f"code {response_name(accepted.code)}"
-    parts = [f"an answer with {code}", _remark(accepted.remark), _ext(accepted.ext)]
+    parts = [f"a response with {code}", _remark(accepted.remark), _ext(accepted.ext)]
     parts.append(_body(accepted.body))
     if accepted.flag != _RESPONSE_FLAG:
         parts.append(_flag(accepted.flag))
@@ -80,14 +80,14 @@ def _answer(accepted: Answer) -> str:
         parts.append(f"{'binary' if accepted.binary else 'JSON'} header")
     for name, expected in (("version", accepted.version), ("language", accepted.language)):
         if expected is not ANY:
-            parts.append(f"{name} {pattern(expected)}")
+            parts.append(f"{name} {describe_pattern(expected)}")
     return ", ".join(parts)
 
 
 def _remark(expected: object) -> str:
     if expected is None:
         return "no remark"
-    return "any remark" if expected is ANY else f"remark {pattern(expected)}"
+    return "any remark" if expected is ANY else f"remark {describe_pattern(expected)}"
 
 
 def _ext(expected: object) -> str:
@@ -97,7 +97,7 @@ def _ext(expected: object) -> str:
         return "without the member extFields"
     if expected is NO_EXT or expected == {}:
         return "no ext fields"
-    return f"ext fields {pattern(expected)}"
+    return f"ext fields {describe_pattern(expected)}"
 
 
 def _flag(expected: object) -> str:
@@ -109,16 +109,16 @@ def _body(expected: object) -> str:
         return "any body"
     if expected is NO_BODY:
         return "no body"
-    if isinstance(expected, Json):
-        return f"a JSON body: {pattern(expected.value)}"
-    if isinstance(expected, Text):
-        return f"a body of exactly this text: {pattern(expected.text)}"
-    if isinstance(expected, Bytes):
+    if isinstance(expected, JsonBody):
+        return f"a JSON body: {describe_pattern(expected.value)}"
+    if isinstance(expected, TextBody):
+        return f"a body of exactly this text: {describe_pattern(expected.text)}"
+    if isinstance(expected, BytesBody):
         return f"a body of exactly these bytes: {expected.data.hex(' ')}"
     if isinstance(expected, Check):
         rule = _CHECKS.get(expected.name, expected.name)
-        return f"a body that {rule} {', '.join(map(pattern, expected.arguments))}".rstrip()
-    return pattern(expected)
+        return f"a body that {rule} {', '.join(map(describe_pattern, expected.arguments))}".rstrip()
+    return describe_pattern(expected)
 
 
 _CHECKS: Final = {
@@ -131,52 +131,39 @@ _CHECKS: Final = {
 }
 
 
-@singledispatch
-def pattern(expected: object) -> str:
-    """A JSON-like value, or a pattern for one, in words."""
-    if expected is ANY:
-        return "anything"
+def describe_pattern(expected: object) -> str:
+    """Describe a JSON-like value or a pattern."""
+    match expected:
+        case Mark.ANY:
+            return "anything"
+        case Like():
+            return f"a text that matches /{expected.pattern}/"
+        case Has():
+            return f"an object with at least {describe_pattern(expected.members)}"
+        case Lacks():
+            return f"a value without {_many(expected.keys)}"
+        case Contains():
+            return f"a list with at least {_many(expected.values)}"
+        case Ordered():
+            return f"a list of exactly {_many(expected.values)}, in this order"
+        case AllOf():
+            return " and ".join(map(describe_pattern, expected.patterns))
+        case bytes():
+            return _cut(expected.hex(" "))
+        case _:
+            return _describe_value(expected)
+
+
+def _describe_value(expected: object) -> str:
     if isinstance(expected, Mapping):
         members = cast("Mapping[object, object]", expected)
-        inner = (f"{_key(key)}: {pattern(value)}" for key, value in members.items())
+        inner = (f"{_key(key)}: {describe_pattern(value)}" for key, value in members.items())
         return "{" + ", ".join(inner) + "}"
     if isinstance(expected, (list, tuple)):
         values = cast("list[object]", expected)
         ending = " in any order" if len(values) > 1 else ""
-        return "[" + ", ".join(map(pattern, values)) + "]" + ending
-    if isinstance(expected, bytes):
-        return _cut(expected.hex(" "))
+        return "[" + ", ".join(map(describe_pattern, values)) + "]" + ending
     return _cut(json.dumps(expected, ensure_ascii=False, default=str))
-
-
-@pattern.register
-def _(expected: Like) -> str:
-    return f"a text that matches /{expected.pattern}/"
-
-
-@pattern.register
-def _(expected: Has) -> str:
-    return f"an object with at least {pattern(expected.members)}"
-
-
-@pattern.register
-def _(expected: Lacks) -> str:
-    return f"a value without {_many(expected.keys)}"
-
-
-@pattern.register
-def _(expected: Contains) -> str:
-    return f"a list with at least {_many(expected.values)}"
-
-
-@pattern.register
-def _(expected: Ordered) -> str:
-    return f"a list of exactly {_many(expected.values)}, in this order"
-
-
-@pattern.register
-def _(expected: AllOf) -> str:
-    return " and ".join(map(pattern, expected.patterns))
 
 
 def _key(key: object) -> str:
@@ -184,96 +171,69 @@ def _key(key: object) -> str:
 
 
 def _many(values: tuple[object, ...]) -> str:
-    return ", ".join(map(pattern, values))
+    return ", ".join(map(describe_pattern, values))
 
 
-@singledispatch
-def step(item: Step) -> str:
-    """One step in words, without the frames that it sends and without the outcomes that it accepts."""
-    raise TypeError(f"no step: {item!r}")
+def describe_step(item: Step) -> str:
+    """Describe a step without its frames and outcomes."""
+    match item:
+        case Open():
+            tls = f" with TLS ({item.tls})" if item.tls else ""
+            first = f" after the bytes {item.preamble.hex(' ')}" if item.preamble else ""
+            end = "; it must be refused" if item.refused else ""
+            return f"open connection {item.on!r}{tls}{first}{end}"
+        case Send() | Ask() | Until():
+            return _describe_sending(item)
+        case Restart():
+            kv = "" if item.kv is None else f", with the KV file {item.kv!r}"
+            return f"{'kill' if item.kill else 'stop'} the server and start it again{kv}"
+        case Listen():
+            return f"listen on {item.address} for the server's connection {item.on!r}"
+        case Expect():
+            return f"expect within {item.within:g} s on connection {item.on!r}"
+        case Close():
+            return f"{'reset' if item.reset else 'close'} connection {item.on!r}"
+        case Wait():
+            return f"wait {item.seconds:g} s"
+        case Call():
+            return f"call {_function(item)}"
 
 
-def sent(part: Sendable) -> str:
-    """What is sent, in words."""
+def _describe_sending(item: Send | Ask | Until) -> str:
+    if isinstance(item, Send):
+        data = " and ".join(map(describe_data, item.parts))
+        pieces = f", {item.pieces} bytes at a time" if item.pieces else ""
+        return f"send {data} on connection {item.on!r}{pieces}; do not wait"
+    request = f"send {describe_data(item.request)} on connection {item.on!r}"
+    if isinstance(item, Ask):
+        return f"{request}; expect its response within {item.within:g} s"
+    early = f", and not before {item.not_before:g} s" if item.not_before else ""
+    until = f"repeatedly until the response is acceptable, within {item.within:g} s"
+    return f"{request} {until}{early}"
+
+
+def describe_data(part: Sendable) -> str:
+    """Describe data to send."""
     if isinstance(part, Request):
         oneway = ", one-way" if part.flag & 2 else ""
         return f"request {request_name(part.code)}{oneway}"
-    return "a hand-made frame" if isinstance(part, Frame) else f"{len(part)} bytes"
-
-
-@step.register
-def _(item: Open) -> str:
-    how = f" with TLS ({item.tls})" if item.tls else ""
-    first = f" after the bytes {item.preamble.hex(' ')}" if item.preamble else ""
-    end = "; it has to be refused" if item.refused else ""
-    return f"open connection {item.on!r}{how}{first}{end}"
-
-
-@step.register
-def _(item: Send) -> str:
-    what = " and ".join(map(sent, item.parts))
-    pieces = f", {item.pieces} bytes at a time" if item.pieces else ""
-    return f"send {what} on connection {item.on!r}{pieces}; wait for nothing"
-
-
-@step.register
-def _(item: Until) -> str:
-    early = f", and not before {item.not_before:g} s" if item.not_before else ""
-    what = f"send {sent(item.request)} on connection {item.on!r}"
-    return f"{what} again and again until the answer is right, within {item.within:g} s{early}"
-
-
-@step.register
-def _(item: Restart) -> str:
-    kv = "" if item.kv is None else f", with the KV file {item.kv!r}"
-    return f"{'kill' if item.kill else 'stop'} the server and start it again{kv}"
-
-
-@step.register
-def _(item: Listen) -> str:
-    return f"listen on {item.at} for the server's connection {item.on!r}"
-
-
-@step.register
-def _(item: Expect) -> str:
-    return f"expect within {item.within:g} s on connection {item.on!r}"
-
-
-@step.register
-def _(item: Ask) -> str:
-    what = f"send {sent(item.request)} on connection {item.on!r}"
-    return f"{what}; expect its answer within {item.within:g} s"
-
-
-@step.register
-def _(item: Close) -> str:
-    return f"{'reset' if item.reset else 'close'} connection {item.on!r}"
-
-
-@step.register
-def _(item: Wait) -> str:
-    return f"wait {item.seconds:g} s"
-
-
-@step.register
-def _(item: Call) -> str:
-    return f"call {_function(item)}"
+    return "a literal frame" if isinstance(part, Frame) else f"{len(part)} bytes"
 
 
 def _function(item: Call) -> str:
-    """What a function of a case does, by its docstring if it has one."""
+    """Describe a function of a case by its name and docstring."""
     name = getattr(item.function, "__name__", "a function").strip("_").replace("_", " ")
     text = (item.function.__doc__ or "").strip().partition("\n")[0]
     return f'"{name}"' + (f": {text}" if text else "")
 
 
 def request_name(code: int) -> str:
-    """``100 PUT_KV_CONFIG``; the number alone if no request has it."""
+    """A request code with its name, such as ``100 PUT_KV_CONFIG``; only the number if unknown."""
     return _named(RequestCode, code)
 
 
 def response_name(code: object) -> str:
-    """``22 QUERY_NOT_FOUND``; the number alone if no response has it."""
+    """A response code with its name, such as ``22 QUERY_NOT_FOUND``; only the number if unknown."""
     return _named(ResponseCode, code)
 
 
@@ -283,4 +243,8 @@ def _named(codes: type[IntEnum], code: object) -> str:
 
 
 def _cut(text: str) -> str:
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}... ({len(text)} characters)"
+    return (
+        text
+        if len(text) <= _MAX_CHARACTERS
+        else f"{text[:_MAX_CHARACTERS]}... ({len(text)} characters)"
+    )

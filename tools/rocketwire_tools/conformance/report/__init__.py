@@ -1,4 +1,4 @@
 """Reports of a run: for the terminal, as JSON, JUnit XML, HTML and Markdown.
 
-It may import ``run`` and ``model``.
+It imports only ``run``, ``model`` and the library.
 """

@@ -1,6 +1,6 @@
-"""``--explain``: all about one case, for authors of name servers in any language.
+"""``--explain``: details of one case, for authors of name servers in any language.
 
-Frames are shown with the names of a run called ``example``: the header as JSON, the body as text, and all bytes as hex.
+Frames contain the names of a run called ``example``. They are shown as JSON header, body and hex.
 """
 
 from __future__ import annotations
@@ -13,7 +13,11 @@ from rocketwire_tools.conformance.model.case import Severity
 from rocketwire_tools.conformance.model.placeholders import Names
 from rocketwire_tools.conformance.model.requests import OK
 from rocketwire_tools.conformance.model.steps import Ask, Expect, Frame, Request, Send, Until
-from rocketwire_tools.conformance.model.wording import outcome, sent, step
+from rocketwire_tools.conformance.model.wording import (
+    describe_data,
+    describe_outcome,
+    describe_step,
+)
 from rocketwire_tools.conformance.run.request_writer import literal_bytes, request_bytes, with_names
 
 if TYPE_CHECKING:
@@ -24,24 +28,24 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.steps import Sendable, Step
 
 RUN: Final = "example"
-BYTES_SHOWN: Final = 1024
-"""Of each frame, as hex."""
+MAX_BYTES: Final = 1024
+"""Maximum bytes of a frame in hex."""
 _CHARACTERS: Final = 2000
-"""Of each body."""
+"""Maximum characters of a body."""
 _MEANING: Final = {
-    Severity.MUST: "brokers, clients or tools misbehave without it",
+    Severity.MUST: "brokers, clients or tools fail without it",
     Severity.SHOULD: "a failure with --strict only",
     Severity.NOTE: "never a failure",
 }
 
 
 def explain(case: Case, number: int, out: IO[str]) -> None:
-    """Print all about a case.
+    """Print the details of a case.
 
     Args:
-        case: which.
-        number: of it, of which its names are made.
-        out: where to.
+        case: the case.
+        number: its number, from which its names are derived.
+        out: destination.
     """
     print("\n".join(_lines(case, Names(RUN, number))), file=out)
 
@@ -58,13 +62,13 @@ def _lines(case: Case, names: Names) -> Iterator[str]:
     opaque = 0
     for place, item in enumerate((*case.steps, *case.cleanup), 1):
         yield ""
-        last = "in the end, " if place > len(case.steps) else ""
-        yield f"  {place}. {last}{step(item)}"
+        last = "cleanup: " if place > len(case.steps) else ""
+        yield f"  {place}. {last}{describe_step(item)}"
         for part in _parts(item):
             opaque += isinstance(part, Request)
             yield from _sent(part, names, opaque)
         for accepted in _outcomes(item):
-            yield f"       accepted: {names.text(outcome(accepted))}"
+            yield f"       accepted: {names.text(describe_outcome(accepted))}"
 
 
 def _server(case: Case) -> Iterator[str]:
@@ -95,7 +99,7 @@ def _outcomes(item: Step) -> Sequence[Outcome]:
 
 
 def _sent(part: Sendable, names: Names, opaque: int) -> Iterator[str]:
-    """One frame, or bytes that are none."""
+    """Lines for one frame or for literal bytes."""
     if isinstance(part, Request):
         request = with_names(part, names)
         data = request_bytes(request, opaque if request.opaque is None else request.opaque)
@@ -110,7 +114,7 @@ def _sent(part: Sendable, names: Names, opaque: int) -> Iterator[str]:
         )
         form = {0: "JSON", 1: "binary"}.get(part.type, f"type {part.type}")
     else:
-        yield f"       bytes of {sent(part)}"
+        yield f"       bytes of {describe_data(part)}"
         yield from _hex(part)
         return
     yield f"       header ({form}): {_readable(header)}"
@@ -121,7 +125,7 @@ def _sent(part: Sendable, names: Names, opaque: int) -> Iterator[str]:
 
 
 def _readable(data: bytes) -> str:
-    """JSON as it is, other text quoted, and bytes that are no text as hex."""
+    """JSON unchanged, other text quoted, other bytes as hex."""
     try:
         text = data.decode()
     except UnicodeDecodeError:
@@ -134,7 +138,7 @@ def _cut(text: str) -> str:
 
 
 def _hex(data: bytes) -> Iterator[str]:
-    for line in textwrap.wrap(data[:BYTES_SHOWN].hex(" "), 96):
+    for line in textwrap.wrap(data[:MAX_BYTES].hex(" "), 96):
         yield f"         {line}"
-    if len(data) > BYTES_SHOWN:
+    if len(data) > MAX_BYTES:
         yield f"         ... ({len(data)} bytes)"

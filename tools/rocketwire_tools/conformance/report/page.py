@@ -1,4 +1,4 @@
-"""The matrix: several reports side by side, as one HTML page that needs nothing else, or as a Markdown table."""
+"""The matrix of several reports as one self-contained HTML page or as a Markdown table."""
 
 from __future__ import annotations
 
@@ -12,19 +12,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _STYLE: Final = """
-body{font:14px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;color:#1c2330;background:#fff}
+body{font:14px/1.45 system-ui,sans-serif;margin:2em auto;max-width:75em;padding:0 1em;
+color:#1c2330;background:#fff}
 table{border-collapse:collapse;width:100%;margin:0 0 1.5em}
 th,td{padding:.3em .6em;border-bottom:1px solid #dde2ea;text-align:left;vertical-align:top}
 thead th{background:#f4f6f9}table.cases thead th{position:sticky;top:0}td.v{white-space:nowrap}
 code{font:12px ui-monospace,monospace}h2{font-size:1.15em;margin:1.6em 0 .5em}
-.pass{color:#11702f}.fail{color:#b3141c;font-weight:600}.error{color:#7a1fc2;font-weight:600}.skip{color:#667080}
-pre{white-space:pre-wrap;word-break:break-all;font:12px/1.4 ui-monospace,monospace;background:#f4f6f9;padding:.6em;margin:.3em 0}
-summary{cursor:pointer}.view label{margin-right:1.2em}.note{border-left:4px solid #b3141c;padding:.1em .8em;margin:1em 0}
+.pass{color:#11702f}.fail{color:#b3141c;font-weight:600}.error{color:#7a1fc2;font-weight:600}
+.skip{color:#667080}
+pre{white-space:pre-wrap;word-break:break-all;font:12px/1.4 ui-monospace,monospace;
+background:#f4f6f9;padding:.6em;margin:.3em 0}
+summary{cursor:pointer}.view label{margin-right:1.2em}.note{border-left:4px solid #b3141c;
+padding:.1em .8em;margin:1em 0}
 #bad:checked~table.cases tr.good,#applied:checked~table.cases tr.skipped{display:none}
-@media(prefers-color-scheme:dark){body{background:#14181f;color:#dfe4ec}thead th,pre{background:#1e242e}th,td{border-color:#2e3643}
+@media(prefers-color-scheme:dark){body{background:#14181f;color:#dfe4ec}
+thead th,pre{background:#1e242e}th,td{border-color:#2e3643}
 .pass{color:#5fce80}.fail{color:#ff7b80}.error{color:#c89bff}.skip{color:#8e99aa}}
-@media print{body{margin:0;max-width:none;font-size:10px;color:#000;background:#fff}input,.view{display:none}
-thead th{position:static!important;background:#eee}tr{break-inside:avoid}details::details-content{content-visibility:visible}
+@media print{body{margin:0;max-width:none;font-size:10px;color:#000;background:#fff}
+input,.view{display:none}
+thead th{position:static!important;background:#eee}tr{break-inside:avoid}
+details::details-content{content-visibility:visible}
 th,td{border-color:#bbb}pre{background:#f6f6f6}}
 """
 
@@ -36,7 +43,7 @@ _VIEWS: Final = (
 
 
 def _by_address(reports: Sequence[dict[str, Any]]) -> dict[str, list[dict[str, Any] | None]]:
-    """For each address what each report says of it, None where it does not."""
+    """The case of each report by address; None if a report does not contain it."""
     rows: dict[str, list[dict[str, Any] | None]] = {}
     for place, report in enumerate(reports):
         for case in report["cases"]:
@@ -72,7 +79,7 @@ def html(reports: Sequence[dict[str, Any]]) -> str:
 
 
 def _runs(reports: Sequence[dict[str, Any]], heads: str) -> str:
-    """What was asked, when, with what, and what came of it in all."""
+    """A table of the runs: result, server, suite and time."""
     about: tuple[tuple[str, Callable[[dict[str, Any]], str]], ...] = (
         ("result", _result),
         ("server", lambda report: escape(report.get("server") or report["target"])),
@@ -94,11 +101,11 @@ def _result(report: dict[str, Any]) -> str:
         for verdict in totals.KINDS
         if report["verdicts"].get(verdict)
     )
-    return ", ".join(words) or '<span class="error">not carried out</span>'
+    return ", ".join(words) or '<span class="error">not run</span>'
 
 
 def _notes(reports: Sequence[dict[str, Any]]) -> str:
-    """Why something could not be carried out, and what stays in a server."""
+    """Problems of the runs, and data that remains in servers."""
     notes: list[str] = []
     for report in reports:
         name = escape(report["target"])
@@ -116,10 +123,10 @@ def _sums(
     heads: str,
     sums: Callable[[Sequence[dict[str, Any]]], dict[str, Counter[str]]],
 ) -> str:
-    columns = [sums(report["cases"]) for report in reports]
+    tallies = [sums(report["cases"]) for report in reports]
     rows = "".join(
-        f"<tr><td>{escape(name)}</td>{''.join(_tally_cell(column.get(name)) for column in columns)}</tr>"
-        for name in sorted({name for column in columns for name in column})
+        f"<tr><td>{escape(name)}</td>{''.join(_tally_cell(t.get(name)) for t in tallies)}</tr>"
+        for name in sorted({name for tally in tallies for name in tally})
     )
     head = f"<thead><tr><th>{title.lower().removeprefix('by ')}</th>{heads}</tr></thead>"
     return f"<h2>{title}</h2><table>{head}<tbody>{rows}</tbody></table>"
@@ -130,7 +137,7 @@ def _tally_cell(tally: Counter[str] | None) -> str:
         return "<td>-</td>"
     verdict = "fail" if tally["fail"] else "error" if tally["error"] else "pass"
     skipped = f" <small>({tally['skip']} skipped)</small>" if tally["skip"] else ""
-    return f'<td><span class="{verdict}">{totals.carried_out(tally)}</span>{skipped}</td>'
+    return f'<td><span class="{verdict}">{totals.passed_of_run(tally)}</span>{skipped}</td>'
 
 
 def _skips(reports: Sequence[dict[str, Any]], heads: str) -> str:
@@ -139,7 +146,7 @@ def _skips(reports: Sequence[dict[str, Any]], heads: str) -> str:
     if not reasons:
         return ""
     rows = "".join(
-        f"<tr><td>{escape(reason)}</td>{''.join(f'<td>{column[reason]}</td>' for column in columns)}</tr>"
+        f"<tr><td>{escape(reason)}</td>{''.join(f'<td>{c[reason]}</td>' for c in columns)}</tr>"
         for reason in reasons
     )
     head = f"<thead><tr><th>reason</th>{heads}</tr></thead>"
@@ -156,12 +163,13 @@ def _row(cases: Sequence[dict[str, Any] | None]) -> str:
     return (
         f'<tr class="{" ".join(classes)}"><td><code>{escape(about["id"])}</code><br>'
         f"<small>{escape(about['severity'])}</small></td>"
-        f"<td>{escape(about['requirement'])}<br><small>{escape(about['evidence'])}</small></td>{cells}</tr>"
+        f"<td>{escape(about['requirement'])}<br>"
+        f"<small>{escape(about['evidence'])}</small></td>{cells}</tr>"
     )
 
 
 def _cell(case: dict[str, Any] | None) -> str:
-    """One verdict; of what was not passed with its reason, and its evidence to unfold (open in print)."""
+    """One verdict; unless it is a pass, with reason and evidence (unfolded in print)."""
     if case is None:
         return "<td></td>"
     verdict = case["verdict"]
@@ -181,7 +189,7 @@ def _cell(case: dict[str, Any] | None) -> str:
 
 
 def markdown(reports: Sequence[dict[str, Any]]) -> str:
-    """A table with one row for each subject and one column for each report: passed of those that apply."""
+    """A table of subjects and reports: passed and applicable cases."""
     heads = [f"{report['target']} ({report['profile']})" for report in reports]
     lines = ["| cases | " + " | ".join(heads) + " |", "|---|" + "---|" * len(heads)]
     subjects: dict[str, list[list[dict[str, Any] | None]]] = {}
@@ -190,22 +198,19 @@ def markdown(reports: Sequence[dict[str, Any]]) -> str:
     for subject, rows in sorted(subjects.items()):
         columns = zip(*rows, strict=True)
         lines.append(f"| `{subject}` | " + " | ".join(_tally(column) for column in columns) + " |")
-    sums = [
-        _tally(tuple(report["cases"])) if report["cases"] else "not carried out"
-        for report in reports
-    ]
+    sums = [_tally(tuple(report["cases"])) if report["cases"] else "not run" for report in reports]
     lines.append("| all | " + " | ".join(sums) + " |")
     return "\n".join(lines) + "\n"
 
 
 def _tally(cases: Sequence[dict[str, Any] | None]) -> str:
-    """``22/23 (not ns/100/51)``; cases that were not carried out count neither as passed nor as failed."""
+    """``22/23 (not ns/100/51)``; cases that were not run count neither as passed nor as failed."""
     applied = [case for case in cases if case is not None and case["verdict"] != "skip"]
     if not applied:
         return "-"
     notes = [
         f"{word} {', '.join(names)}"
-        for verdict, word in (("fail", "not"), ("error", "not carried out:"))
+        for verdict, word in (("fail", "not"), ("error", "not run:"))
         if (names := [case["id"] for case in applied if case["verdict"] == verdict])
     ]
     played = Counter(case["verdict"] for case in applied)

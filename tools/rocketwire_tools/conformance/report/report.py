@@ -1,4 +1,4 @@
-"""Reports for machines: JSON, which ``matrix`` reads again, and JUnit's XML."""
+"""Machine-readable reports: JSON (the input of ``matrix``) and JUnit XML."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ class Report:
     """One run against one target.
 
     Attributes:
-        target: what the target is called.
-        profile: the measure.
+        target: name of the target.
+        profile: the profile.
         verdicts: one for each selected case.
-        seconds: how long the run took.
-        started: when it began, as ISO 8601 in UTC.
-        server: the address of the server, or the command that starts it.
-        version: the protocol version that the server answers with, as ``V5_5_0``.
-        left: what stays in the server, one sentence each.
-        problems: why all cases or those of one server could not be carried out, with the server's last output.
+        seconds: duration of the run.
+        started: start time in ISO 8601, UTC.
+        server: address of the server, or the command that starts it.
+        version: version in the server's responses, such as ``V5_5_0``.
+        left_behind: data that remains in the server, one sentence each.
+        problems: why all cases, or those of one server, could not be run; with the last output.
     """
 
     target: str
@@ -48,12 +48,12 @@ class Report:
     started: str = ""
     server: str = ""
     version: str = ""
-    left: Sequence[str] = ()
+    left_behind: Sequence[str] = ()
     problems: Sequence[str] = ()
 
 
 def as_json(report: Report, *, strict: bool) -> dict[str, Any]:
-    """The report as JSON: all that was seen, bytes as hex digits."""
+    """The report as JSON, with all exchanges; bytes are in hex."""
     cases = [_case_json(verdict) for verdict in report.verdicts]
     return {
         "target": report.target,
@@ -70,7 +70,7 @@ def as_json(report: Report, *, strict: bool) -> dict[str, Any]:
         "by_severity": {name: dict(tally) for name, tally in by_severity(cases).items()},
         "by_subject": {name: dict(tally) for name, tally in by_subject(cases).items()},
         "skip_reasons": dict(skip_reasons(cases)),
-        "left_behind": list(report.left),
+        "left_behind": list(report.left_behind),
         "problems": list(report.problems),
         "cases": cases,
     }
@@ -107,7 +107,7 @@ def to_text(reports: Sequence[Report], *, strict: bool) -> str:
 
 
 def junit(reports: Sequence[Report], *, strict: bool) -> str:
-    """The reports as JUnit's XML; what does not count is a skipped test there."""
+    """The reports as JUnit XML; a failure that does not count is a skipped test."""
     root = ElementTree.Element("testsuites")
     for report in reports:
         suite = ElementTree.SubElement(
@@ -132,14 +132,16 @@ def junit(reports: Sequence[Report], *, strict: bool) -> str:
             ElementTree.SubElement(suite, "system-err").text = _printable(
                 "\n".join(report.problems)
             )
-        if report.left:
-            ElementTree.SubElement(suite, "system-out").text = _printable("\n".join(report.left))
+        if report.left_behind:
+            ElementTree.SubElement(suite, "system-out").text = _printable(
+                "\n".join(report.left_behind)
+            )
     ElementTree.indent(root)
     return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _junit_properties(suite: ElementTree.Element, report: dict[str, Any]) -> None:
-    """Write down what the totals of JUnit's format have no place for."""
+    """Add totals that JUnit's format does not have."""
     properties = {
         name: str(report[name])
         for name in ("server", "server_version", "profile", "suite_version", "strict")
@@ -155,7 +157,7 @@ def _junit_properties(suite: ElementTree.Element, report: dict[str, Any]) -> Non
 
 
 def _junit_start(suite: ElementTree.Element, problems: Sequence[str]) -> None:
-    """One test that stands for all, for build servers pass what has no test."""
+    """Add one failed test for all cases, because build servers accept a suite without tests."""
     suite.set("tests", "1")
     suite.set("errors", "1")
     test = ElementTree.SubElement(suite, "testcase", classname="start", name="the server starts")
@@ -165,7 +167,7 @@ def _junit_start(suite: ElementTree.Element, problems: Sequence[str]) -> None:
 
 
 def _junit_case(suite: ElementTree.Element, verdict: Verdict, *, strict: bool) -> str:
-    """Add one test; returns the name of what it holds."""
+    """Add one test; returns the name of its result element."""
     subject, _, number = verdict.case.id.rpartition("/")
     test = ElementTree.SubElement(
         suite,
@@ -185,7 +187,7 @@ def _junit_case(suite: ElementTree.Element, verdict: Verdict, *, strict: bool) -
 
 
 def _printable(text: str) -> str:
-    """The text without what XML cannot hold."""
+    """Replace characters that XML does not allow."""
     return "".join(
         character if character in "\n\t" or (character >= " " and character < "\ufffe") else "?"
         for character in text

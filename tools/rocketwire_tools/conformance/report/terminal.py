@@ -1,4 +1,4 @@
-"""What the terminal shows: one line for each case as it ends, the evidence of failures, and the sum."""
+"""Terminal output: one line per case, the evidence of failures, and a summary."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _COLOURS: Final = {
     VerdictKind.SKIP: "90",
     VerdictKind.ERROR: "35",
 }
-LAST_EXCHANGES: Final = 12
-"""Lines of evidence under a failure; ``--json`` has all."""
+MAX_EXCHANGES: Final = 12
+"""Maximum lines of evidence of a failure; ``--json`` has all."""
 
 
 class Terminal:
-    """Prints verdicts as they come.
+    """Prints verdicts as cases end.
 
     Attributes:
-        quiet: print failures, errors and the sum only.
+        quiet: print only failures, errors and the summary.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Terminal:
         self._colour = default if colour is None else colour
 
     def verdict(self, verdict: Verdict) -> None:
-        """One case has ended."""
+        """Print the verdict of a case."""
         self._done += 1
         bad = verdict.kind in {VerdictKind.FAIL, VerdictKind.ERROR}
         if self.quiet and not bad:
@@ -61,24 +61,24 @@ class Terminal:
             self._evidence(verdict)
 
     def _evidence(self, verdict: Verdict) -> None:
-        for exchange in verdict.exchanges[-LAST_EXCHANGES:]:
+        for exchange in verdict.exchanges[-MAX_EXCHANGES:]:
             print(f"        {exchange}".replace("\n", "\n  "), file=self._out)
         for outcome in verdict.acceptable:
             print(f"        accepted: {outcome}", file=self._out)
         print(f"        evidence: {verdict.case.evidence}", file=self._out)
 
     def paint(self, verdict: VerdictKind, text: str) -> str:
-        """The text in the colour of that kind, where colours are wanted."""
+        """Colour a text, if colours are enabled."""
         return f"\x1b[{_COLOURS[verdict]}m{text}\x1b[0m" if self._colour else text
 
     def summary(self, report: dict[str, Any]) -> None:
-        """The sums of a run, from its JSON report."""
+        """Print the summary of a run from its JSON report."""
         failed, errors = report["failed"], report["errors"]
         verdict = VerdictKind.FAIL if failed else VerdictKind.ERROR if errors else VerdictKind.PASS
         level = "MUST and SHOULD" if report["strict"] else "MUST"
         failures = f"{failed or 'no'} {level} failed"
         if errors:
-            failures += f", {errors} not carried out"
+            failures += f", {errors} not run"
         cases = report["cases"]
         tally = report["verdicts"]
         text = ", ".join(f"{tally[name]} {name}" for name in totals.KINDS if tally.get(name))
@@ -87,12 +87,12 @@ class Terminal:
             file=self._out,
         )
         severities = totals.by_severity(cases).items()
-        self._wrapped("passed", [f"{key} {totals.carried_out(sums)}" for key, sums in severities])
+        self._wrapped("passed", [f"{key} {totals.passed_of_run(sums)}" for key, sums in severities])
         subjects = sorted(totals.by_subject(cases).items())
-        self._wrapped("subjects", [f"{key} {totals.carried_out(sums)}" for key, sums in subjects])
+        self._wrapped("subjects", [f"{key} {totals.passed_of_run(sums)}" for key, sums in subjects])
         for reason, count in totals.skip_reasons(cases).most_common():
             self._wrapped("skipped", [f"{count}: {reason}"])
-        version = f"the server answers as {report['server_version'] or 'no version'}"
+        version = f"server version {report['server_version'] or 'unknown'}"
         suite = f"suite {report['suite_version']}, profile {report['profile']}"
         when = f"{report['started']}, {report['seconds']:.1f} s"
         self._wrapped("run", [suite, version, when])
@@ -109,7 +109,7 @@ class Terminal:
 
 
 def list_cases(cases: Sequence[Case], out: IO[str]) -> None:
-    """One line for each case."""
+    """Print one line for each case."""
     for case in cases:
         tags = " ".join(sorted(case.all_tags))
         print(

@@ -1,6 +1,7 @@
-"""Sums of a run: what came of its cases, in all, by severity and by subject, and why cases were skipped.
+"""Totals of a run by severity and by subject, and reasons of skipped cases.
 
-They are taken from the cases of a JSON report, so that ``matrix`` has them of reports that other versions wrote.
+They are computed from the cases of a JSON report, so that ``matrix`` supports reports of other
+versions.
 """
 
 from __future__ import annotations
@@ -12,16 +13,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 KINDS: Final = ("pass", "fail", "error", "skip")
-WORDS: Final = {"pass": "passed", "fail": "failed", "error": "not carried out", "skip": "skipped"}
+WORDS: Final = {"pass": "passed", "fail": "failed", "error": "not run", "skip": "skipped"}
 
 
 def by_severity(cases: Iterable[dict[str, Any]]) -> dict[str, Counter[str]]:
-    """How many cases of each severity came to what."""
+    """Numbers of verdicts by severity."""
     return _by(cases, lambda case: case["severity"])
 
 
 def by_subject(cases: Iterable[dict[str, Any]]) -> dict[str, Counter[str]]:
-    """How many cases of each subject (``ns/103``) came to what."""
+    """Numbers of verdicts by subject (``ns/103``)."""
     return _by(cases, lambda case: case["id"].rpartition("/")[0])
 
 
@@ -35,15 +36,15 @@ def _by(
 
 
 def skip_reasons(cases: Iterable[dict[str, Any]]) -> Counter[str]:
-    """How many cases were skipped for which reason."""
+    """Numbers of skipped cases by reason."""
     return Counter(case["reason"] for case in cases if case["verdict"] == "skip")
 
 
-def carried_out(tally: Counter[str]) -> str:
-    """``12/13`` passed of those that were carried out, with what else there is."""
+def passed_of_run(tally: Counter[str]) -> str:
+    """Passed and executed cases such as ``12/13``, and the number of errors."""
     played = tally["pass"] + tally["fail"]
     text = f"{tally['pass']}/{played}" if played else "-"
-    return text + (f" and {tally['error']} not carried out" if tally["error"] else "")
+    return text + (f" and {tally['error']} not run" if tally["error"] else "")
 
 
 def sentence(tally: dict[str, int]) -> str:
@@ -54,6 +55,6 @@ def sentence(tally: dict[str, int]) -> str:
 
 
 def counting(cases: Iterable[dict[str, Any]], verdict: str, *, strict: bool) -> int:
-    """How many cases that make a run fail came to ``fail`` or ``error``."""
+    """The number of verdicts (``fail`` or ``error``) that make a run fail."""
     severities: Sequence[str] = ("MUST", "SHOULD") if strict else ("MUST",)
     return sum(case["verdict"] == verdict and case["severity"] in severities for case in cases)

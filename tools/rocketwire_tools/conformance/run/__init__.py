@@ -1,4 +1,4 @@
-"""The execution of cases against a target: connections, requests, matching, verdicts.
+"""Execution of cases against a target: connections, requests, matching, verdicts.
 
-It may import ``model``.
+It imports only ``model`` and the library.
 """

@@ -1,4 +1,4 @@
-"""``Play``: one case being carried out against one target."""
+"""``CaseRun``: executes one case against one target."""
 
 from __future__ import annotations
 
@@ -26,10 +26,14 @@ from rocketwire_tools.conformance.model.steps import (
     Until,
     Wait,
 )
-from rocketwire_tools.conformance.model.wording import outcome as in_words
-from rocketwire_tools.conformance.model.wording import request_name
+from rocketwire_tools.conformance.model.wording import describe_outcome, request_name
 from rocketwire_tools.conformance.run.judging import belongs, byte_for_byte, deciding, mismatch
-from rocketwire_tools.conformance.run.raw_connection import Arrival, Link, connect, tls_context
+from rocketwire_tools.conformance.run.raw_connection import (
+    Arrival,
+    RawConnection,
+    connect,
+    tls_context,
+)
 from rocketwire_tools.conformance.run.request_writer import literal_bytes, request_bytes, with_names
 from rocketwire_tools.conformance.run.stored_traces import REGISTER, Traces
 from rocketwire_tools.conformance.run.target import StartedTarget
@@ -43,19 +47,19 @@ if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.steps import Sendable, Step
     from rocketwire_tools.conformance.run.target import Target
 
-EXCHANGES_KEPT: Final = 400
-BYTES_KEPT: Final = 65_536
-"""Of each message, for the evidence."""
+MAX_EXCHANGES: Final = 400
+MAX_EVIDENCE_BYTES: Final = 65_536
+"""Maximum bytes of each message in the evidence."""
 
 _ATTEMPTS: Final = 100
 _CLEAN_UP_SECONDS: Final = 10.0
 
 
 class CaseFailedError(Exception):
-    """The target did something that the case does not accept; the text says what.
+    """The target's behaviour is not acceptable, for the reason in the text.
 
     Attributes:
-        acceptable: what would have been right.
+        acceptable: the acceptable outcomes.
     """
 
     def __init__(self, reason: str, acceptable: tuple[str, ...] = ()) -> None:
@@ -64,18 +68,18 @@ class CaseFailedError(Exception):
 
 
 class UnreachableError(Exception):
-    """The target does not take connections."""
+    """The target does not accept connections."""
 
 
-class Play:
-    """The primitives that steps are made of; what ``Call`` steps are given.
+class CaseRun:
+    """Executes steps; also the argument of ``Call`` functions.
 
     Attributes:
         names: the names of this run.
         target: the server.
         exchanges: the evidence so far.
-        observations: what the awaiting steps saw so far.
-        traces: what its requests stored and nothing has removed yet.
+        observations: results of the awaiting steps so far.
+        traces: data that its requests stored and that is not removed yet.
     """
 
     def __init__(
@@ -88,16 +92,16 @@ class Play:
         keep_going: bool = False,
         order_config: object = None,
     ) -> None:
-        """A play that has not begun.
+        """Starts without connections.
 
         Args:
             target: the server.
             names: the names of this run.
-            nursery: for the tasks that receive.
-            patience: factor for all deadlines.
-            keep_going: whether an outcome that is not acceptable is only noted, as for ``diff``.
-            order_config: the order configuration that other people keep on the server, as JSON; None for none.  It is
-                ignored in answers: servers add it to the answers of all registrations, which cases expect without a body.
+            nursery: nursery for the receiving tasks.
+            patience: factor for all timeouts.
+            keep_going: whether unacceptable outcomes are only recorded, as for ``diff``.
+            order_config: the order configuration that exists on the server, as JSON; None for none.
+                Servers add it to all responses to registrations, so it is ignored there.
         """
         self.target = target
         self.names = names
@@ -107,7 +111,7 @@ class Play:
         self._patience = patience
         self._keep_going = keep_going
         self._order_config = order_config
-        self._links: dict[str, Link] = {}
+        self._links: dict[str, RawConnection] = {}
         self._listeners: dict[str, trio.SocketListener] = {}
         self.traces = Traces()
         self._step = ""
@@ -115,21 +119,21 @@ class Play:
     # ------------------------------------------------------------------ primitives
 
     async def run(self, *steps: Step) -> None:
-        """Carry out steps, as if they stood in the case.
+        """Execute steps.
 
         Raises:
-            CaseFailedError: something else came than was acceptable.
+            CaseFailedError: an outcome was not acceptable.
             UnreachableError: a connection could not be opened.
         """
         for number, step in enumerate(steps, 1):
             self._step = f"{number} {type(step).__name__}"
-            await self._run(step)
+            await self._run_step(step)
 
     def fail(self, reason: str, acceptable: tuple[str, ...] = ()) -> None:
-        """End the case as failed; in ``diff`` only note it.
+        """Fail the case; with ``keep_going`` only record the reason.
 
         Raises:
-            CaseFailedError: unless it is only noted.
+            CaseFailedError: without ``keep_going``.
         """
         self.note("!", reason)
         if not self._keep_going:
@@ -137,11 +141,11 @@ class Play:
 
     def note(self, direction: str, text: str, data: bytes = b"", link: str = "") -> None:
         """Add a line to the evidence."""
-        if len(self.exchanges) < EXCHANGES_KEPT:
-            self.exchanges.append(Exchange(link, direction, text, data[:BYTES_KEPT]))
+        if len(self.exchanges) < MAX_EXCHANGES:
+            self.exchanges.append(Exchange(link, direction, text, data[:MAX_EVIDENCE_BYTES]))
 
-    async def link(self, name: str) -> Link:
-        """The connection of that name, opened if need be.
+    async def link(self, name: str) -> RawConnection:
+        """The connection with this name; it is opened if necessary.
 
         Raises:
             UnreachableError: it could not be opened.
@@ -151,40 +155,40 @@ class Play:
         return self._links[name]
 
     async def request(self, request: Request, on: str = "main") -> Arrival:
-        """Send a request and wait for what answers it, whatever that is, or for the end of the connection.
+        """Send a request and await any response to it or the end of the connection.
 
         Raises:
-            CaseFailedError: nothing came.
+            CaseFailedError: nothing arrived.
             UnreachableError: the connection could not be opened.
         """
         link = await self.link(on)
-        opaque, data = self._bytes_of(request, link)
+        opaque, data = self._encode(request, link)
         await self._send(link, data, f"request {request_name(request.code)}")
         with trio.move_on_after(5 * self._patience):
             return await link.next(lambda arrival: belongs(arrival, opaque))
-        raise CaseFailedError(f"no answer to request {request_name(request.code)}")
+        raise CaseFailedError(f"no response to request {request_name(request.code)}")
 
     def server(self) -> StartedTarget:
-        """The target, which has to be one that the suite has started.
+        """The started server.
 
         Raises:
-            CaseFailedError: it is not.
+            CaseFailedError: the suite did not start the target.
         """
         if not isinstance(self.target, StartedTarget):
             raise CaseFailedError("this case needs --start")
         return self.target
 
     async def clean_up(self, *steps: Step) -> None:
-        """Close all connections, carry out the last steps of the case and remove what its requests stored.
+        """Close all connections, execute the cleanup steps and remove the data of the requests.
 
-        It works in a cancelled task too: an interrupted run leaves no more behind than a complete one.  What it could not
-        remove stays in ``traces.undone``.
+        It also works in a cancelled task, so that an interrupted run cleans up completely. Requests
+        that failed stay in ``traces.pending``.
 
         Args:
-            steps: the case's own.
+            steps: cleanup steps of the case.
 
         Raises:
-            CaseFailedError: the answer to one of the steps was not acceptable.
+            CaseFailedError: the outcome of a step was not acceptable.
         """
         failure: CaseFailedError | None = None
         with trio.CancelScope(shield=True):
@@ -192,7 +196,7 @@ class Play:
             for listener in self._listeners.values():
                 await listener.aclose()
             self._listeners.clear()
-            # the nursery of the case may be cancelled already, and its tasks with it
+            # The nursery of the case may be cancelled already, and its tasks with it.
             async with trio.open_nursery() as self._nursery:
                 with trio.move_on_after(_CLEAN_UP_SECONDS * self._patience):
                     try:
@@ -200,22 +204,22 @@ class Play:
                     except CaseFailedError as error:
                         failure = error
                     except UnreachableError:
-                        pass  # the requests below find out too, and are returned
-                    await self._undo()
+                        pass  # the requests below fail too and stay pending
+                    await self._remove_data()
                 await self.close()
                 self._nursery.cancel_scope.cancel()
         if failure is not None:
             raise failure
 
-    async def _undo(self) -> None:
-        """Send what removes things, and forget what was answered."""
-        for request in list(self.traces.undone):
+    async def _remove_data(self) -> None:
+        """Send the requests that remove data; answered ones are no longer pending."""
+        for request in list(self.traces.pending):
             try:
                 await self.request(request, "clean-up")
             except (UnreachableError, CaseFailedError):
                 await self._close(Close("clean-up"))
             else:
-                self.traces.undone.remove(request)
+                self.traces.pending.remove(request)
         with suppress(UnreachableError, CaseFailedError):
             for name, request in self.traces.in_several_clusters():
                 for _ in range(_ATTEMPTS):  # unregistration is asynchronous since 5.x
@@ -238,7 +242,7 @@ class Play:
 
     # ------------------------------------------------------------------ steps
 
-    async def _run(self, step: Step) -> None:
+    async def _run_step(self, step: Step) -> None:
         handlers: dict[type, Callable[[Any], Awaitable[None]]] = {
             Open: self._open,
             Listen: self._listen,
@@ -288,38 +292,40 @@ class Play:
             self.fail("the connection was opened")
 
     async def _listen(self, step: Listen) -> None:
-        host, _, port = self.names.text(step.at).partition(":")
+        host, _, port = self.names.text(step.address).partition(":")
         for attempt in range(_ATTEMPTS, 0, -1):
             try:
                 (self._listeners[step.on],) = await trio.open_tcp_listeners(int(port), host=host)
             except OSError as error:
-                # the same case may be on its way with another server, whose brokers have the same addresses
+                # The same case may run with another server and the same addresses.
                 if error.errno != errno.EADDRINUSE or attempt == 1:
-                    raise CaseFailedError(f"nobody can listen on {host}:{port}: {error}") from error
+                    raise CaseFailedError(f"cannot listen on {host}:{port}: {error}") from error
                 await trio.sleep(0.1)
             else:
                 return
 
     async def _accept(self, step: Expect) -> None:
-        """Wait for the server's own connection, or for none where that is right."""
+        """Accept the server's connection, or verify that there is none."""
         quiet = next((outcome for outcome in step.outcomes if isinstance(outcome, Silence)), None)
         limit = step.within * self._patience if quiet is None else quiet.seconds
         with trio.move_on_after(limit):
             stream = await self._listeners[step.on].accept()
-            self._links[step.on] = link = Link(step.on, stream, stream)
+            self._links[step.on] = link = RawConnection(step.on, stream, stream)
             self._nursery.start_soon(link.read)
             return
         self.note("<", f"no connection for {limit:g} s", link=step.on)
         self.observations.append(Observation(step=self._step, arrival=None))
         if quiet is None:
-            self.fail(f"no connection within {limit:g} s", tuple(map(in_words, step.outcomes)))
+            self.fail(
+                f"no connection within {limit:g} s", tuple(map(describe_outcome, step.outcomes))
+            )
 
     async def _send_step(self, step: Send) -> None:
         link = await self.link(step.on)
         data = b""
         only_requests = all(isinstance(part, Request) for part in step.parts)
         for part in step.parts:
-            opaque, piece = self._bytes_of(part, link)
+            opaque, piece = self._encode(part, link)
             data += piece
             if only_requests and opaque is not None:
                 link.outstanding.add(opaque)
@@ -339,16 +345,16 @@ class Play:
             if step.on not in self._links:
                 return
         link = await self.link(step.on)
-        await self._settle(link, step.outcomes, None, step.within)
+        await self._decide(link, step.outcomes, None, step.within)
 
     async def _ask(self, step: Ask) -> None:
         link = await self.link(step.on)
-        opaque, data = self._bytes_of(step.request, link)
+        opaque, data = self._encode(step.request, link)
         await self._send(link, data, f"request {request_name(step.request.code)}")
-        await self._settle(link, step.outcomes or (OK,), opaque, step.within, exact=step.exact)
+        await self._decide(link, step.outcomes or (OK,), opaque, step.within, exact=step.exact)
 
     async def _until(self, step: Until) -> None:
-        """Ask until the outcome is there, the time is over, or the connection ends."""
+        """Repeat the request until success, timeout or the end of the connection."""
         started = trio.current_time()
         deadline = started + step.within * self._patience
         link = await self.link(step.on)
@@ -357,7 +363,7 @@ class Play:
             wrong = mismatch(step.outcome, arrival, self.names)
             now = trio.current_time()
             if wrong is None and now - started < step.not_before:
-                self.fail(f"came after {now - started:.2f} s, before {step.not_before:g} s")
+                self.fail(f"arrived after {now - started:.2f} s, before {step.not_before:g} s")
             if wrong is None or now > deadline or arrival.kind == "end":
                 break
             await trio.sleep(step.every)
@@ -365,7 +371,7 @@ class Play:
         self._observe(link, arrival, exact=byte_for_byte((step.outcome,)))
         if wrong is not None:
             waited = f"not within {step.within * self._patience:g} s: {wrong}"
-            self.fail(waited, (in_words(step.outcome),))
+            self.fail(waited, (describe_outcome(step.outcome),))
 
     async def _close(self, step: Close) -> None:
         link = self._links.pop(step.on, None)
@@ -382,39 +388,41 @@ class Play:
         await server.start()
         self.note("!", "restarted")
 
-    # ------------------------------------------------------------------ bytes out
+    # ------------------------------------------------------------------ sending
 
-    async def _send(self, link: Link, data: bytes, what: str, *, quiet: bool = False) -> bool:
+    async def _send(
+        self, link: RawConnection, data: bytes, what: str, *, quiet: bool = False
+    ) -> bool:
         if not quiet:
             self.note(">", what, data, link.name)
         with trio.move_on_after(10 * self._patience):
             return await link.send(data)
         return False
 
-    def _bytes_of(self, part: Sendable, link: Link) -> tuple[int | None, bytes]:
-        """The number and the bytes of something to send; without a number if it is no ``Request``."""
+    def _encode(self, part: Sendable, link: RawConnection) -> tuple[int | None, bytes]:
+        """The opaque and the bytes of data to send; None as opaque if it is not a ``Request``."""
         if not isinstance(part, Request):
             return None, literal_bytes(part, self.names) or b""
         request = with_names(part, self.names)
         opaque = request.opaque
         if opaque is None:
             opaque, link.next_opaque = link.next_opaque, link.next_opaque + 1
-        link.asked[opaque] = request.code
+        link.request_codes[opaque] = request.code
         self.traces.note(request)
         return opaque, request_bytes(request, opaque)
 
-    # ------------------------------------------------------------------ what comes
+    # ------------------------------------------------------------------ receiving
 
-    async def _settle(
+    async def _decide(
         self,
-        link: Link,
+        link: RawConnection,
         outcomes: Sequence[Outcome],
         opaque: int | None,
         within: float,
         *,
         exact: bool = False,
     ) -> None:
-        """Wait for the next thing that can decide between the outcomes, and decide."""
+        """Await the next arrival that decides between the outcomes, and decide."""
         quiet = next((outcome for outcome in outcomes if isinstance(outcome, Silence)), None)
         kinds = deciding(outcomes)
         limit = within * self._patience if quiet is None else quiet.seconds
@@ -426,7 +434,7 @@ class Play:
                 )
             )
         if arrival is None:
-            self._nothing(link, outcomes, limit)
+            self._report_silence(link, outcomes, limit)
             return
         self.note("<", arrival_text(arrival), arrival.data, link.name)
         arrival = self._without_order_config(arrival)
@@ -438,10 +446,10 @@ class Play:
         ]
         if None not in reasons:
             reason = "; or ".join(dict.fromkeys(str(outcome) for outcome in reasons))
-            self.fail(reason, tuple(map(in_words, outcomes)))
+            self.fail(reason, tuple(map(describe_outcome, outcomes)))
 
     def _without_order_config(self, arrival: Arrival) -> Arrival:
-        """What came, without the order configuration that other people keep on the server."""
+        """The arrival without the order configuration that exists on the server."""
         command = arrival.command
         if self._order_config is None or command is None or not command.body:
             return arrival
@@ -452,18 +460,22 @@ class Play:
             return arrival
         return dataclasses.replace(arrival, command=dataclasses.replace(command, body=None))
 
-    def _nothing(self, link: Link, outcomes: Sequence[Outcome], limit: float) -> None:
+    def _report_silence(
+        self, link: RawConnection, outcomes: Sequence[Outcome], limit: float
+    ) -> None:
         self.note("<", f"nothing for {limit:g} s", link=link.name)
         self.observations.append(Observation(step=self._step, arrival=None))
         if any(isinstance(outcome, Silence) for outcome in outcomes):
             return
         for stray in link.arrivals:
-            self.note("<", f"not awaited: {arrival_text(stray)}", stray.data, link.name)
-        strays = f", but {len(link.arrivals)} that were not awaited" if link.arrivals else ""
-        self.fail(f"nothing came within {limit:g} s{strays}", tuple(map(in_words, outcomes)))
+            self.note("<", f"unexpected: {arrival_text(stray)}", stray.data, link.name)
+        strays = f", but {len(link.arrivals)} unexpected" if link.arrivals else ""
+        self.fail(
+            f"nothing arrived within {limit:g} s{strays}", tuple(map(describe_outcome, outcomes))
+        )
 
     def _observe(
-        self, link: Link, arrival: Arrival, *, own_number: bool = True, exact: bool = False
+        self, link: RawConnection, arrival: Arrival, *, own_number: bool = True, exact: bool = False
     ) -> None:
         command = arrival.command
         self.observations.append(
@@ -472,6 +484,6 @@ class Play:
                 arrival=arrival,
                 own_number=own_number,
                 exact=exact,
-                request_code=None if command is None else link.asked.get(command.opaque),
+                request_code=None if command is None else link.request_codes.get(command.opaque),
             )
         )

@@ -1,17 +1,17 @@
-"""Whether an arrival is an outcome that a case accepts, and which arrivals decide that at all."""
+"""Whether an arrival is an acceptable outcome, and which arrivals decide."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from rocketwire_tools.conformance.model.outcomes import (
-    Answer,
-    Bytes,
+    BytesBody,
     Closed,
     Incoming,
     RawBytes,
+    Response,
     Silence,
-    Text,
+    TextBody,
 )
 from rocketwire_tools.conformance.run import match
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 def mismatch(
     outcome: Outcome, arrival: Arrival, names: Names, *, own_number: bool = True
 ) -> str | None:
-    """Why what came is not this outcome; None if it is.
+    """The reason why an arrival is not this outcome; None if it is.
 
     Args:
-        outcome: what is acceptable.
-        arrival: what came.
-        names: those of the run.
-        own_number: whether a response has the number of a request.
+        outcome: the acceptable outcome.
+        arrival: the arrival.
+        names: the names of the run.
+        own_number: whether a response has the opaque of a request.
     """
     if isinstance(outcome, Silence):
         return f"{arrival.kind} instead of silence"
@@ -45,9 +45,9 @@ def mismatch(
 
 
 def _command_mismatch(
-    outcome: Answer | Incoming, arrival: Arrival, names: Names, *, own_number: bool
+    outcome: Response | Incoming, arrival: Arrival, names: Names, *, own_number: bool
 ) -> str | None:
-    expected = "response" if isinstance(outcome, Answer) else "request"
+    expected = "response" if isinstance(outcome, Response) else "request"
     command = arrival.command
     if command is None or arrival.kind != expected:
         why = f" ({arrival.reason})" if arrival.reason else ""
@@ -57,19 +57,19 @@ def _command_mismatch(
     if outcome.opaque is not None and command.opaque != outcome.opaque:
         return f"opaque: {command.opaque} instead of {outcome.opaque}"
     if outcome.opaque is None and not own_number:
-        return f"opaque: {command.opaque} is that of no request"
-    return match.answer(outcome, command, names)
+        return f"opaque: {command.opaque} belongs to no request"
+    return match.response(outcome, command, names)
 
 
 def belongs(arrival: Arrival, opaque: int | None) -> bool:
-    """Whether it can be the answer to the request of that number; None for any request."""
+    """Whether an arrival can be the response to ``opaque``; None for any request."""
     if arrival.kind != "response" or opaque is None:
         return True
     return arrival.command is not None and arrival.command.opaque == opaque
 
 
 def deciding(outcomes: Sequence[Outcome]) -> frozenset[str]:
-    """The kinds of arrivals that decide between these outcomes; others are left for later steps."""
+    """The kinds of arrivals that decide between these outcomes; later steps see others."""
     if all(isinstance(outcome, Incoming) for outcome in outcomes):
         return frozenset({"request", "rubbish", "end"})
     if any(isinstance(outcome, (Silence, Incoming)) for outcome in outcomes):
@@ -78,8 +78,9 @@ def deciding(outcomes: Sequence[Outcome]) -> frozenset[str]:
 
 
 def byte_for_byte(outcomes: Sequence[Outcome]) -> bool:
-    """Whether any of the outcomes looks at the bytes of a body."""
+    """Whether any of the outcomes compares the bytes of a body."""
     return any(
-        isinstance(outcome, (Answer, Incoming)) and isinstance(outcome.body, (Text, Bytes))
+        isinstance(outcome, (Response, Incoming))
+        and isinstance(outcome.body, (TextBody, BytesBody))
         for outcome in outcomes
     )

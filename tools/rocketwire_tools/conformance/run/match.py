@@ -1,6 +1,6 @@
-"""Whether what came is what a pattern accepts, and if not, where it differs.
+"""Compares responses with patterns.
 
-Every function returns None for a match and otherwise one line that says what is wrong, beginning with the place.
+Each function returns None for a match, and otherwise one line with the path and the difference.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from rocketwire_tools.conformance.model.outcomes import (
     NO_BODY,
     NO_EXT,
     AllOf,
-    Bytes,
+    BytesBody,
     Check,
     Contains,
     Has,
-    Json,
+    JsonBody,
     Lacks,
     Like,
     Mark,
     Ordered,
-    Text,
+    TextBody,
 )
 from rocketwire_tools.conformance.model.predicates import PREDICATES
 
@@ -32,21 +32,25 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_tools.conformance.model.outcomes import Answer, Body, Incoming
+    from rocketwire_tools.conformance.model.outcomes import Body, Incoming, Response
     from rocketwire_tools.conformance.model.placeholders import Names
 
-SHOWN = 400
-"""Characters of a value in a message."""
+MAX_CHARACTERS = 400
+"""Maximum characters of a value in a message."""
 
 
-def shown(value: object) -> str:
-    """A value for a message, cut where it is long."""
+def abbreviate(value: object) -> str:
+    """Format a value for a message, truncated if it is long."""
     text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}... ({len(text)} characters)"
+    return (
+        text
+        if len(text) <= MAX_CHARACTERS
+        else f"{text[:MAX_CHARACTERS]}... ({len(text)} characters)"
+    )
 
 
 def value(pattern: object, got: object, names: Names, path: str = "") -> str | None:
-    """Compare a JSON-like value with a pattern; ``Like``, ``Has`` and the others may stand anywhere in it."""
+    """Compare a JSON-like value with a pattern, which may contain ``Like``, ``Has`` etc."""
     if pattern is ANY:
         return None
     rule = _RULES.get(type(pattern))
@@ -58,14 +62,14 @@ def value(pattern: object, got: object, names: Names, path: str = "") -> str | N
     numbers = isinstance(expected, (int, float)) and isinstance(got, (int, float))
     if numbers and expected == got and not isinstance(expected, bool) and not isinstance(got, bool):
         return None
-    return f"{path or 'value'}: {shown(got)} instead of {shown(expected)}"
+    return f"{path or 'value'}: {abbreviate(got)} instead of {abbreviate(expected)}"
 
 
 def _like(pattern: Like, got: object, names: Names, path: str) -> str | None:
     expected = names.pattern(pattern.pattern)
     if isinstance(got, str) and re.fullmatch(expected, got, re.DOTALL):
         return None
-    return f"{path or 'text'}: {shown(got)} is not like {expected!r}"
+    return f"{path or 'text'}: {abbreviate(got)} is not like {expected!r}"
 
 
 def _exact_map(
@@ -76,7 +80,7 @@ def _exact_map(
         return wrong
     expected = {names.text(str(key)) for key in pattern}
     extra = sorted(set(cast("dict[str, object]", got)) - expected)
-    return f"{path or 'map'}: also has {shown(extra)}" if extra else None
+    return f"{path or 'object'}: also has {abbreviate(extra)}" if extra else None
 
 
 def _has(pattern: Has, got: object, names: Names, path: str) -> str | None:
@@ -85,12 +89,12 @@ def _has(pattern: Has, got: object, names: Names, path: str) -> str | None:
 
 def _members(pattern: Mapping[object, object], got: object, names: Names, path: str) -> str | None:
     if not isinstance(got, dict):
-        return f"{path or 'value'}: {shown(got)} is no map"
+        return f"{path or 'value'}: {abbreviate(got)} is not an object"
     members = cast("dict[str, object]", got)
     for key, inner in pattern.items():
         name = names.text(str(key))
         if name not in members:
-            return f"{path}.{name}: missing; there are {shown(sorted(members))}"
+            return f"{path}.{name}: missing; there are {abbreviate(sorted(members))}"
         wrong = value(inner, members[name], names, f"{path}.{name}")
         if wrong is not None:
             return wrong
@@ -99,20 +103,21 @@ def _members(pattern: Mapping[object, object], got: object, names: Names, path: 
 
 def _lacks(pattern: Lacks, got: object, names: Names, path: str) -> str | None:
     if not isinstance(got, (dict, list)):
-        return f"{path or 'value'}: {shown(got)} is neither map nor list"
+        return f"{path or 'value'}: {abbreviate(got)} is neither an object nor a list"
     present = list(cast("list[object]", got))
     for key in pattern.keys:
         if any(value(key, element, names) is None for element in present):
-            return f"{path or 'value'}: has {shown(names.value(key))}"
+            return f"{path or 'value'}: has {abbreviate(names.value(key))}"
     return None
 
 
 def _ordered(pattern: Ordered, got: object, names: Names, path: str) -> str | None:
     if not isinstance(got, list):
-        return f"{path or 'value'}: {shown(got)} is no list"
+        return f"{path or 'value'}: {abbreviate(got)} is not a list"
     values = cast("list[object]", got)
     if len(values) != len(pattern.values):
-        return f"{path or 'list'}: {len(values)} values instead of {len(pattern.values)}: {shown(values)}"
+        size = f"{len(values)} values instead of {len(pattern.values)}"
+        return f"{path or 'list'}: {size}: {abbreviate(values)}"
     for number, (expected, element) in enumerate(zip(pattern.values, values, strict=True)):
         wrong = value(expected, element, names, f"{path}[{number}]")
         if wrong is not None:
@@ -122,32 +127,31 @@ def _ordered(pattern: Ordered, got: object, names: Names, path: str) -> str | No
 
 def _contains(pattern: Contains, got: object, names: Names, path: str) -> str | None:
     if not isinstance(got, list):
-        return f"{path or 'value'}: {shown(got)} is no list"
+        return f"{path or 'value'}: {abbreviate(got)} is not a list"
     remaining = list(cast("list[object]", got))
     return _take_all(pattern.values, remaining, names, path)
 
 
 def _exact_list(pattern: Sequence[object], got: object, names: Names, path: str) -> str | None:
     if not isinstance(got, list):
-        return f"{path or 'value'}: {shown(got)} is no list"
+        return f"{path or 'value'}: {abbreviate(got)} is not a list"
     remaining = list(cast("list[object]", got))
     wrong = _take_all(pattern, remaining, names, path)
     if wrong is not None:
         return wrong
-    return f"{path or 'list'}: also has {shown(remaining)}" if remaining else None
+    return f"{path or 'list'}: also has {abbreviate(remaining)}" if remaining else None
 
 
 def _take_all(
     expected: Sequence[object], remaining: list[object], names: Names, path: str
 ) -> str | None:
-    """Remove from ``remaining`` one value for each that is wanted, whatever their order."""
+    """Remove a matching value from ``remaining`` for each expected one, in any order."""
     for element in expected:
         reasons = [value(element, candidate, names, path) for candidate in remaining]
         if None not in reasons:
             nearest = f" ({reasons[0]})" if len(reasons) == 1 else ""
-            return (
-                f"{path or 'list'}: {shown(remaining)} lacks {shown(names.value(element))}{nearest}"
-            )
+            missing = abbreviate(names.value(element))
+            return f"{path or 'list'}: {abbreviate(remaining)} lacks {missing}{nearest}"
         del remaining[reasons.index(None)]
     return None
 
@@ -170,49 +174,51 @@ _RULES: dict[type, Callable[..., str | None]] = {
 }
 
 
-def _json_body(pattern: Json, got: bytes, names: Names) -> str | None:
+def _json_body(pattern: JsonBody, got: bytes, names: Names) -> str | None:
     try:
         parsed = fastjson.loads(got)
     except DecodeError as error:
-        return f"body: no JSON ({error}): {shown(got)}"
+        return f"body: not JSON ({error}): {abbreviate(got)}"
     return value(pattern.value, parsed, names, "body")
 
 
 def body(pattern: Body, got: bytes | None, names: Names) -> str | None:
-    """Compare a body with what a case wants it to be."""
+    """Compare a body with the expected one."""
     if pattern is ANY:
         return None
     if pattern is NO_BODY or isinstance(pattern, Mark):
-        return None if not got else f"body: {shown(got)} instead of none"
+        return None if not got else f"body: {abbreviate(got)} instead of none"
     if got is None:
-        return "body: there is none"
-    if isinstance(pattern, Json):
+        return "body: missing"
+    if isinstance(pattern, JsonBody):
         return _json_body(pattern, got, names)
-    if isinstance(pattern, Bytes):
+    if isinstance(pattern, BytesBody):
         return (
-            None if got == pattern.data else f"body: {shown(got)} instead of {shown(pattern.data)}"
+            None
+            if got == pattern.data
+            else f"body: {abbreviate(got)} instead of {abbreviate(pattern.data)}"
         )
     if isinstance(pattern, Check):
         wrong = PREDICATES[pattern.name](got, names, *pattern.arguments)
-        return None if wrong is None else f"body: {wrong}: {shown(got)}"
+        return None if wrong is None else f"body: {wrong}: {abbreviate(got)}"
     return _text_body(pattern, got, names)
 
 
-def _text_body(pattern: Text, got: bytes, names: Names) -> str | None:
+def _text_body(pattern: TextBody, got: bytes, names: Names) -> str | None:
     try:
         text = got.decode()
     except UnicodeDecodeError:
-        return f"body: no UTF-8: {shown(got)}"
+        return f"body: not UTF-8: {abbreviate(got)}"
     return value(pattern.text, text, names, "body")
 
 
 def ext(pattern: object, got: Mapping[str, str] | None, names: Names) -> str | None:
-    """Compare ext fields with what a case wants them to be."""
+    """Compare ext fields with the expected ones."""
     if pattern is ANY:
         return None
     if pattern is NO_EXT or pattern is None:
         unwanted = bool(got) if pattern is NO_EXT else got is not None
-        return f"ext: {shown(got)} instead of none" if unwanted else None
+        return f"ext: {abbreviate(got)} instead of none" if unwanted else None
     return value(pattern, None if got is None else dict(got), names, "ext")
 
 
@@ -224,8 +230,8 @@ def _header(expected: Mapping[str, tuple[object, object]], names: Names) -> str 
     return None
 
 
-def answer(expected: Answer, got: RemotingCommand, names: Names) -> str | None:
-    """Compare a response with one acceptable answer, all but its number."""
+def response(expected: Response, got: RemotingCommand, names: Names) -> str | None:
+    """Compare a response with an acceptable one, except for its opaque."""
     header: dict[str, tuple[object, object]] = {
         "code": (expected.code, got.code),
         "remark": (expected.remark, got.remark),
@@ -243,7 +249,7 @@ def answer(expected: Answer, got: RemotingCommand, names: Names) -> str | None:
 
 
 def incoming(expected: Incoming, got: RemotingCommand, names: Names) -> str | None:
-    """Compare a request of the server's with the one that a case awaits."""
+    """Compare a request of the server with the expected one."""
     header: dict[str, tuple[object, object]] = {
         "code": (expected.code, got.code),
         "flag": (expected.flag, got.flag),

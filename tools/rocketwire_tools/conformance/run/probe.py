@@ -1,4 +1,4 @@
-"""The first question to a target: whether it is a name server at all, and of which version."""
+"""Probes a target: is it a name server, and of which version?"""
 
 from __future__ import annotations
 
@@ -13,33 +13,33 @@ from rocketwire_tools.conformance.run.executor import UnreachableError
 from rocketwire_tools.conformance.run.raw_connection import connect
 
 if TYPE_CHECKING:
-    from rocketwire_tools.conformance.run.raw_connection import Arrival, Link
+    from rocketwire_tools.conformance.run.raw_connection import Arrival, RawConnection
     from rocketwire_tools.conformance.run.target import Target
 
 PROBE_SECONDS: Final = 5.0
 _CLUSTERS: Final = RemotingCommand(code=106, opaque=77)
 _BROKER_RUNTIME: Final = RemotingCommand(code=28, opaque=78)
-"""``GET_BROKER_RUNTIME_INFO``, which brokers answer and name servers do not."""
+"""``GET_BROKER_RUNTIME_INFO``, which only brokers answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Probed:
-    """What the first question came to.
+class ProbeResult:
+    """The result of a probe.
 
     Attributes:
-        wrong: why no case can be carried out; None if they can.
-        version: the protocol version in the answer, as ``V5_5_0``; empty if there was no answer.
+        wrong: why no case can be run; None if cases can be run.
+        version: version in the response, such as ``V5_5_0``; empty without a response.
     """
 
     wrong: str | None
     version: str = ""
 
 
-async def probe(target: Target, seconds: float = PROBE_SECONDS) -> Probed:
-    """Ask for the cluster list.
+async def probe(target: Target, seconds: float = PROBE_SECONDS) -> ProbeResult:
+    """Request the list of clusters.
 
     Raises:
-        UnreachableError: nothing takes the connection.
+        UnreachableError: the target does not accept connections.
     """
     address = target.address
     link = None
@@ -53,36 +53,38 @@ async def probe(target: Target, seconds: float = PROBE_SECONDS) -> Probed:
     try:
         async with trio.open_nursery() as nursery:
             nursery.start_soon(link.read)
-            probed = await _judged(link, seconds)
+            probed = await _examine(link, seconds)
             nursery.cancel_scope.cancel()
     finally:
         await link.close()
     return probed
 
 
-async def _judged(link: Link, seconds: float) -> Probed:
-    arrival = await _answer(link, _CLUSTERS, seconds)
+async def _examine(link: RawConnection, seconds: float) -> ProbeResult:
+    arrival = await _request(link, _CLUSTERS, seconds)
     if arrival is None:
-        return Probed(f"takes connections, but answers nothing within {seconds:g} s")
+        return ProbeResult(f"accepts connections, but does not respond within {seconds:g} s")
     if arrival.kind == "end":
-        return Probed(f"takes connections, but ends them ({arrival.reason})")
+        return ProbeResult(f"accepts connections, but closes them ({arrival.reason})")
     command = arrival.command
     if command is None:
-        return Probed(f"answers what is no frame ({arrival.reason})")
+        return ProbeResult(f"responds with an invalid frame ({arrival.reason})")
     if command.opaque != _CLUSTERS.opaque:
-        return Probed("answers with a number that was not asked")
+        return ProbeResult("responds with an unknown opaque")
     if command.code != 0:
-        arrival_of_broker = await _answer(link, _BROKER_RUNTIME, seconds)
+        arrival_of_broker = await _request(link, _BROKER_RUNTIME, seconds)
         if (
             arrival_of_broker is not None
             and arrival_of_broker.command is not None
             and arrival_of_broker.command.code == 0
         ):
-            return Probed("is a broker, not a name server; give the address of its name server")
-    return Probed(None, version_name(command.version))
+            return ProbeResult(
+                "is a broker, not a name server; give the address of its name server"
+            )
+    return ProbeResult(None, version_name(command.version))
 
 
-async def _answer(link: Link, request: RemotingCommand, seconds: float) -> Arrival | None:
+async def _request(link: RawConnection, request: RemotingCommand, seconds: float) -> Arrival | None:
     await link.send(encode(request))
     with trio.move_on_after(seconds):
         return await link.next(lambda arrival: arrival.kind != "request")
@@ -90,5 +92,5 @@ async def _answer(link: Link, request: RemotingCommand, seconds: float) -> Arriv
 
 
 def version_name(number: int) -> str:
-    """The name of a protocol version, as ``V5_5_0``; its number if it has none."""
+    """The name of a version, such as ``V5_5_0``; its number if it has none."""
     return next((version.name for version in MQVersion if version == number), str(number))

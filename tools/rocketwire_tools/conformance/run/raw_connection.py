@@ -1,6 +1,6 @@
-"""``Link``: one connection to the target, with everything that came over it kept in order.
+"""``RawConnection``: a connection to the target that keeps all arrivals in order.
 
-It understands frames but obeys no rule of the protocol: any bytes can be sent, and whatever comes is an arrival to look at.
+It parses frames but enforces no protocol rules: it can send any bytes, and any input is an arrival.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _READ: Final = 65_536
-_RAW_KEPT: Final = 65_536
-"""Bytes of rubbish that are kept for the evidence."""
+_MAX_RAW_BYTES: Final = 65_536
+"""Maximum bytes of invalid input in the evidence."""
 
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """One thing that came.
+    """A frame, invalid input or the end of a connection.
 
     Attributes:
-        kind: ``response``, ``request``, ``rubbish`` or ``end``.
-        data: its bytes; of an end, none.
-        command: of a response or request.
-        reason: of rubbish why it is none, of an end how it came.
+        kind: ``response``, ``request``, ``rubbish`` (invalid input) or ``end``.
+        data: its bytes; empty for an end.
+        command: the decoded response or request.
+        reason: why input is invalid, or how the connection ended.
     """
 
     kind: str
@@ -43,13 +43,13 @@ class Arrival:
 
 
 class Stream(Protocol):
-    """What a connection is made of: a socket's stream, or TLS over one."""
+    """A socket stream, or TLS over one."""
 
     async def send_all(self, data: bytes) -> None:
-        """Send all of it."""
+        """Send all bytes."""
 
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
-        """Receive; empty at the end."""
+        """Receive bytes; empty at the end."""
         ...
 
     async def aclose(self) -> None:
@@ -57,22 +57,22 @@ class Stream(Protocol):
 
 
 def frame_bytes(raw: RawFrame) -> bytes:
-    """The bytes that a frame came as."""
+    """The encoded bytes of a frame."""
     body = raw.body or b""
     mark = raw.header_type << 24 | len(raw.header)
     return struct.pack(">II", 4 + len(raw.header) + len(body), mark) + raw.header + body
 
 
-class Link:
+class RawConnection:
     """One connection.
 
     Attributes:
-        name: what the case calls it.
-        arrivals: what came and nobody has taken yet.
+        name: its name in the case.
+        arrivals: arrivals that no step has taken yet.
         ended: whether the server has closed it.
-        outstanding: numbers of requests that were sent without awaiting their answers.
-        asked: the request codes of all numbers that were given.
-        next_opaque: the number for the next request.
+        outstanding: opaques of requests whose responses were not awaited.
+        request_codes: request codes by opaque.
+        next_opaque: opaque of the next request.
     """
 
     def __init__(self, name: str, stream: Stream, socket: trio.SocketStream) -> None:
@@ -80,7 +80,7 @@ class Link:
         self.arrivals: list[Arrival] = []
         self.ended = False
         self.outstanding: set[int] = set()
-        self.asked: dict[int, int] = {}
+        self.request_codes: dict[int, int] = {}
         self.next_opaque = 1
         self._stream = stream
         self._socket = socket
@@ -88,7 +88,7 @@ class Link:
         self._scope = trio.CancelScope()
 
     def owns(self, arrival: Arrival) -> bool:
-        """Whether a response has the number of a request that was sent; true where no number is known."""
+        """Whether a response has the opaque of a sent request; true if no opaque is outstanding."""
         command = arrival.command
         if command is None or arrival.kind != "response" or not self.outstanding:
             return True
@@ -97,7 +97,7 @@ class Link:
         return is_own
 
     async def send(self, data: bytes) -> bool:
-        """Send bytes; returns False where the server has closed already, of which the arrivals tell."""
+        """Send bytes; returns False if the server has closed the connection (see ``arrivals``)."""
         try:
             await self._stream.send_all(data)
         except (trio.BrokenResourceError, trio.ClosedResourceError, ssl.SSLError):
@@ -105,7 +105,7 @@ class Link:
         return True
 
     async def read(self) -> None:
-        """Receive until the end; run in a task of its own."""
+        """Receive until the end, in a separate task."""
         decoder = FrameDecoder(max_frame_length=2**31 - 1)
         with self._scope:
             while True:
@@ -119,33 +119,33 @@ class Link:
                 if not data:
                     self._end("closed")
                     return
-                if not self._take(decoder, bytes(data)):
+                if not self._parse(decoder, bytes(data)):
                     decoder = FrameDecoder(max_frame_length=2**31 - 1)
 
-    def _take(self, decoder: FrameDecoder, data: bytes) -> bool:
-        """Turn bytes into arrivals; returns False after rubbish."""
+    def _parse(self, decoder: FrameDecoder, data: bytes) -> bool:
+        """Turn bytes into arrivals; returns False after invalid input."""
         decoder.feed(data)
         while True:
             try:
                 raw = decoder.next_frame()
             except DecodeError as error:
-                self._arrive(Arrival("rubbish", data[:_RAW_KEPT], reason=str(error)))
+                self._add_arrival(Arrival("rubbish", data[:_MAX_RAW_BYTES], reason=str(error)))
                 return False
             if raw is None:
                 return True
-            self._arrive(_arrival(raw))
+            self._add_arrival(_arrival_of(raw))
 
     def _end(self, reason: str) -> None:
         self.ended = True
-        self._arrive(Arrival("end", reason=reason))
+        self._add_arrival(Arrival("end", reason=reason))
 
-    def _arrive(self, arrival: Arrival) -> None:
+    def _add_arrival(self, arrival: Arrival) -> None:
         self.arrivals.append(arrival)
         self._news.set()
         self._news = trio.Event()
 
     async def next(self, accepts: Callable[[Arrival], bool]) -> Arrival:
-        """Wait for the first arrival that is wanted, and take it; the end is never taken away."""
+        """Await and remove the first accepted arrival; an end stays in the list."""
         while True:
             news = self._news
             for number, arrival in enumerate(self.arrivals):
@@ -154,7 +154,7 @@ class Link:
             await news.wait()
 
     async def close(self, *, reset: bool = False) -> None:
-        """Close from this side."""
+        """Close the connection; with ``reset`` by RST."""
         self._scope.cancel()
         if reset:
             self._socket.setsockopt(_SOL_SOCKET, _SO_LINGER, struct.pack("ii", 1, 0))
@@ -168,7 +168,7 @@ _SOL_SOCKET: Final = trio.socket.SOL_SOCKET
 _SO_LINGER: Final = trio.socket.SO_LINGER
 
 
-def _arrival(raw: RawFrame) -> Arrival:
+def _arrival_of(raw: RawFrame) -> Arrival:
     data = frame_bytes(raw)
     try:
         command = decode_frame(raw)
@@ -178,12 +178,12 @@ def _arrival(raw: RawFrame) -> Arrival:
 
 
 def tls_context(version: str, shows: str = "", trusts: str = "") -> ssl.SSLContext:
-    """A client's side of TLS.
+    """A TLS context for clients.
 
     Args:
         version: ``any``, ``1.2`` or ``1.3``.
-        shows: the name of its own certificate among ``CERTIFICATES``; empty for none.
-        trusts: the name of the only authority that it trusts; empty to trust every certificate.
+        shows: name of the client certificate in ``CERTIFICATES``; empty for none.
+        trusts: name of the only trusted authority; empty to trust every certificate.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
@@ -201,31 +201,31 @@ def tls_context(version: str, shows: str = "", trusts: str = "") -> ssl.SSLConte
 
 async def connect(
     name: str, host: str, port: int, *, preamble: bytes = b"", tls: ssl.SSLContext | None = None
-) -> Link:
+) -> RawConnection:
     """Open a connection.
 
     Args:
-        name: what the case calls it.
-        host: of the target.
-        port: of the target.
-        preamble: bytes that go before anything else.
-        tls: our side of it; None for a connection without.
+        name: its name in the case.
+        host: host of the target.
+        port: port of the target.
+        preamble: bytes to send first.
+        tls: TLS context; None for no TLS.
 
     Raises:
-        OSError: nobody listens, or the handshake failed.
+        OSError: the connection was refused or the handshake failed.
     """
     socket = await trio.open_tcp_stream(host, port)
     try:
         if preamble:
             await socket.send_all(preamble)
         if tls is None:
-            return Link(name, socket, socket)
+            return RawConnection(name, socket, socket)
         stream = trio.SSLStream(socket, tls, https_compatible=True)
         await stream.do_handshake()
     except (trio.BrokenResourceError, ssl.SSLError) as error:
         await trio.aclose_forcefully(socket)
-        raise OSError(f"no handshake: {error.__cause__ or error}") from error
+        raise OSError(f"TLS handshake failed: {error.__cause__ or error}") from error
     except BaseException:
         await trio.aclose_forcefully(socket)
         raise
-    return Link(name, stream, socket)
+    return RawConnection(name, stream, socket)

@@ -1,4 +1,4 @@
-"""The bytes of what a case sends."""
+"""Encodes the data that a case sends."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _literal(data: bytes | str, names: Names) -> bytes:
 
 
 def frame_bytes(frame: Frame, names: Names) -> bytes:
-    """A frame around literal bytes; lengths that are given are written whatever they are."""
+    """Encode a frame of literal bytes; explicit lengths are written unchanged."""
     header, body = _literal(frame.header, names), _literal(frame.body, names)
     header_length = len(header) if frame.header_length is None else frame.header_length
     length = 4 + len(header) + len(body) if frame.length is None else frame.length
@@ -31,7 +31,7 @@ def frame_bytes(frame: Frame, names: Names) -> bytes:
 
 
 def with_names(request: Request, names: Names) -> Request:
-    """The request with all names put in, its body as bytes."""
+    """Replace the placeholders of a request and encode its body."""
     ext = request.ext
     if ext is not None:
         ext = {key: names.text(text) for key, text in ext.items()}
@@ -60,7 +60,7 @@ def _body(request: Request, names: Names) -> bytes | None:
 
 
 def request_bytes(request: Request, opaque: int) -> bytes:
-    """A request that has all names in it already, under that number."""
+    """Encode a request without placeholders, with this opaque."""
     body = request.body
     return encode(
         RemotingCommand(
@@ -77,7 +77,7 @@ def request_bytes(request: Request, opaque: int) -> bytes:
 
 
 def literal_bytes(part: Sendable, names: Names) -> bytes | None:
-    """The bytes of what has no number of its own; None for a ``Request``."""
+    """Encode literal data; None for a ``Request``."""
     if isinstance(part, bytes):
         return part
     return frame_bytes(part, names) if isinstance(part, Frame) else None

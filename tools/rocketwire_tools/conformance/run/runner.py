@@ -1,4 +1,4 @@
-"""Carries cases out: which of them, on which servers, how many at once, and never longer than they may take."""
+"""Runs cases: selects servers, limits concurrency and time."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ import trio
 
 from rocketwire_tools.conformance.model.case import Profile, VerdictKind
 from rocketwire_tools.conformance.model.placeholders import SHARED_NAMESPACE, Names
-from rocketwire_tools.conformance.run.executor import CaseFailedError, Play, UnreachableError
+from rocketwire_tools.conformance.run.executor import CaseFailedError, CaseRun, UnreachableError
 from rocketwire_tools.conformance.run.live_server import LiveServer, stores_kv
 from rocketwire_tools.conformance.run.probe import PROBE_SECONDS, probe
 from rocketwire_tools.conformance.run.stored_traces import Traces
 from rocketwire_tools.conformance.run.target import (
     CommandError,
-    Demands,
     NeverListenedError,
     NotStartedError,
+    ServerSetup,
     StartedTarget,
     Target,
 )
@@ -35,29 +35,29 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.conformance.model.case import Case
 
-CASES_AT_ONCE: Final = 8
-SERVERS_AT_ONCE: Final = 2
+MAX_CONCURRENT_CASES: Final = 8
+MAX_CONCURRENT_SERVERS: Final = 2
 CASE_SECONDS: Final = 30.0
 SLOW_CASE_SECONDS: Final = 180.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """How a run is done.
+    """Settings of a run.
 
     Attributes:
-        profile: the generation of Java's server that is the measure.
-        destructive: whether cases may touch what is not their own on a server that runs already.
-        start: the command that starts a server; None to ask one that runs.
-        options: properties of every server that is started; those of a case come on top.
-        home: folder whose content each started server finds in its own; None for nothing.
-        patience: factor for all deadlines.
-        cases_at_once: cases that run at the same time on one server.
-        servers_at_once: servers that run at the same time.
-        run: word that makes the names of this run its own.
-        keep_going: whether a case goes on after an outcome that is not acceptable.
-        namespace: the KV namespace of all cases; empty to give each case one of its own.
-        order_config: the order configuration that other people keep on the server, as JSON; None for none.
+        profile: the generation of Java's server to compare with.
+        destructive: whether cases may change data that is not their own on a running server.
+        start: command that starts a server; None for a running one.
+        options: properties of every started server; those of a case are added.
+        home: folder to copy to each started server's folder; None for nothing.
+        patience: factor for all timeouts.
+        max_cases: maximum concurrent cases on one server.
+        max_servers: maximum concurrent servers.
+        run: word that makes the names of this run unique.
+        keep_going: whether a case continues after an unacceptable outcome.
+        namespace: the KV namespace of all cases; empty for one per case.
+        order_config: the order configuration that exists on the server, as JSON; None for none.
     """
 
     profile: Profile = Profile.JAVA_5_5
@@ -66,8 +66,8 @@ class Settings:
     options: tuple[tuple[str, str], ...] = ()
     home: Path | None = None
     patience: float = 1.0
-    cases_at_once: int = CASES_AT_ONCE
-    servers_at_once: int = SERVERS_AT_ONCE
+    max_cases: int = MAX_CONCURRENT_CASES
+    max_servers: int = MAX_CONCURRENT_SERVERS
     run: str = field(default_factory=lambda: random_word())
     keep_going: bool = False
     namespace: str = ""
@@ -80,37 +80,37 @@ def random_word() -> str:
     return "".join(chance.choice(string.ascii_lowercase + string.digits) for _ in range(6))
 
 
-def unfit(case: Case, settings: Settings) -> str | None:
-    """Why a case cannot be carried out with these settings; None if it can."""
+def skip_reason(case: Case, settings: Settings) -> str | None:
+    """Why a case cannot be run with these settings; None if it can."""
     if settings.profile not in case.profiles:
-        return f"not of profile {settings.profile.value}"
+        return f"not in profile {settings.profile.value}"
     if settings.start is not None:
         return None
     if case.needs_start:
-        return "needs a server of its own (--start)"
+        return "needs its own server (--start)"
     if "destructive" in case.tags and not settings.destructive:
         return "destructive (--destructive)"
     return None
 
 
-async def play(
+async def run_case(
     case: Case, number: int, target: Target, settings: Settings, traces: Traces | None = None
 ) -> Verdict:
-    """Carry out one case against a target; whatever happens becomes a verdict.
+    """Run one case against a target; every result, also an exception, becomes a verdict.
 
     Args:
-        case: which.
-        number: of it, of which its names are made.
+        case: the case.
+        number: its number, from which its names are derived.
         target: the server.
-        settings: how it is done.
-        traces: where to write down what the case stored, and what it could not remove.
+        settings: settings of the run.
+        traces: receives the data that the case stored and could not remove.
     """
     verdict = Verdict(case=case, kind=VerdictKind.ERROR)
     started = trio.current_time()
     names = Names(settings.run, number, settings.namespace)
     limit = SLOW_CASE_SECONDS if "slow" in case.tags else CASE_SECONDS
     async with trio.open_nursery() as nursery:
-        course = Play(
+        case_run = CaseRun(
             target,
             names,
             nursery,
@@ -118,52 +118,55 @@ async def play(
             keep_going=settings.keep_going,
             order_config=settings.order_config,
         )
-        verdict.exchanges, verdict.observations = course.exchanges, course.observations
+        verdict.exchanges, verdict.observations = case_run.exchanges, case_run.observations
         try:
             with trio.move_on_after(limit * settings.patience) as scope:
-                await _judge(verdict, course.run(*case.steps))
+                await _judge(verdict, case_run.run(*case.steps))
             if scope.cancelled_caught:
                 verdict.kind = VerdictKind.FAIL
-                verdict.reason = f"not done within {limit * settings.patience:g} s"
+                verdict.reason = f"not finished within {limit * settings.patience:g} s"
         finally:
-            await _clean_up(verdict, course)
+            await _clean_up(verdict, case_run)
             if traces is not None:
-                traces.namespaces |= course.traces.namespaces
-                traces.undone += course.traces.undone
+                traces.namespaces |= case_run.traces.namespaces
+                traces.pending += case_run.traces.pending
         nursery.cancel_scope.cancel()
     verdict.seconds = trio.current_time() - started
     return verdict
 
 
-async def _clean_up(verdict: Verdict, course: Play) -> None:
-    """Clean up after a case; its last steps can make a pass a failure, but never a failure a pass."""
+async def _clean_up(verdict: Verdict, case_run: CaseRun) -> None:
+    """Clean up after a case; a failed cleanup turns a pass into a failure."""
     last = Verdict(case=verdict.case, kind=VerdictKind.PASS)
-    await _judge(last, course.clean_up(*verdict.case.cleanup))
+    await _judge(last, case_run.clean_up(*verdict.case.cleanup))
     if verdict.kind is VerdictKind.PASS and last.kind is not VerdictKind.PASS:
         verdict.kind, verdict.reason = last.kind, last.reason
         verdict.acceptable = last.acceptable
 
 
-async def _judge(verdict: Verdict, course: Awaitable[None]) -> None:
-    """Await what a case does, and write down what came of it."""
+async def _judge(verdict: Verdict, work: Awaitable[None]) -> None:
+    """Await the work of a case and record its verdict."""
     try:
-        await course
+        await work
     except CaseFailedError as failure:
         verdict.kind, verdict.reason = VerdictKind.FAIL, str(failure)
         verdict.acceptable = failure.acceptable
     except NotStartedError as error:
-        verdict.kind, verdict.reason = VerdictKind.ERROR, f"the server did not start: {error.told}"
+        verdict.kind, verdict.reason = (
+            VerdictKind.ERROR,
+            f"the server did not start: {error.details}",
+        )
     except UnreachableError as error:
         verdict.kind, verdict.reason = VerdictKind.ERROR, str(error)
-    except Exception as error:  # noqa: BLE001 - a broken case is an error of its own, not the end of the run
+    except Exception as error:  # noqa: BLE001 - a broken case must not end the run
         verdict.kind = VerdictKind.ERROR
         verdict.reason = f"the case is broken: {type(error).__name__}: {error}"
     else:
         verdict.kind = VerdictKind.PASS
 
 
-def _demands(case: Case) -> Demands:
-    return Demands(
+def _setup_of(case: Case) -> ServerSetup:
+    return ServerSetup(
         options=tuple(sorted((case.options or {}).items())),
         jvm=tuple(case.jvm),
         kv=case.kv,
@@ -171,30 +174,30 @@ def _demands(case: Case) -> Demands:
     )
 
 
-def groups(cases: Sequence[Case]) -> list[tuple[Demands, list[Case]]]:
-    """Cases that can share a server, the largest group first; a ``fresh`` one is alone.
+def groups(cases: Sequence[Case]) -> list[tuple[ServerSetup, list[Case]]]:
+    """Groups of cases that can share a server, the largest first; a ``fresh`` case is alone.
 
-    The server without special demands comes before all others: if it does not start, no other will.
+    The server without special setup comes first: if it does not start, no other does.
     """
-    shared: defaultdict[Demands, list[Case]] = defaultdict(list)
-    exclusive: list[tuple[Demands, list[Case]]] = []
+    shared: defaultdict[ServerSetup, list[Case]] = defaultdict(list)
+    exclusive: list[tuple[ServerSetup, list[Case]]] = []
     for case in cases:
         if case.fresh:
-            exclusive.append((_demands(case), [case]))
+            exclusive.append((_setup_of(case), [case]))
         else:
-            shared[_demands(case)].append(case)
-    ordered = sorted(shared.items(), key=lambda group: (group[0] != Demands(), -len(group[1])))
+            shared[_setup_of(case)].append(case)
+    ordered = sorted(shared.items(), key=lambda group: (group[0] != ServerSetup(), -len(group[1])))
     return [*ordered, *exclusive]
 
 
-class Run:
+class SuiteRun:
     """One run of many cases.
 
     Attributes:
-        verdicts: what has come so far, in the order of the cases' ends.
-        left: what stays in a server that the suite has not started, one sentence each.
-        problems: servers that did not start though others did, with their last output.
-        version: the protocol version that the first server answered with, as ``V5_5_0``.
+        verdicts: the verdicts so far, in the order in which the cases ended.
+        left_behind: data that remains in a server that the suite did not start, one sentence each.
+        problems: servers that did not start although others did, with their last output.
+        version: version in the responses of the first server, such as ``V5_5_0``.
     """
 
     def __init__(
@@ -203,51 +206,51 @@ class Run:
         on_verdict: Callable[[Verdict], None],
         target: Target | None = None,
     ) -> None:
-        """A run that has not begun.
+        """Starts with ``cases``.
 
         Args:
-            settings: how it is done.
-            done: told of each verdict as it comes.
-            target: the server that runs already; None with ``settings.start``.
+            settings: settings of the run.
+            on_verdict: called with each verdict.
+            target: the running server; None with ``settings.start``.
         """
         self.verdicts: list[Verdict] = []
-        self.left: list[str] = []
+        self.left_behind: list[str] = []
         self.problems: list[str] = []
         self.version = ""
         self._settings = settings
-        self._done = on_verdict
+        self._on_verdict = on_verdict
         self._target = target
         self._lost: dict[Target, str] = {}
         self._traces = Traces()
         self._started = False
         self._failed_start: NotStartedError | None = None
-        self._hopeless: NotStartedError | None = None
+        self._fatal_error: NotStartedError | None = None
         self._held_back: list[Verdict] = []
-        self._servers = trio.CapacityLimiter(settings.servers_at_once)
+        self._servers = trio.CapacityLimiter(settings.max_servers)
 
     async def cases(self, cases: Sequence[Case], numbers: dict[str, int]) -> list[Verdict]:
-        """Carry out cases; returns a verdict for each, in their order.
+        """Run cases; returns a verdict for each, in their order.
 
         Args:
-            cases: what to carry out, or to skip with a reason.
-            numbers: a number for each address, of which its names are made.
+            cases: cases to run, or to skip with a reason.
+            numbers: the number of each case, from which its names are derived.
 
         Raises:
-            NotStartedError: not one server started.
+            NotStartedError: no server started.
         """
-        fit: list[Case] = []
+        runnable: list[Case] = []
         for case in cases:
-            reason = unfit(case, self._settings)
+            reason = skip_reason(case, self._settings)
             if reason is None:
-                fit.append(case)
+                runnable.append(case)
             else:
                 self._held_back.append(Verdict(case=case, kind=VerdictKind.SKIP, reason=reason))
         if self._settings.start is None:
             self._release(started=True)
-            await self._on_running(fit, numbers)
+            await self._run_on_live_server(runnable, numbers)
         else:
             with TemporaryDirectory(prefix="conformance-", ignore_cleanup_errors=True) as folder:
-                await self._on_servers(Path(folder), fit, numbers)
+                await self._run_on_servers(Path(folder), runnable, numbers)
             if self._failed_start is not None and not self._started:
                 raise self._failed_start
             self._release(started=True)
@@ -256,10 +259,10 @@ class Run:
 
     def _add(self, verdict: Verdict) -> None:
         self.verdicts.append(verdict)
-        self._done(verdict)
+        self._on_verdict(verdict)
 
-    async def _on_running(self, cases: Sequence[Case], numbers: dict[str, int]) -> None:
-        """Carry out cases on a server that the suite has not started, and remove what they leave there."""
+    async def _run_on_live_server(self, cases: Sequence[Case], numbers: dict[str, int]) -> None:
+        """Run cases on a server that the suite did not start, and remove their data."""
         if self._target is None:
             return
         live = LiveServer(self._target, self._settings.patience)
@@ -270,35 +273,33 @@ class Run:
             self._traces.namespaces.add(SHARED_NAMESPACE)
         await live.remove_entries()
         try:
-            await self._all(cases, numbers, self._target)
+            await self._run_all(cases, numbers, self._target)
         finally:
-            self.left += await live.clean_up(self._traces)
+            self.left_behind += await live.clean_up(self._traces)
 
-    async def _on_servers(
+    async def _run_on_servers(
         self, folder: Path, cases: Sequence[Case], numbers: dict[str, int]
     ) -> None:
-        """Carry out cases on servers of their own, one after the other until one has started."""
+        """Run cases on started servers, one server after another until the first has started."""
         async with trio.open_nursery() as nursery:
-            for place, (demands, members) in enumerate(groups(cases)):
-                arguments = (folder / str(place), demands, members, numbers)
+            for place, (setup, members) in enumerate(groups(cases)):
+                arguments = (folder / str(place), setup, members, numbers)
                 if self._started:
-                    nursery.start_soon(self._on_started, *arguments)
-                elif self._hopeless is None:
-                    await nursery.start(self._on_started, *arguments)
+                    nursery.start_soon(self._run_on_new_server, *arguments)
+                elif self._fatal_error is None:
+                    await nursery.start(self._run_on_new_server, *arguments)
 
-    async def _on_started(
+    async def _run_on_new_server(
         self,
         folder: Path,
-        demands: Demands,
+        setup: ServerSetup,
         cases: Sequence[Case],
         numbers: dict[str, int],
         *,
         task_status: trio.TaskStatus[None] = trio.TASK_STATUS_IGNORED,
     ) -> None:
         async with self._servers:
-            complete = dataclasses.replace(
-                demands, options=(*self._settings.options, *demands.options)
-            )
+            complete = dataclasses.replace(setup, options=(*self._settings.options, *setup.options))
             target = StartedTarget(
                 self._settings.start or "",
                 folder,
@@ -310,7 +311,7 @@ class Run:
                 reason = await self._start(target)
                 task_status.started()
                 if reason is None:
-                    await self._all(cases, numbers, target)
+                    await self._run_all(cases, numbers, target)
                     return
                 self._held_back += [
                     Verdict(case=case, kind=VerdictKind.ERROR, reason=reason) for case in cases
@@ -320,21 +321,21 @@ class Run:
                 await target.stop(kill=True)
 
     async def _start(self, target: StartedTarget) -> str | None:
-        """Start a server; returns why that did not succeed, or None.
+        """Start a server; returns why it failed, or None.
 
-        No other is started after a command that cannot be run, a server that never listened (a minute for each would be half
-        an hour), and one without special demands.
+        No other server is started after an invalid command, a server that never listened (each
+        attempt takes a minute), or a failure without special setup.
         """
-        default = Demands(options=self._settings.options)
-        if self._hopeless is not None:
-            return f"the server was not started; before: {self._hopeless}"
+        default = ServerSetup(options=self._settings.options)
+        if self._fatal_error is not None:
+            return f"not started after an earlier failure: {self._fatal_error}"
         try:
             await target.start()
         except NotStartedError as error:
             self._failed_start = self._failed_start or error
-            if isinstance(error, (CommandError, NeverListenedError)) or target.demands == default:
-                self._hopeless = error
-            self.problems.append(f"a server{target.demanded} did not start: {error.told}")
+            if isinstance(error, (CommandError, NeverListenedError)) or target.setup == default:
+                self._fatal_error = error
+            self.problems.append(f"a server{target.description} did not start: {error.details}")
             return f"the server did not start: {error}"
         if not self.version:
             with suppress(UnreachableError):
@@ -344,45 +345,47 @@ class Run:
         return None
 
     def _release(self, *, started: bool = False) -> None:
-        """Pass on what was held back, once a server has started: if none does, there are no verdicts."""
+        """Publish the held-back verdicts if a server has started."""
         self._started = self._started or started
         if self._started:
             held_back, self._held_back = self._held_back, []
             for verdict in held_back:
                 self._add(verdict)
 
-    async def _all(self, cases: Sequence[Case], numbers: dict[str, int], target: Target) -> None:
+    async def _run_all(
+        self, cases: Sequence[Case], numbers: dict[str, int], target: Target
+    ) -> None:
         waiting = deque(cases)
         exclusive: deque[Case] = deque()
-        if self._settings.namespace:  # whose entries cases list, so only one at a time uses it
+        if self._settings.namespace:  # cases list its entries, so only one may use it at a time
             exclusive.extend(filter(stores_kv, cases))
             waiting = deque(case for case in cases if not stores_kv(case))
 
         async def work(*queues: deque[Case]) -> None:
             for queue in queues:
                 while queue:
-                    await self._one(queue.popleft(), numbers, target)
+                    await self._run_one(queue.popleft(), numbers, target)
 
         async with trio.open_nursery() as nursery:
             nursery.start_soon(work, exclusive, waiting)
-            for _ in range(self._settings.cases_at_once - 1):
+            for _ in range(self._settings.max_cases - 1):
                 nursery.start_soon(work, waiting)
 
-    async def _one(self, case: Case, numbers: dict[str, int], target: Target) -> None:
+    async def _run_one(self, case: Case, numbers: dict[str, int], target: Target) -> None:
         lost = self._lost.get(target)
         if lost is not None:
             self._add(Verdict(case=case, kind=VerdictKind.ERROR, reason=lost))
             return
-        verdict = await play(case, numbers[case.id], target, self._settings, self._traces)
+        verdict = await run_case(case, numbers[case.id], target, self._settings, self._traces)
         self._add(verdict)
         if verdict.kind in {VerdictKind.FAIL, VerdictKind.ERROR}:
-            await self._see_whether_lost(target)
+            await self._check_target(target)
 
-    async def _see_whether_lost(self, target: Target) -> None:
-        """After a failure, find out whether it is worth while to go on."""
+    async def _check_target(self, target: Target) -> None:
+        """After a failure, check whether the target is still usable."""
         try:
             wrong = (await probe(target, PROBE_SECONDS * self._settings.patience)).wrong
         except UnreachableError as error:
-            wrong = f"is gone: {error}"
+            wrong = f"is unreachable: {error}"
         if wrong is not None:
             self._lost[target] = f"the target {wrong}"

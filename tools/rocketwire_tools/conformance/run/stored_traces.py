@@ -1,4 +1,4 @@
-"""What the requests of cases store in a server, and the requests that remove it."""
+"""Data that requests of cases store in a server, and the requests that remove it."""
 
 from __future__ import annotations
 
@@ -9,43 +9,44 @@ from rocketwire_tools.conformance.model.steps import Request
 
 REGISTER: Final = 103
 _PUT_KV: Final = 100
-_UNDOING: Final = {REGISTER: 104, _PUT_KV: 102, 217: 216}
-"""Request codes that leave something behind, and the code that removes it."""
+_REMOVALS: Final = {REGISTER: 104, _PUT_KV: 102, 217: 216}
+"""Request codes that store data, and the code that removes it."""
 
 
 @dataclass(slots=True)
 class Traces:
-    """What requests stored.
+    """Data that requests stored.
 
     Attributes:
-        namespaces: the KV namespaces that entries were stored in.
-        undone: requests that would remove something and have not been answered.
-        clusters: for each broker name, by cluster, the request that unregisters the broker there.
+        namespaces: KV namespaces with stored entries.
+        pending: requests that remove data and are not answered yet.
+        clusters: by broker name and cluster, the request that unregisters the broker there.
     """
 
     namespaces: set[str] = field(default_factory=set[str])
-    undone: list[Request] = field(default_factory=list[Request])
+    pending: list[Request] = field(default_factory=list[Request])
     clusters: dict[str, dict[str, Request]] = field(default_factory=dict[str, dict[str, Request]])
 
     def note(self, request: Request) -> None:
-        """Keep in mind what a request stores, if it does; all names are put in already."""
-        if request.code not in _UNDOING:
+        """Record the data that a request (without placeholders) stores, if any."""
+        if request.code not in _REMOVALS:
             return
         fields = request.ext or {}
-        undoing = Request(code=_UNDOING[request.code], ext=request.ext)
-        if undoing not in self.undone:
-            self.undone.append(undoing)
+        removal = Request(code=_REMOVALS[request.code], ext=request.ext)
+        if removal not in self.pending:
+            self.pending.append(removal)
         name, cluster = fields.get("brokerName"), fields.get("clusterName")
         if request.code == REGISTER and name and cluster:
-            self.clusters.setdefault(name, {})[cluster] = undoing
+            self.clusters.setdefault(name, {})[cluster] = removal
         if request.code == _PUT_KV and "namespace" in fields:
             self.namespaces.add(fields["namespace"])
 
     def in_several_clusters(self) -> list[tuple[str, Request]]:
-        """The names of brokers that were registered in several clusters, with what unregisters them in each.
+        """Brokers registered in several clusters, with the unregistration for each cluster.
 
-        Java's server removes the name from one cluster only, that of the request or of its first registration
-        (``RouteInfoManager.unRegisterBroker``): it has to be registered and unregistered once more in each.
+        Java's server removes the name from one cluster only, that of the request or of the first
+        registration (``RouteInfoManager.unRegisterBroker``). The broker must be registered and
+        unregistered once more in each cluster.
         """
         return [
             (name, request)

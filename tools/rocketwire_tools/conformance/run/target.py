@@ -1,4 +1,4 @@
-"""The server that is asked: one that runs already, or one that the suite starts, restarts and configures itself."""
+"""The server under test: a running one, or one that the suite starts and configures."""
 
 from __future__ import annotations
 
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 START_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 10.0
 CONFIG_FILE: Final = "namesrv.properties"
-OUTPUT_SHOWN: Final = 2000
-"""Characters of a server's last output in a message."""
+MAX_OUTPUT: Final = 2000
+"""Maximum characters of a server's output in a message."""
 KV_FILE: Final = "kvConfig.json"
 OUTPUT_FILE: Final = "output.txt"
 CERTIFICATES: Final = Path(__file__).with_name("certificates")
-"""An authority, and a server and a client whom it has signed for 127.0.0.1; a stranger whom it has not.  For tests: whoever has the
-suite has their keys."""
+"""Test certificates: an authority, a server and a client signed by it for 127.0.0.1, and an
+untrusted client. Their keys are public."""
 
 
 class NotStartedError(Exception):
-    """The target could not be started, or ended while it was.
+    """The target could not be started, or ended during the start.
 
     Attributes:
-        output: the last that it printed.
+        output: the end of its output.
     """
 
     def __init__(self, reason: str, output: str = "") -> None:
@@ -43,23 +43,23 @@ class NotStartedError(Exception):
         self.output = output
 
     @property
-    def told(self) -> str:
-        """The reason, and below it the last lines that the server printed."""
+    def details(self) -> str:
+        """The reason, followed by the last lines of output."""
         lines = "".join(f"\n    {line}" for line in self.output.splitlines())
         return f"{self}; its last output:{lines}" if lines else str(self)
 
 
 class CommandError(NotStartedError):
-    """The command that starts the target cannot be run: there is no such program, for instance."""
+    """The start command cannot be run, for example because the program does not exist."""
 
 
 class NeverListenedError(NotStartedError):
-    """It runs, but nothing listens where it was told to: most likely the command does not pass ``{config}`` or ``{port}``."""
+    """Nothing listens on the port; probably the command does not use ``{config}`` or ``{port}``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a target listens."""
+    """Address of a target."""
 
     host: str
     port: int
@@ -69,11 +69,11 @@ class Address:
 
 
 class Target:
-    """A server that somebody else looks after.
+    """A server that the suite did not start.
 
     Attributes:
-        address: where it listens.
-        managed: whether the suite has started it and may restart it.
+        address: its address.
+        managed: whether the suite started it and may restart it.
     """
 
     managed = False
@@ -82,26 +82,26 @@ class Target:
         self.address = address
 
     async def start(self) -> None:
-        """Start it, where that is the suite's business, and wait until it answers connections."""
+        """Start a managed server and wait until it accepts connections."""
 
     async def stop(self, *, kill: bool = False) -> int | None:
-        """End it; returns its exit status (negative for a signal) where it is known."""
+        """Stop a managed server; returns its exit status (negative for a signal) if known."""
 
     @property
     def output(self) -> str:
-        """All that it has printed, where that is known."""
+        """Its output, if known."""
         return ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Demands:
-    """How a server has to be started for some cases.
+class ServerSetup:
+    """Setup of a server for some cases.
 
     Attributes:
-        options: properties, beside the port and the path of the KV file.
+        options: properties in addition to the port and the path of the KV file.
         jvm: system properties.
         kv: content of the KV file; None for no file.
-        files: names of files of ``CERTIFICATES`` that are copied to its folder.
+        files: names of files in ``CERTIFICATES`` to copy to its folder.
     """
 
     options: tuple[tuple[str, str], ...] = ()
@@ -111,12 +111,12 @@ class Demands:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
-    """A program that has ended.
+class ProcessResult:
+    """The result of a process.
 
     Attributes:
-        status: its exit status; negative for a signal, None when it was killed because it would not end.
-        out: what it printed, both streams together.
+        status: exit status; negative for a signal, None if it was killed after a timeout.
+        out: output of both streams.
     """
 
     status: int | None
@@ -124,39 +124,40 @@ class Finished:
 
 
 class StartedTarget(Target):
-    """A server that the suite starts in a folder of its own.
+    """A server that the suite starts in its own folder.
 
-    The command is split like a shell's words.  In it ``{port}`` stands for its port, ``{config}`` for a properties file with
-    ``listenPort``, ``kvConfigPath`` and the options of the case, ``{kv}`` for the KV file, ``{home}`` for the folder, and a word
-    ``{jvm}`` for the system properties, each a word of its own.  They are in the environment as ``JAVA_OPT_EXT`` too, beside
-    ``ROCKETMQ_HOME``.  It runs in that folder.
+    The command is split like in a shell. Placeholders: ``{port}`` is the port, ``{config}`` a
+    properties file with ``listenPort``, ``kvConfigPath`` and the options of the case, ``{kv}`` the
+    KV file, ``{home}`` the folder (also the working directory), and the word ``{jvm}`` the system
+    properties as separate words. The environment has them as ``JAVA_OPT_EXT``, and
+    ``ROCKETMQ_HOME``.
     """
 
     managed = True
-    demands: Demands
-    """How it is started."""
+    setup: ServerSetup
+    """Its setup."""
 
     def __init__(
         self,
         command: str,
         folder: Path,
-        demands: Demands | None = None,
+        setup: ServerSetup | None = None,
         home: Path | None = None,
         patience: float = 1.0,
     ) -> None:
-        """A server that does not run yet.
+        """Creates the folder; ``start`` starts the server.
 
         Args:
-            command: what starts it.
-            folder: where; made if it is not there.
-            demands: how.
-            home: folder whose content is copied there; None for nothing.
-            patience: factor for the time that its start and its end may take.
+            command: start command.
+            folder: folder of the server.
+            setup: its setup.
+            home: folder to copy there; None for nothing.
+            patience: factor for the timeouts of start and stop.
         """
         super().__init__(Address(LOOPBACK, free_port()))
         self.folder = folder
         self._command = command
-        self.demands = demands or Demands()
+        self.setup = setup or ServerSetup()
         self._home = home
         self._patience = patience
         self._launched = 0
@@ -164,23 +165,23 @@ class StartedTarget(Target):
         folder.mkdir(parents=True, exist_ok=True)
         if home is not None:
             shutil.copytree(home, folder, dirs_exist_ok=True)
-        if self.demands.kv is not None:
-            self.write_kv(self.demands.kv)
-        for name in self.demands.files:
+        if self.setup.kv is not None:
+            self.write_kv(self.setup.kv)
+        for name in self.setup.files:
             shutil.copy(CERTIFICATES / name, folder)
 
     @property
-    def demanded(self) -> str:
-        """The properties and system properties that its start asks for, as `` with ...``; empty without any."""
-        words = [f"{name}={value}" for name, value in self.demands.options]
-        return " with " + " ".join([*words, *self.demands.jvm]) if words else ""
+    def description(self) -> str:
+        """Its properties and system properties as `` with ...``; empty if there are none."""
+        words = [f"{name}={value}" for name, value in self.setup.options]
+        return " with " + " ".join([*words, *self.setup.jvm]) if words else ""
 
     def write_kv(self, text: str) -> None:
         """Replace the content of the KV file."""
         (self.folder / KV_FILE).write_text(text, "utf-8")
 
     def read(self, name: str) -> str | None:
-        """The text of a file in its folder; None where there is none."""
+        """The text of a file in its folder; None if it does not exist."""
         path = self.folder / name
         return path.read_text("utf-8") if path.exists() else None
 
@@ -190,11 +191,11 @@ class StartedTarget(Target):
         return path.read_text("utf-8", "replace") if path.exists() else ""
 
     async def start(self) -> None:
-        """Start it and wait until it answers connections.
+        """Start the server and wait until it accepts connections.
 
         Raises:
             CommandError: the command cannot be run.
-            NeverListenedError: nothing listens where it was told to within a minute, times the patience.
+            NeverListenedError: nothing listens on the port within a minute, times the patience.
             NotStartedError: the program ended.
         """
         self._write_config({})
@@ -204,7 +205,7 @@ class StartedTarget(Target):
             while not await self._listens():
                 status = self._process.poll()
                 if status is not None:
-                    raise NotStartedError(_how_it_ended(status), self._last_output)
+                    raise NotStartedError(_describe_end(status), self._last_output)
                 await trio.sleep(0.02)
             return
         await self.stop(kill=True)
@@ -214,7 +215,7 @@ class StartedTarget(Target):
 
     @property
     def _last_output(self) -> str:
-        return self.output[-OUTPUT_SHOWN:].strip()
+        return self.output[-MAX_OUTPUT:].strip()
 
     async def stop(self, *, kill: bool = False) -> int | None:
         process, self._process = self._process, None
@@ -224,7 +225,7 @@ class StartedTarget(Target):
         return await _end(process, number, STOP_SECONDS * self._patience)
 
     def terminate(self) -> None:
-        """Ask it to end, without waiting for that."""
+        """Send SIGTERM without waiting for the end."""
         if self._process is not None:
             os.killpg(self._process.pid, signal.SIGTERM)
 
@@ -238,21 +239,21 @@ class StartedTarget(Target):
         kv: str | None = None,
         until: str | None = None,
         seconds: float = 60.0,
-    ) -> Finished:
-        """Run the command once more, in a folder of its own and with the same port, to see it end by itself.
+    ) -> ProcessResult:
+        """Run the command again with the same port in a new folder, and await its end.
 
         Args:
-            arguments: replace all words from ``-c`` on; None to leave them.
+            arguments: replacement for all words from ``-c``; None to keep them.
             environment: additional variables.
-            without: variables that must not be there.
+            without: variables to remove.
             options: additional properties.
-            kv: content of the KV file; None to leave it.
-            until: text after which it is ended, if it prints it.
-            seconds: after which it is ended in any case (status None); times the patience.
+            kv: content of the KV file; None to keep it.
+            until: output text after which the process is stopped.
+            seconds: timeout, times the patience, after which it is killed (status None).
         """
         self._launched += 1
         folder = self.folder / f"launch{self._launched}"
-        twin = StartedTarget(self._command, folder, self.demands, self._home, self._patience)
+        twin = StartedTarget(self._command, folder, self.setup, self._home, self._patience)
         twin.address = self.address
         if kv is not None:
             twin.write_kv(kv)
@@ -260,13 +261,15 @@ class StartedTarget(Target):
         process = twin._spawn(twin.words(arguments), environment or {}, without)
         status = None
         with trio.move_on_after(seconds * self._patience):
-            status = await twin._end_or(process, until)
+            status = await twin._wait_for_end(process, until)
         if status is None:
             await _end(process, signal.SIGKILL, STOP_SECONDS)
-        return Finished(status=status, out=twin.output)
+        return ProcessResult(status=status, out=twin.output)
 
-    async def _end_or(self, process: subprocess.Popen[bytes], until: str | None) -> int | None:
-        """Wait for the end of the process, or until it has printed a text."""
+    async def _wait_for_end(
+        self, process: subprocess.Popen[bytes], until: str | None
+    ) -> int | None:
+        """Wait for the end of the process, or for a text in its output."""
         while (status := process.poll()) is None:
             if until is not None and until in self.output:
                 return None
@@ -274,7 +277,7 @@ class StartedTarget(Target):
         return status
 
     def words(self, arguments: Sequence[str] | None = None) -> list[str]:
-        """The words of the command, with everything put in."""
+        """The words of the command without placeholders."""
         replacements = {
             "{port}": str(self.address.port),
             "{config}": CONFIG_FILE,
@@ -286,7 +289,7 @@ class StartedTarget(Target):
             if word == "-c" and arguments is not None:
                 break
             if word == "{jvm}":
-                words += self.demands.jvm
+                words += self.setup.jvm
                 continue
             for name, text in replacements.items():
                 word = word.replace(name, text)
@@ -299,7 +302,7 @@ class StartedTarget(Target):
             "bindAddress": LOOPBACK,
             "kvConfigPath": KV_FILE,
         }
-        settings |= {**dict(self.demands.options), **extra}
+        settings |= {**dict(self.setup.options), **extra}
         text = "".join(f"{name}={value}\n" for name, value in settings.items())
         (self.folder / CONFIG_FILE).write_text(text, "utf-8")
 
@@ -312,7 +315,7 @@ class StartedTarget(Target):
         variables = {
             **os.environ,
             "ROCKETMQ_HOME": str(self.folder),
-            "JAVA_OPT_EXT": " ".join(self.demands.jvm),
+            "JAVA_OPT_EXT": " ".join(self.setup.jvm),
             **(environment or {}),
         }
         for name in without:
@@ -341,20 +344,20 @@ class StartedTarget(Target):
 
 
 async def _wait(process: subprocess.Popen[bytes], seconds: float) -> int | None:
-    """Wait for a process to end; None when it does not in time."""
+    """Wait for a process to end; None after the timeout."""
     with trio.move_on_after(seconds):
         return await trio.to_thread.run_sync(process.wait, abandon_on_cancel=True)
     return None
 
 
-def _how_it_ended(status: int) -> str:
+def _describe_end(status: int) -> str:
     if status >= 0:
         return f"the program ended with status {status} before it listened"
-    return f"the program was ended by {signal.Signals(-status).name} before it listened"
+    return f"the program was killed by {signal.Signals(-status).name} before it listened"
 
 
 async def _end(process: subprocess.Popen[bytes], number: signal.Signals, seconds: float) -> int:
-    """Signal the process group and wait; what has not ended in time is killed."""
+    """Signal the process group, wait, and kill it after a timeout."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, number)
     with trio.CancelScope(shield=True):

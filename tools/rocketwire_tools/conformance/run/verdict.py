@@ -1,4 +1,4 @@
-"""What came of one case, with the evidence."""
+"""The verdict of a case, with the evidence."""
 
 from __future__ import annotations
 
@@ -6,24 +6,24 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from rocketwire_tools.conformance.model.case import Severity, VerdictKind
-from rocketwire_tools.conformance.run.match import shown
+from rocketwire_tools.conformance.run.match import abbreviate
 
 if TYPE_CHECKING:
     from rocketwire_tools.conformance.model.case import Case
     from rocketwire_tools.conformance.run.raw_connection import Arrival
 
-HEX_SHOWN: Final = 128
-"""Bytes of each message in the evidence."""
+MAX_HEX_BYTES: Final = 128
+"""Maximum bytes of each message in the evidence."""
 
 
 def hexdump(data: bytes) -> str:
-    """Bytes as hex digits, cut where they are many."""
-    cut = f" ... ({len(data)} bytes)" if len(data) > HEX_SHOWN else ""
-    return data[:HEX_SHOWN].hex(" ", 4) + cut
+    """Format bytes in hex, truncated if there are many."""
+    cut = f" ... ({len(data)} bytes)" if len(data) > MAX_HEX_BYTES else ""
+    return data[:MAX_HEX_BYTES].hex(" ", 4) + cut
 
 
 def arrival_text(arrival: Arrival) -> str:
-    """One line that says what came."""
+    """Describe an arrival on one line."""
     command = arrival.command
     if command is None:
         what = f"{arrival.kind}: {arrival.reason}" if arrival.reason else arrival.kind
@@ -31,7 +31,7 @@ def arrival_text(arrival: Arrival) -> str:
     ext = None if command.ext_fields is None else dict(command.ext_fields)
     return (
         f"{arrival.kind} code={command.code} flag={command.flag} opaque={command.opaque} "
-        f"remark={shown(command.remark)} ext={shown(ext)} body={shown(command.body)}"
+        f"remark={abbreviate(command.remark)} ext={abbreviate(ext)} body={abbreviate(command.body)}"
     )
 
 
@@ -40,10 +40,10 @@ class Exchange:
     """One line of the evidence.
 
     Attributes:
-        link: the connection.
-        direction: ``>`` sent, ``<`` came, ``!`` neither.
-        text: what.
-        data: its bytes.
+        link: name of the connection.
+        direction: ``>`` sent, ``<`` received, ``!`` neither.
+        text: description.
+        data: bytes.
     """
 
     link: str
@@ -58,14 +58,14 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
-    """What one awaiting step saw: what ``diff`` compares.
+    """The result of an awaiting step, which ``diff`` compares.
 
     Attributes:
-        step: the number of the step, and what it is.
-        arrival: what came; None for silence.
-        own_number: whether it bore the number of the request.
-        exact: whether the bytes of the body matter.
-        request_code: of the request that it answers, if one is known.
+        step: number and type of the step.
+        arrival: the arrival; None for silence.
+        own_number: whether it had the opaque of the request.
+        exact: whether bodies are compared byte for byte.
+        request_code: code of the answered request, if known.
     """
 
     step: str
@@ -77,16 +77,16 @@ class Observation:
 
 @dataclass(slots=True, kw_only=True)
 class Verdict:
-    """What came of one case.
+    """The result of one case.
 
     Attributes:
-        case: which.
+        case: the case.
         kind: pass, fail, skip or error.
-        reason: one sentence, for everything but a pass.
-        acceptable: the outcomes that the failing step would have accepted.
-        exchanges: everything that went over the wire.
-        observations: what the awaiting steps saw.
-        seconds: how long it took.
+        reason: one sentence unless it is a pass.
+        acceptable: acceptable outcomes of the failed step.
+        exchanges: all data sent and received.
+        observations: results of the awaiting steps.
+        seconds: duration.
     """
 
     case: Case
@@ -99,7 +99,7 @@ class Verdict:
 
 
 def counts(verdict: Verdict, *, strict: bool) -> bool:
-    """Whether a verdict makes the run fail: a MUST that was not passed, and with ``strict`` a SHOULD."""
+    """Whether a verdict makes the run fail: a failed MUST, or with ``strict`` a failed SHOULD."""
     if verdict.kind not in {VerdictKind.FAIL, VerdictKind.ERROR}:
         return False
     severity = verdict.case.severity

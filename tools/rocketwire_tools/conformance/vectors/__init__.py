@@ -1,4 +1,4 @@
 """The golden vectors, exported for codecs in other languages.
 
-It imports no other room.
+It imports no other package of the suite.
 """

@@ -15,17 +15,23 @@ if TYPE_CHECKING:
 
 
 def vectors(words: Sequence[str]) -> int:
-    """Run ``vectors``; returns the exit status."""
+    """Run ``vectors`` and return the exit status."""
     parser = argparse.ArgumentParser(
         prog="rocketwire-conformance vectors",
-        description="Write the golden vectors as JSON lines, for codecs in any language to test themselves.",
+        description="Write the golden vectors as JSON lines, for tests of codecs in any language.",
     )
-    parser.add_argument("--export", required=True, type=Path, metavar="DIR", help="made if need be")
+    parser.add_argument(
+        "--export",
+        required=True,
+        type=Path,
+        metavar="DIR",
+        help="output folder; created if missing",
+    )
     args = parser.parse_args(words)
     try:
         count = export(args.export)
     except (NoVectorsError, OSError) as error:
         print(f"no vectors: {error}", file=sys.stderr)
         return FAILED
-    print(f"{count} vectors in {args.export}; {args.export / 'README.md'} says how to read them")
+    print(f"{count} vectors in {args.export}; see {args.export / 'README.md'} for the format")
     return PASSED

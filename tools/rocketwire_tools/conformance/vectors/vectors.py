@@ -1,7 +1,7 @@
-"""The golden vectors, in a form that a codec in any language can test itself with.
+"""Exports the golden vectors for tests of codecs in any language.
 
-They are the fixtures of the project's own tests: beside the sources in a checkout, and in the package of an installed one.
-What they become is told by ``vectors.md``, which goes along as the README.
+They are the fixtures of the project's tests, in a checkout or in the installed package.
+``vectors.md``, the README of the export, describes the format.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ MANIFEST: Final = "MANIFEST.toml"
 README: Final = "README.md"
 INDEX: Final = "index.json"
 STREAMS: Final = "refuse/streams.jsonl"
-"""The file of those that a stream may have to wait for."""
+"""The file of vectors for streams, which may be incomplete frames."""
 
 _INSTALLED: Final = HERE / "fixtures"
 _RENAMED: Final = {"value": "expect", "error": "refuse", "here": "rocketwire"}
@@ -28,27 +28,27 @@ Line = dict[str, Any]
 
 
 class NoVectorsError(Exception):
-    """Neither a checkout nor an installed package has the vectors."""
+    """The vectors are neither in a checkout nor in the installed package."""
 
 
 def fixtures() -> Path:
     """The folder of the fixtures.
 
     Raises:
-        NoVectorsError: there is none.
+        NoVectorsError: it does not exist.
     """
     checkout = [parent / "tests" / "fixtures" for parent in HERE.parents[3:4]]
     for folder in [*checkout, _INSTALLED]:
         if (folder / MANIFEST).is_file():
             return folder
-    raise NoVectorsError("this installation was made without the vectors")
+    raise NoVectorsError("this installation does not contain the vectors")
 
 
 def sheets(folder: Path) -> dict[str, list[Line]]:
-    """All vectors by the file that they go to.
+    """All vectors by output file.
 
     Args:
-        folder: of the fixtures.
+        folder: folder of the fixtures.
     """
     manifest = tomllib.loads((folder / MANIFEST).read_text("utf-8"))
     lines_by_file: dict[str, list[Line]] = {}
@@ -56,29 +56,31 @@ def sheets(folder: Path) -> dict[str, list[Line]]:
         release = entry["file"].split("/")[1]
         sheet = lines_by_file.setdefault(f"accept/recorded/{release}.jsonl", [])
         sheet.append(_recorded(folder, entry))
-    for section, origin, goal in (
+    for section, origin, destination in (
         ("vectors", "vectors", "accept"),
         ("refusals", "bad/java", "refuse"),
     ):
         for entry in filter(_is_of_codecs, manifest[section]):
             file: str = entry["file"]
             lines = (folder / file).read_text("ascii").splitlines()
-            lines_by_file[f"{goal}/{file.removeprefix(f'{origin}/')}"] = [*map(_from_java, lines)]
+            lines_by_file[f"{destination}/{file.removeprefix(f'{origin}/')}"] = [
+                *map(_from_java, lines)
+            ]
     lines_by_file[STREAMS] = [_bad(folder, entry) for entry in manifest["bad"]]
     return dict(sorted(lines_by_file.items()))
 
 
-def export(goal: Path) -> int:
-    """Write all vectors, the index and the README to a folder, which is made; returns how many vectors there are.
+def export(destination: Path) -> int:
+    """Write all vectors, the index and the README to a folder; returns the number of vectors.
 
     Raises:
-        NoVectorsError: there are none here.
-        OSError: the folder cannot be written to.
+        NoVectorsError: this installation has no vectors.
+        OSError: the folder cannot be written.
     """
     source = fixtures()
     lines_by_file = sheets(source)
     for name, lines in lines_by_file.items():
-        path = goal / name
+        path = destination / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text("".join(f"{_text(line)}\n" for line in lines), "ascii")
     origins = dict(_origins(source))
@@ -86,8 +88,8 @@ def export(goal: Path) -> int:
         {"file": name, "count": len(lines), "origin": origins[name]}
         for name, lines in lines_by_file.items()
     ]
-    (goal / INDEX).write_text(json.dumps(index, indent=1) + "\n", "ascii")
-    (goal / README).write_text((HERE / "vectors.md").read_text("utf-8"), "utf-8")
+    (destination / INDEX).write_text(json.dumps(index, indent=1) + "\n", "ascii")
+    (destination / README).write_text((HERE / "vectors.md").read_text("utf-8"), "utf-8")
     return sum(map(len, lines_by_file.values()))
 
 
@@ -96,7 +98,7 @@ def _text(line: Line) -> str:
 
 
 def _origins(folder: Path) -> Iterator[tuple[str, str]]:
-    """What each file comes from, in words."""
+    """The origin of each file."""
     manifest = tomllib.loads((folder / MANIFEST).read_text("utf-8"))
     for entry in manifest["frame"]:
         release = entry["file"].split("/")[1]
@@ -109,7 +111,7 @@ def _origins(folder: Path) -> Iterator[tuple[str, str]]:
 
 
 def _is_of_codecs(entry: Line) -> bool:
-    """Whether a sheet is about bytes, and not about what a client decides."""
+    """Whether a file tests a codec and not a decision of a client."""
     return not entry["file"].startswith("vectors/policy/")
 
 
@@ -118,13 +120,13 @@ def _origin(entry: Line) -> str:
 
 
 def _hex(folder: Path, file: str) -> str:
-    """The digits of a fixture: its comments and blanks are for readers."""
+    """The hex digits of a fixture without comments and spaces."""
     lines = (folder / file).read_text("utf-8").splitlines()
     return bytes.fromhex("".join(line.partition("#")[0] for line in lines)).hex()
 
 
 def _recorded(folder: Path, entry: Line) -> Line:
-    """One recorded frame, told in the words of the frames that Java was asked to make."""
+    """A recorded frame in the format of the frames that Java's classes made."""
     file, _, key = entry["decodes_to"].partition("#")
     facts: Line = json.loads((folder / file).read_text("utf-8"))[key]
     digits = _hex(folder, entry["file"])
@@ -147,7 +149,7 @@ def _recorded(folder: Path, entry: Line) -> Line:
 
 
 def _from_java(text: str) -> Line:
-    """One line of the sheets that Java's classes made; bytes that are text are given in hex too."""
+    """A line of the files that Java's classes made; text is also given in hex."""
     line: Line = json.loads(text)
     result = {_RENAMED.get(name, name): value for name, value in line.items()}
     if "hex" not in result and "text" in result:

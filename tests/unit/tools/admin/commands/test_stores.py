@@ -10,7 +10,7 @@ import pytest
 
 from rocketwire.client.admin import RocksDBConfig
 from rocketwire.wire.message.stored import StoredMessage, encode_stored_message
-from rocketwire_tools.admin.commands.containers import identity
+from rocketwire_tools.admin.commands.brokers import identity
 from rocketwire_tools.admin.commands.stores import rocksdb_configs
 from tests.support.admin_in_process import run
 
