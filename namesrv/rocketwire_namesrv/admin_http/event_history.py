@@ -35,10 +35,10 @@ from rocketwire_namesrv.events import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.response import Peer
 
-__all__ = ["ENDINGS", "Event", "Observer", "PermissionChange"]
+__all__ = ["ENDINGS", "LogEntry", "Observer", "PermissionChange"]
 
 EVENTS: Final = 256
 """Events of each of the two sorts that are kept."""
@@ -68,7 +68,7 @@ _TOLD: Final = frozenset(
     {"peer", "server_stop", "idle", "slow_frame", "slow_reader", "no_frame", "refused"}
 )
 """Ends that are everyday, or follow an occurrence that is told of."""
-_NEWS: Final[frozenset[type[Occurrence]]] = frozenset(
+_NEWS: Final[frozenset[type[Event]]] = frozenset(
     {
         BrokerExpired,
         BrokerRegistered,
@@ -88,7 +88,7 @@ _NEWS: Final[frozenset[type[Occurrence]]] = frozenset(
 )
 """What is told of brokers and their administration; other occurrences are told with the ends of
 connections, so that a peer that causes many of them does not wash these away."""
-_UNTOLD: Final[frozenset[type[Occurrence]]] = frozenset(
+_UNTOLD: Final[frozenset[type[Event]]] = frozenset(
     {ConfigItemDeleted, ConfigItemPut, NamespaceCreated}
 )
 
@@ -107,7 +107,7 @@ class Ended(Protocol):
         ...
 
 
-class Event(NamedTuple):
+class LogEntry(NamedTuple):
     """Something that happened.
 
     Attributes:
@@ -153,28 +153,28 @@ class Observer:
 
     def __init__(self, wall: Callable[[], float]) -> None:
         self._wall = wall
-        self.occurrences: Counter[str] = Counter()
+        self.events: Counter[str] = Counter()
         self.departures: Counter[str] = Counter()
         self.limits: Counter[str] = Counter()
         self.endings: Counter[str] = Counter()
-        self.news: deque[Event] = deque(maxlen=EVENTS)
-        self.troubles: deque[Event] = deque(maxlen=EVENTS)
+        self.news: deque[LogEntry] = deque(maxlen=EVENTS)
+        self.troubles: deque[LogEntry] = deque(maxlen=EVENTS)
         self.permissions: dict[str, PermissionChange] = {}
 
-    def occurred(self, occurrence: Occurrence, address: str | None) -> None:
+    def occurred(self, event: Event, address: str | None) -> None:
         """Something happened; ``address`` is the peer that caused it, None without one."""
-        kind = type(occurrence)
-        self.occurrences[kind.__name__] += 1
-        limit = getattr(occurrence, "limit", None)
+        kind = type(event)
+        self.events[kind.__name__] += 1
+        limit = getattr(event, "limit", None)
         if isinstance(limit, str):
             self.limits[limit] += 1
-        if isinstance(occurrence, BrokerUnregistered):
-            self.departures[occurrence.reason] += 1
-        elif isinstance(occurrence, WritePermChanged):
-            self._permission(occurrence)
-        if kind not in _UNTOLD and occurrence.level >= Level.INFO:
+        if isinstance(event, BrokerUnregistered):
+            self.departures[event.reason] += 1
+        elif isinstance(event, WritePermChanged):
+            self._permission(event)
+        if kind not in _UNTOLD and event.level >= Level.INFO:
             events = self.news if kind in _NEWS else self.troubles
-            events.append(Event(self._wall(), _shortened(occurrence, address)))
+            events.append(LogEntry(self._wall(), _shortened(event, address)))
 
     def ended(self, connection: Ended) -> None:
         """A connection has ended, for the reason in ``closing``."""
@@ -183,22 +183,22 @@ class Observer:
         self.endings[ending] += 1
         if ending not in _TOLD:
             text = f"connection of {connection.peer.address} ended: {shown(why)[:EVENT_LENGTH]}"
-            self.troubles.append(Event(self._wall(), text))
+            self.troubles.append(LogEntry(self._wall(), text))
 
-    def _permission(self, occurrence: WritePermChanged) -> None:
-        name = shown(occurrence.broker_name)
+    def _permission(self, event: WritePermChanged) -> None:
+        name = shown(event.broker_name)
         self.permissions.pop(name, None)
         if len(self.permissions) >= BROKERS:
             del self.permissions[next(iter(self.permissions))]
         self.permissions[name] = PermissionChange(
-            self._wall(), occurrence.action, occurrence.client, occurrence.topics
+            self._wall(), event.action, event.client, event.topics
         )
 
 
-def _shortened(occurrence: Occurrence, address: str | None) -> str:
+def _shortened(event: Event, address: str | None) -> str:
     """The line of an occurrence, whose text may be long; the address stays."""
-    text = occurrence.text
-    return f"{text[:EVENT_LENGTH]}{occurrence.line(address).removeprefix(text)}"
+    text = event.text
+    return f"{text[:EVENT_LENGTH]}{event.line(address).removeprefix(text)}"
 
 
 def ending_of(why: str) -> str:

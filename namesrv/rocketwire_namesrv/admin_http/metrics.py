@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
     from rocketwire_namesrv.admin_http.event_history import Observer
-    from rocketwire_namesrv.protocol.counters import Kind
+    from rocketwire_namesrv.protocol.counters import RequestKind
     from rocketwire_namesrv.protocol.state import State
 
 __all__ = ["CONTENT_TYPE", "SECURITY_EVENTS", "Exposition"]
@@ -330,7 +330,7 @@ class Exposition(Collector):
 
     def _events(self) -> Iterator[Metric]:
         observer = self._observer
-        happened = observer.occurrences
+        happened = observer.events
         registrations = _named(happened, _REGISTRATION_EVENTS)
         for reason, count in observer.departures.items():
             registrations[f"left_{reason}",] = count
@@ -376,7 +376,7 @@ def _named(counts: Mapping[str, int], names: Mapping[str, str]) -> dict[tuple[st
     return {(name,): counts.get(kind, 0) for kind, name in names.items()}
 
 
-def _accepted(requests: Mapping[Kind, int]) -> int:
+def _accepted(requests: Mapping[RequestKind, int]) -> int:
     """Registrations without an error; a oneway one counts as accepted."""
     return sum(
         count

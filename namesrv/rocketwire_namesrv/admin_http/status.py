@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.route import QueueData
     from rocketwire_namesrv.protocol.state import State
     from rocketwire_namesrv.routes.brokers import BrokerGroup, LiveEntry, LiveKey
-    from rocketwire_namesrv.routes.queue_layouts import Shape
+    from rocketwire_namesrv.routes.queue_layouts import QueueLayout
     from rocketwire_namesrv.routes.route_table import RouteTable
 
 __all__ = ["BrokerLine", "Status", "TopicLine", "status_of"]
@@ -104,8 +104,8 @@ def status_of(state: State, now: float, wanted: str = "") -> Status:
     table = state.table
     entries = table.topics.entries
     topics = (
-        TopicLine(name=name, queues=shape.queues)
-        for name, shape in entries.items()
+        TopicLine(name=name, queues=layout.queues)
+        for name, layout in entries.items()
         if name.startswith(wanted)
     )
     return Status(
@@ -133,12 +133,14 @@ def _brokers(table: RouteTable, now: float) -> tuple[BrokerLine, ...]:
     return tuple(lines)
 
 
-def _topics_by_broker(shapes: Counter[Shape]) -> tuple[Counter[str | None], Counter[str | None]]:
+def _topics_by_broker(
+    layouts: Counter[QueueLayout],
+) -> tuple[Counter[str | None], Counter[str | None]]:
     """Topics by broker name: all, and those that must not be written to there."""
     held: Counter[str | None] = Counter()
     unwritable: Counter[str | None] = Counter()
-    for shape, count in shapes.items():
-        for queue in shape.queues:
+    for layout, count in layouts.items():
+        for queue in layout.queues:
             held[queue.broker_name] += count
             if not queue.perm & Perm.WRITE:
                 unwritable[queue.broker_name] += count

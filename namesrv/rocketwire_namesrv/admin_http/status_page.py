@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rocketwire.messages.route import QueueData
-    from rocketwire_namesrv.admin_http.event_history import Event, PermissionChange
+    from rocketwire_namesrv.admin_http.event_history import LogEntry, PermissionChange
     from rocketwire_namesrv.admin_http.status import BrokerLine, Status, TopicLine
 
 __all__ = ["status_page"]
@@ -37,8 +37,8 @@ def status_page(
     status: Status,
     facts: Mapping[str, str],
     permissions: Mapping[str, PermissionChange],
-    news: Iterable[Event],
-    troubles: Iterable[Event],
+    news: Iterable[LogEntry],
+    troubles: Iterable[LogEntry],
 ) -> bytes:
     """The page.
 
@@ -179,7 +179,7 @@ def _queue(queue: QueueData) -> str:
     return f"{_text(queue.broker_name)}: {queue.read_queue_nums} {queue.write_queue_nums} {letters}"
 
 
-def _events(title: str, events: Iterable[Event]) -> str:
+def _events(title: str, events: Iterable[LogEntry]) -> str:
     rows = [(_when(event.at), f"<code>{_text(event.text)}</code>") for event in events]
     rows.reverse()
     if not rows:

@@ -16,7 +16,7 @@ from rocketwire.codes import RequestCode
 from rocketwire_namesrv.config.config import ConfigError
 from rocketwire_namesrv.config.settings import networks_of
 from rocketwire_namesrv.config.tls_settings import ClientAuth, TlsMode
-from rocketwire_namesrv.events import Level, Occurrence
+from rocketwire_namesrv.events import Event, Level
 
 if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv6Address
@@ -64,7 +64,7 @@ _ROLES: Final[dict[int, Role]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccessRefused(Occurrence):
+class AccessRefused(Event):
     """A request came from where such requests must not come from."""
 
     level = Level.WARNING
@@ -75,7 +75,7 @@ class AccessRefused(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exposed(Occurrence):
+class Exposed(Event):
     """The server can be reached from other machines, and everybody may do everything."""
 
     level = Level.WARNING

@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from rocketwire.errors import FrameTooLargeError, HeaderTooLargeError, RocketWireError
-from rocketwire_namesrv.events import Level, Occurrence
+from rocketwire_namesrv.events import Event, Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -66,7 +66,7 @@ class Limit(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitExceeded(Occurrence):
+class LimitExceeded(Event):
     """Somebody asked for more than a limit allows, and did not get it.
 
     Attributes:
@@ -130,7 +130,7 @@ class LimitReachedError(RocketWireError):
 
     def __init__(self, limit: Limit, allowed: int, what: str) -> None:
         super().__init__(f"{what}: this name server's {limit} is {allowed}")
-        self.occurrence = LimitExceeded(limit=limit, allowed=allowed, what=what)
+        self.event = LimitExceeded(limit=limit, allowed=allowed, what=what)
 
 
 def exceeds(amount: int, limit: int) -> bool:

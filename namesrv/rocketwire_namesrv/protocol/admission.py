@@ -151,9 +151,9 @@ def _admit_topics_at(allowed: int, topics: TopicTable, registration: Registratio
     if not exceeds(topics.at_most_at(name) + len(registration.topics), allowed):
         return
     held = topics.count_at(name)
-    shapes = frozenset(topics.shapes.of_broker(name))
+    layouts = frozenset(topics.layouts.of_broker(name))
     get = topics.entries.get
-    new = sum(get(topic) not in shapes for topic, _ in registration.topics)
+    new = sum(get(topic) not in layouts for topic, _ in registration.topics)
     what = f"{held} topics at {name!r}, and {new} new ones"
     _admit(Limit.TOPICS_PER_BROKER, allowed, held + new if new else 0, what)
 

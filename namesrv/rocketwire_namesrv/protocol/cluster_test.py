@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.protocol.response import Answer, no_route
+from rocketwire_namesrv.protocol.response import Response, no_route
 from rocketwire_namesrv.protocol.route_fast_path import zone_of
 from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
 
@@ -27,7 +27,7 @@ __all__ = ["get_route_in_cluster_test"]
 
 def get_route_in_cluster_test(
     state: State, request: RemotingCommand, peer: Peer, now: float
-) -> Answer:
+) -> Response:
     """Any code: the route of the topic that the request names, always in fastjson's dialect and
     with what is known of its order; other than 105 there is no wait for brokers."""
     fields = request.ext_fields or {}
@@ -40,4 +40,4 @@ def get_route_in_cluster_test(
         body = state.views.route(topic, standard=False, order_topic_conf=order)
     else:
         body = state.views.route_in_zone(topic, zone, order, standard=False)
-    return no_route(topic) if body is None else Answer(body=body)
+    return no_route(topic) if body is None else Response(body=body)

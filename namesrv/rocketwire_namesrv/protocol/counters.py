@@ -28,7 +28,7 @@ __all__ = [
     "UNKNOWN",
     "Counters",
     "Histogram",
-    "Kind",
+    "RequestKind",
     "TimedWork",
 ]
 
@@ -46,7 +46,7 @@ ONEWAY: Final = -1
 _ROUTE: Final = int(RequestCode.GET_ROUTEINFO_BY_TOPIC)
 
 
-class Kind(NamedTuple):
+class RequestKind(NamedTuple):
     """What requests are counted by.
 
     Attributes:
@@ -58,7 +58,7 @@ class Kind(NamedTuple):
     response: int
 
 
-ROUTE_FOUND: Final = Kind(_ROUTE, int(ResponseCode.SUCCESS))
+ROUTE_FOUND: Final = RequestKind(_ROUTE, int(ResponseCode.SUCCESS))
 
 
 class TimedWork(StrEnum):
@@ -127,10 +127,10 @@ class Counters:
         self.clock: Callable[[], float] | None = None
         self.routes = 0
         self.route_bytes = 0
-        self.requests: dict[Kind, int] = {}
+        self.requests: dict[RequestKind, int] = {}
         self.received: dict[int, int] = {}
         self.sent: dict[int, int] = {}
-        self.durations: dict[Kind, Histogram] = {}
+        self.durations: dict[RequestKind, Histogram] = {}
         self.works = {work: Histogram() for work in TimedWork}
 
     def begin(self) -> float:
@@ -147,7 +147,7 @@ class Counters:
         if self.clock is not None:
             self.works[work].add(self.clock() - began)
 
-    def answered(self, kind: Kind, received: int, sent: int, began: float) -> None:
+    def answered(self, kind: RequestKind, received: int, sent: int, began: float) -> None:
         """Count a request that has been handled in the general way.
 
         Args:
@@ -181,7 +181,7 @@ class Counters:
             self._histogram(ROUTE_FOUND).add((self.clock() - began) / batch, weight)
         return result
 
-    def all_requests(self) -> dict[Kind, int]:
+    def all_requests(self) -> dict[RequestKind, int]:
         """All requests by kind."""
         found = self.requests.get(ROUTE_FOUND, 0) + self.routes
         return {**self.requests, **({ROUTE_FOUND: found} if found else {})}
@@ -201,7 +201,7 @@ class Counters:
     def _others(self) -> int:
         return sum(self.requests.values())
 
-    def _histogram(self, kind: Kind) -> Histogram:
+    def _histogram(self, kind: RequestKind) -> Histogram:
         found = self.durations.get(kind)
         if found is None:
             found = self.durations[kind] = Histogram()

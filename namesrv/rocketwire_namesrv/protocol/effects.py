@@ -11,13 +11,13 @@ from rocketwire_namesrv.config.limits import ExceededAgain, Limit, LimitExceeded
 
 if TYPE_CHECKING:
     from rocketwire.errors import DecodeError
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import Notification
 
-__all__ = ["NOTHING", "Outcome", "Work"]
+__all__ = ["NOTHING", "Effects", "EffectsBuilder"]
 
 
-class Outcome(NamedTuple):
+class Effects(NamedTuple):
     """What came of the bytes received.
 
     Attributes:
@@ -33,7 +33,7 @@ class Outcome(NamedTuple):
     """
 
     send: bytes = b""
-    occurrences: tuple[Occurrence, ...] = ()
+    events: tuple[Event, ...] = ()
     notify: tuple[Notification, ...] = ()
     persist_kv: bool = False
     persist_config: bool = False
@@ -43,29 +43,29 @@ class Outcome(NamedTuple):
     commands: int = 0
 
 
-NOTHING: Final = Outcome()
+NOTHING: Final = Effects()
 
 
-class Work:
+class EffectsBuilder:
     """What has come of some bytes so far.
 
     Attributes:
         send: answers.
         size: bytes of them.
         happened: for the log.
-        persist_kv: see ``Outcome``.
-        persist_config: see ``Outcome``.
+        persist_kv: see ``Effects``.
+        persist_config: see ``Effects``.
         unsaved: by the place of an answer in ``send``, what is sent if a file cannot be written.
         commands: how many have been handled.
         pause: whether others have their turn before more is handled.
         met: the limit for which that is so, if it is one.
-        close_connections: see ``Outcome``.
+        close_connections: see ``Effects``.
     """
 
     __slots__ = (
         "close_connections",
         "commands",
-        "happened",
+        "events",
         "met",
         "pause",
         "persist_config",
@@ -78,7 +78,7 @@ class Work:
     def __init__(self) -> None:
         self.send: list[bytes] = []
         self.size = 0
-        self.happened: list[Occurrence] = []
+        self.events: list[Event] = []
         self.persist_kv = self.persist_config = False
         self.unsaved: dict[int, bytes] = {}
         self.commands = 0
@@ -102,4 +102,4 @@ class Work:
         if self.met is not None:
             kind = ExceededAgain if again else LimitExceeded
             what = f"{self.commands} requests, {self.size} bytes of answers; more have to wait"
-            self.happened.append(kind(limit=self.met, allowed=allowed, what=what))
+            self.events.append(kind(limit=self.met, allowed=allowed, what=what))

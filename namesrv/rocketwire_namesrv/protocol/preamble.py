@@ -25,7 +25,7 @@ from rocketwire_namesrv.protocol.proxy_protocol import (
 if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.proxy_protocol import ProxyHeader
 
-__all__ = ["Follows", "Preamble", "describe", "describe_plain", "is_plain"]
+__all__ = ["NextProtocol", "Preamble", "describe", "describe_plain", "is_plain"]
 
 TLS_HANDSHAKE: Final = 0x16
 """First byte of a TLS record that begins a handshake; no frame begins with it."""
@@ -44,7 +44,7 @@ _JSON, _BINARY = range(2)  # forms of a header
 _CODE: Final = re.compile(rb'"code":(-?[0-9]{1,9})[,}]')
 
 
-class Follows(Enum):
+class NextProtocol(Enum):
     """What comes after the PROXY header, or at once where there is none."""
 
     PLAIN = "frames"
@@ -68,7 +68,7 @@ class Preamble:
         self.proxy: ProxyHeader | None = None
         self.held = bytearray()
 
-    def feed(self, data: bytes) -> Follows | None:
+    def feed(self, data: bytes) -> NextProtocol | None:
         """Take bytes as they come; None until it is clear what follows.
 
         Then ``held`` is the beginning of that, and nothing must be fed any more.
@@ -84,7 +84,7 @@ class Preamble:
             del self.held[: self.proxy.size]
         if not self.held:
             return None
-        return Follows.TLS if self.held[0] == TLS_HANDSHAKE else Follows.PLAIN
+        return NextProtocol.TLS if self.held[0] == TLS_HANDSHAKE else NextProtocol.PLAIN
 
 
 def describe(data: bytes) -> str:

@@ -21,7 +21,7 @@ from rocketwire_namesrv.config.limits import Limit, LimitReachedError
 from rocketwire_namesrv.events import ChecksumMismatch, RegistrationRefused
 from rocketwire_namesrv.protocol.admission import admit_body, admit_registration
 from rocketwire_namesrv.protocol.counters import TimedWork
-from rocketwire_namesrv.protocol.response import Answer, Peer, kv_table, required
+from rocketwire_namesrv.protocol.response import Peer, Response, kv_table, required
 from rocketwire_namesrv.protocol.route_fast_path import ZONE_NAME
 from rocketwire_namesrv.registration.digests import ChecksumError, check_sum
 from rocketwire_namesrv.registration.parsed import BodyRecord
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import State
     from rocketwire_namesrv.registration.parsed import RegisteredTopics
 
 
 def register_broker(
     state: State, request: RemotingCommand, peer: Peer, now: float
-) -> Generator[None, None, Answer]:
+) -> Generator[None, None, Response]:
     """103, in steps.  Refused where Java would keep a broker without a name, an address or a
     cluster."""
     header = decode_header(RegisterBrokerRequestHeader, request.ext_fields)
@@ -52,8 +52,8 @@ def register_broker(
         part = yield from _registration(state, request, header, peer, now)
         state.counters.took(TimedWork.REGISTRATION_DECODE, began)
     except ChecksumError as error:
-        happened = (ChecksumMismatch(client=peer.address),)
-        return Answer(ResponseCode.SYSTEM_ERROR, str(error), refused, None, happened)
+        mismatch = (ChecksumMismatch(client=peer.address),)
+        return Response(ResponseCode.SYSTEM_ERROR, str(error), refused, None, mismatch)
     absent = config.delete_topic_with_broker_registration
     admit_registration(config, state.table, part, state.parts, replaces=absent)
     registration = state.parts.gathered(
@@ -75,17 +75,15 @@ def register_broker(
         registered = yield from steps
     else:  # all parts become visible at once: no reader may come between
         registered = drained(steps)
-    occurrences = tuple(registered.occurrences)
+    events = tuple(registered.events)
     if not registered.accepted:
         reason = "one topic of a broker that has not registered"
         refusal = RegistrationRefused(
             broker_name=header.broker_name, address=header.broker_addr, reason=reason
         )
-        occurrences = (*occurrences, refusal)
-        return Answer(
-            ResponseCode.SYSTEM_ERROR, "register broker failed", refused, None, occurrences
-        )
-    return _accepted(state, registered.ha_address, registered.master_address, occurrences)
+        events = (*events, refusal)
+        return Response(ResponseCode.SYSTEM_ERROR, "register broker failed", refused, None, events)
+    return _accepted(state, registered.ha_address, registered.master_address, events)
 
 
 def _is_java_broker(header: RegisterBrokerRequestHeader) -> bool:
@@ -97,13 +95,13 @@ def _accepted(
     state: State,
     ha_address: str | None,
     master_address: str | None,
-    occurrences: tuple[Occurrence, ...] = (),
-) -> Answer:
+    events: tuple[Event, ...] = (),
+) -> Response:
     body = None
     if state.config.return_order_topic_config_to_broker:
         body = kv_table(state, ORDER_TOPIC_CONFIG)
     response = RegisterBrokerResponseHeader(ha_server_addr=ha_address, master_addr=master_address)
-    return Answer(ext_fields=encode_header(response), body=body, occurrences=occurrences)
+    return Response(ext_fields=encode_header(response), body=body, events=events)
 
 
 def _registration(

@@ -15,7 +15,7 @@ from rocketwire.messages.kvconfig import KVTable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import State
 
 T = TypeVar("T")
@@ -33,7 +33,7 @@ class Peer(NamedTuple):
     address: str
 
 
-class Answer(NamedTuple):
+class Response(NamedTuple):
     """What is answered, and what else has to be done.
 
     Attributes:
@@ -45,18 +45,18 @@ class Answer(NamedTuple):
     remark: str | None = None
     ext_fields: Mapping[str, str] | None = None
     body: bytes | None = None
-    occurrences: tuple[Occurrence, ...] = ()
+    events: tuple[Event, ...] = ()
     persist_kv: bool = False
     persist_config: bool = False
 
 
-SUCCESS = Answer()
-DISABLED = Answer(ResponseCode.SYSTEM_ERROR, "disable")
+SUCCESS = Response()
+DISABLED = Response(ResponseCode.SYSTEM_ERROR, "disable")
 
 
-def no_route(topic: str | None) -> Answer:
+def no_route(topic: str | None) -> Response:
     """What is said of a topic without a route."""
-    return Answer(
+    return Response(
         ResponseCode.TOPIC_NOT_EXIST,
         f"No topic route info in name server for the topic: {'null' if topic is None else topic}\n"
         "See https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details.",

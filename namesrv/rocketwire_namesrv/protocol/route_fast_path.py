@@ -39,7 +39,13 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.views import Views
     from rocketwire_namesrv.routes.route_table import RouteTable
 
-__all__ = ["Answered", "PlainAnswer", "RouteReads", "wants_standard_json", "zone_of"]
+__all__ = [
+    "FastPathResponses",
+    "RouteFastPath",
+    "RouteResponseTemplate",
+    "wants_standard_json",
+    "zone_of",
+]
 
 LEARNT_HEADERS: Final = 16_384
 """Headers that are kept, some 300 bytes each: topics times kinds of clients."""
@@ -93,7 +99,7 @@ def zone_of(fields: Mapping[str, str]) -> str | None:
     return None
 
 
-class PlainAnswer:
+class RouteResponseTemplate:
     """Frames of the ordinary answer, a success with neither remark nor fields: only opaque and body
     differ.
 
@@ -132,7 +138,7 @@ class PlainAnswer:
         return found
 
 
-class Answered(NamedTuple):
+class FastPathResponses(NamedTuple):
     """What has been done with the beginning of some bytes received.
 
     Attributes:
@@ -146,7 +152,7 @@ class Answered(NamedTuple):
     commands: int
 
 
-class RouteReads:
+class RouteFastPath:
     """The short way from the bytes of route requests to those of their answers.
 
     Args:
@@ -155,7 +161,7 @@ class RouteReads:
         plain: the pattern of an answer.
     """
 
-    def __init__(self, table: RouteTable, views: Views, plain: PlainAnswer) -> None:
+    def __init__(self, table: RouteTable, views: Views, plain: RouteResponseTemplate) -> None:
         self._topics = table.topics
         self._views = views
         self._plain = plain
@@ -164,7 +170,7 @@ class RouteReads:
         self._learnt: dict[bytes | None, dict[bytes, _Meaning]] = {}
         self._count = 0  # of all that is learnt
 
-    def answer(self, data: bytes, *, max_frame_length: int, most: int) -> Answered:
+    def answer(self, data: bytes, *, max_frame_length: int, most: int) -> FastPathResponses:
         """Answers the requests with which ``data`` begins, as far as they are ordinary.
 
         Args:
@@ -207,7 +213,7 @@ class RouteReads:
             size += length
             commands += 1
             at = stop
-        return Answered(parts, at, commands)
+        return FastPathResponses(parts, at, commands)
 
     def answer_one(
         self, data: bytes, *, max_frame_length: int
@@ -242,11 +248,11 @@ class RouteReads:
     def _route(self, topic: str, standard: bool) -> EncodedRoute | None:
         """The route of a topic, most often one that is kept."""
         topics, views = self._topics, self._views
-        shape = topics.entries.get(topic)
-        if shape is None:
+        layout = topics.entries.get(topic)
+        if layout is None:
             return None
         if not topics.mappings and not views.support_acting_master:
-            route = shape.standard if standard else shape.dialect
+            route = layout.standard if standard else layout.dialect
             if route is not None:
                 return route
         body = views.route(topic, standard=standard)

@@ -29,13 +29,13 @@ from rocketwire_namesrv.config.limits import (
     LimitReachedError,
     exceeds,
 )
-from rocketwire_namesrv.events import Occurrence, RequestFailed, ResponseDropped, shown
+from rocketwire_namesrv.events import Event, RequestFailed, ResponseDropped, shown
 from rocketwire_namesrv.protocol.cluster_test import get_route_in_cluster_test
-from rocketwire_namesrv.protocol.counters import ONEWAY, UNKNOWN, Kind
+from rocketwire_namesrv.protocol.counters import ONEWAY, UNKNOWN, RequestKind
 from rocketwire_namesrv.protocol.effects import NOTHING as NOTHING
-from rocketwire_namesrv.protocol.effects import Outcome as Outcome
-from rocketwire_namesrv.protocol.effects import Work
-from rocketwire_namesrv.protocol.handlers import HANDLERS, SCANS, STEPWISE, Answer, Peer
+from rocketwire_namesrv.protocol.effects import Effects as Effects
+from rocketwire_namesrv.protocol.effects import EffectsBuilder
+from rocketwire_namesrv.protocol.handlers import HANDLERS, SCANS, STEPWISE, Peer, Response
 from rocketwire_namesrv.registration.reader import MANY_BYTES
 from rocketwire_namesrv.routes.steps import drained
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 _UNLIMITED: Final = 1 << 62
 
-NOT_SAVED: Final = Answer(
+NOT_SAVED: Final = Response(
     ResponseCode.SYSTEM_ERROR, "in effect, but not saved: the file cannot be written"
 )
 """The answer to what should have been brought to disk and is not."""
@@ -100,7 +100,7 @@ class Session:
         self._paused = False
         self._waited = False  # for one of its own limits, of which the log has its line
         self._request: RemotingCommand | None = None  # the one that takes several steps
-        self._steps: Generator[None, None, Answer] | None = None
+        self._steps: Generator[None, None, Response] | None = None
         self._begun = False
         self._began = 0.0  # when the request that is being handled began
 
@@ -120,7 +120,7 @@ class Session:
         in that: while another one has begun such a request, nothing comes of it."""
         return self._steps is not None
 
-    def reads(self, data: bytes, now: float) -> bytes | None:
+    def answer_routes(self, data: bytes, now: float) -> bytes | None:
         """Answers bytes that are nothing but ordinary requests for routes; None where they are not,
         and then nothing has been done with them.
 
@@ -128,9 +128,9 @@ class Session:
             data: as for ``receive``.
             now: monotonic seconds.
         """
-        if self._decoder is not None or not self._state.reads_are_plain(now):
+        if self._decoder is not None or not self._state.can_use_fast_path(now):
             return None
-        parts, end, commands = self._state.reads.answer(
+        parts, end, commands = self._state.route_fast_path.answer(
             data, max_frame_length=self._short, most=self._most_unsent
         )
         if end != len(data):
@@ -141,7 +141,7 @@ class Session:
         counters.route_bytes += len(answers)
         return answers
 
-    def reads_one(self, data: bytes, now: float) -> tuple[int, tuple[bytes, ...]] | None:
+    def answer_one_route(self, data: bytes, now: float) -> tuple[int, tuple[bytes, ...]] | None:
         """Answers bytes that are one request for a route like an earlier one; None where they are
         not, and then nothing has been done with them.
 
@@ -153,26 +153,26 @@ class Session:
             Bytes of the answer, and its parts.
         """
         state = self._state
-        if self._decoder is not None or not state.reads_are_plain(now):
+        if self._decoder is not None or not state.can_use_fast_path(now):
             return None
-        answered = state.reads.answer_one(data, max_frame_length=self._short)
+        answered = state.route_fast_path.answer_one(data, max_frame_length=self._short)
         if answered is not None:
             counters = state.counters
             counters.routes += 1
             counters.route_bytes += answered[0]
         return answered
 
-    def receive(self, data: bytes, now: float) -> Outcome:
+    def receive(self, data: bytes, now: float) -> Effects:
         """Handles every complete command.
 
         Args:
             data: bytes as they came; an end in the middle of a frame is waited for.
             now: monotonic seconds.
         """
-        work = Work()
+        work = EffectsBuilder()
         if self._decoder is None:
-            if self._state.reads_are_plain(now):
-                answered = self._state.reads.answer(
+            if self._state.can_use_fast_path(now):
+                answered = self._state.route_fast_path.answer(
                     data, max_frame_length=self._short, most=self._most_unsent
                 )
                 work.send, end, work.commands = answered
@@ -181,7 +181,7 @@ class Session:
                 counters.routes += work.commands
                 counters.route_bytes += len(answers)
                 if end == len(data):
-                    return Outcome(send=answers, commands=work.commands)
+                    return Effects(send=answers, commands=work.commands)
                 work.send, work.size = [answers], len(answers)
                 if work.size >= self._most_unsent:
                     work.pause, work.met = True, Limit.UNSENT_BYTES
@@ -204,20 +204,20 @@ class Session:
         called, before anything else."""
         return memoryview(bytearray()) if self._decoder is None else self._decoder.room()
 
-    def received(self, count: int, now: float) -> Outcome:
+    def received(self, count: int, now: float) -> Effects:
         """Goes on like ``receive`` with so many bytes, which are where ``room`` said."""
         if self._decoder is not None:
             self._decoder.filled(count)
-        return self._handle_all(Work(), now)
+        return self._handle_all(EffectsBuilder(), now)
 
-    def proceed(self, now: float) -> Outcome:
+    def proceed(self, now: float) -> Effects:
         """Goes on where ``receive`` or ``proceed`` paused; one step, if it is in the midst of a
         request.
 
         Args:
             now: monotonic seconds.
         """
-        work = Work()
+        work = EffectsBuilder()
         if self._steps is not None and self._request is not None:
             if not self._begun and self._state.stepping:
                 return NOTHING
@@ -233,12 +233,12 @@ class Session:
                 return NOTHING
         return self._handle_all(work, now)
 
-    def lost(self, now: float, reason: str) -> tuple[Occurrence, ...]:
+    def lost(self, now: float, reason: str) -> tuple[Event, ...]:
         """Unregisters the brokers of this connection, which is no more.
 
         Args:
             now: monotonic seconds.
-            reason: ``closed`` or ``idle`` (``occurrences.Reason``).
+            reason: ``closed`` or ``idle`` (``events.Reason``).
         """
         self.abandon()
         self._state.parts.lost(self._peer.connection_id)
@@ -258,7 +258,7 @@ class Session:
         self._paused = False
         self._state.holdings.note(self._peer.connection_id, 0)
 
-    def _handle_all(self, work: Work, now: float) -> Outcome:
+    def _handle_all(self, work: EffectsBuilder, now: float) -> Effects:
         """Handles the commands that are whole, as long as nothing takes several steps."""
         close: DecodeError | None = None
         self._paused = False
@@ -271,7 +271,7 @@ class Session:
                 command = self._decoder.next_command()
             except DecodeError as error:
                 close = _without_frames(error)
-                work.happened += FrameRefused.of(error)
+                work.events += FrameRefused.of(error)
                 break
             if command is None:
                 if not self._decoder.frame_started:
@@ -279,17 +279,17 @@ class Session:
                 break
             if command.flag & _RESPONSE:
                 work.commands += 1
-                work.happened.append(
+                work.events.append(
                     ResponseDropped(client=self._peer.address, opaque=command.opaque)
                 )
                 continue
             self._handle(work, command, now)
         self._note_held(work)
-        happened = work.happened
-        return Outcome(
+        events = work.events
+        return Effects(
             send=b"".join(work.send),
-            occurrences=tuple(happened),
-            notify=self._state.notifications(happened) if happened else (),
+            events=tuple(events),
+            notify=self._state.notifications(events) if events else (),
             persist_kv=work.persist_kv,
             persist_config=work.persist_config,
             send_unsaved=work.sent_unsaved(),
@@ -298,7 +298,7 @@ class Session:
             commands=work.commands,
         )
 
-    def _note_held(self, work: Work) -> None:
+    def _note_held(self, work: EffectsBuilder) -> None:
         """Keeps the account of what requests hold that are not whole, or wait for their turn."""
         held = 0 if self._decoder is None else self._decoder.buffered
         if self._request is not None:
@@ -312,11 +312,9 @@ class Session:
         for number, size in holdings.relieved(limit):
             work.close_connections += (number,)
             what = f"requests that are not whole; connection {number} with {size} bytes is closed"
-            work.happened.append(
-                LimitExceeded(limit=Limit.BUFFERED_BYTES, allowed=limit, what=what)
-            )
+            work.events.append(LimitExceeded(limit=Limit.BUFFERED_BYTES, allowed=limit, what=what))
 
-    def _handle(self, work: Work, request: RemotingCommand, now: float) -> None:
+    def _handle(self, work: EffectsBuilder, request: RemotingCommand, now: float) -> None:
         denied = self._denied is not None and self._denied.role_of(request.code) is not None
         whole = denied or self._state.cluster_test or self._sent_away(request)
         stepwise = None if whole else STEPWISE.get(request.code)
@@ -330,9 +328,9 @@ class Session:
         else:
             self._answered(work, request, drained(steps))
 
-    def _answered(self, work: Work, request: RemotingCommand, answer: Answer) -> None:
+    def _answered(self, work: EffectsBuilder, request: RemotingCommand, answer: Response) -> None:
         work.commands += 1
-        work.happened += answer.occurrences
+        work.events += answer.events
         work.persist_kv |= answer.persist_kv
         work.persist_config |= answer.persist_config
         size, response = 0, ONEWAY
@@ -343,20 +341,20 @@ class Session:
             work.send.append(frame)
             size, response = len(frame), int(answer.code)
             work.size += size
-        kind = Kind(int(request.code) if request.code in _KNOWN else UNKNOWN, response)
+        kind = RequestKind(int(request.code) if request.code in _KNOWN else UNKNOWN, response)
         self._state.counters.answered(kind, len(request.body or b""), size, self._began)
         if request.code in SCANS:
             work.pause = True
         self._note_size(work)
 
-    def _note_size(self, work: Work) -> None:
+    def _note_size(self, work: EffectsBuilder) -> None:
         """Lets others have their turn where there are many answers, or long ones."""
         if work.size >= self._most_unsent:
             work.pause, work.met = True, Limit.UNSENT_BYTES
         elif work.commands >= self._in_flight:
             work.pause, work.met = True, Limit.REQUESTS_IN_FLIGHT
 
-    def _note_pause(self, work: Work) -> None:
+    def _note_pause(self, work: EffectsBuilder) -> None:
         """Tells of a limit that was met, with a line in the log for the first of a connection."""
         config = self._state.config
         unsent = work.met is Limit.UNSENT_BYTES
@@ -369,9 +367,9 @@ class Session:
     def _sent_away(self, request: RemotingCommand) -> bool:
         return self._state.sends_away and request.version > _GO_AWAY_ABOVE
 
-    def _answer(self, request: RemotingCommand, now: float) -> Answer:
+    def _answer(self, request: RemotingCommand, now: float) -> Response:
         if self._sent_away(request):
-            return Answer(ResponseCode.GO_AWAY, "please go away")
+            return Response(ResponseCode.GO_AWAY, "please go away")
         if self._denied is not None and (role := self._denied.role_of(request.code)) is not None:
             return self._refused(request, role)
         handler = HANDLERS.get(request.code)
@@ -379,7 +377,7 @@ class Session:
             handler = get_route_in_cluster_test
         if handler is None:
             remark = f" request type {int(request.code)} not supported"
-            return Answer(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark)
+            return Response(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark)
         try:
             limit = self._state.config.body_max_length
             if exceeds(len(request.body or b""), limit):
@@ -389,18 +387,18 @@ class Session:
         except Exception as error:  # noqa: BLE001 - one request must not end the server
             return self._failed(request, error)
 
-    def _refused(self, request: RemotingCommand, role: Role) -> Answer:
+    def _refused(self, request: RemotingCommand, role: Role) -> Response:
         code = RequestCode(request.code)
-        happened = AccessRefused(client=self._peer.address, code=code, setting=role.value)
+        events = AccessRefused(client=self._peer.address, code=code, setting=role.value)
         remark = f"this name server does not take {shown(code)} from your address"
-        return Answer(ResponseCode.NO_PERMISSION, remark, occurrences=(happened,))
+        return Response(ResponseCode.NO_PERMISSION, remark, events=(events,))
 
     def _guarded(
         self,
-        handler: Callable[[State, RemotingCommand, Peer, float], Generator[None, None, Answer]],
+        handler: Callable[[State, RemotingCommand, Peer, float], Generator[None, None, Response]],
         request: RemotingCommand,
         now: float,
-    ) -> Generator[None, None, Answer]:
+    ) -> Generator[None, None, Response]:
         """The steps of a handler, the only ones at that time."""
         self._state.stepping = True
         try:
@@ -410,29 +408,29 @@ class Session:
         finally:
             self._state.stepping = False
 
-    def _failed(self, request: RemotingCommand, error: Exception) -> Answer:
+    def _failed(self, request: RemotingCommand, error: Exception) -> Response:
         if isinstance(error, LimitReachedError):
-            return Answer(ResponseCode.SYSTEM_ERROR, str(error), occurrences=(error.occurrence,))
+            return Response(ResponseCode.SYSTEM_ERROR, str(error), events=(error.event,))
         if isinstance(error, DecodeError):
             remark = text = str(error)
         else:
             remark, text = "system error", f"{type(error).__name__}: {error}"
         code = RequestCode(request.code)
-        happened = RequestFailed(code=code, client=self._peer.address, error=text)
-        return Answer(ResponseCode.SYSTEM_ERROR, remark, occurrences=(happened,))
+        events = RequestFailed(code=code, client=self._peer.address, error=text)
+        return Response(ResponseCode.SYSTEM_ERROR, remark, events=(events,))
 
-    def _encoded(self, answer: Answer, opaque: int) -> bytes:
+    def _encoded(self, answer: Response, opaque: int) -> bytes:
         plain = not answer.code and answer.remark is None
         if plain and answer.ext_fields is None:
             frame = self._state.plain_answer.frame(opaque, answer.body or b"")
             if len(frame) <= MAX_FRAME_LENGTH:
                 return frame
             remark = f"the answer has {len(frame)} bytes, no frame may have so many"
-            answer = Answer(ResponseCode.SYSTEM_ERROR, remark)
+            answer = Response(ResponseCode.SYSTEM_ERROR, remark)
         return encode(_response(answer, opaque, self._state.config.serialize_type))
 
 
-def _response(answer: Answer, opaque: int, serialize_type: SerializeType) -> RemotingCommand:
+def _response(answer: Response, opaque: int, serialize_type: SerializeType) -> RemotingCommand:
     return RemotingCommand(
         code=answer.code,
         language=LanguageCode.JAVA,

@@ -18,9 +18,9 @@ from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.frame import BodySpace
 from rocketwire_namesrv.config.access_control import Access
 from rocketwire_namesrv.config.limits import Holdings
-from rocketwire_namesrv.events import MinBrokerIdChanged, Occurrence, PartsOverdue
+from rocketwire_namesrv.events import Event, MinBrokerIdChanged, PartsOverdue
 from rocketwire_namesrv.protocol.counters import Counters
-from rocketwire_namesrv.protocol.route_fast_path import PlainAnswer, RouteReads
+from rocketwire_namesrv.protocol.route_fast_path import RouteFastPath, RouteResponseTemplate
 from rocketwire_namesrv.protocol.views import Views
 from rocketwire_namesrv.registration.split import SplitRegistrations
 from rocketwire_namesrv.routes.kv_config import KVConfig
@@ -82,8 +82,8 @@ class State:
         self.kv_unread = False
         self.parts = SplitRegistrations()
         self.views = Views(self.table, support_acting_master=config.support_acting_master)
-        self.plain_answer = PlainAnswer(config.serialize_type)
-        self.reads = RouteReads(self.table, self.views, self.plain_answer)
+        self.plain_answer = RouteResponseTemplate(config.serialize_type)
+        self.route_fast_path = RouteFastPath(self.table, self.views, self.plain_answer)
         self.warm_start = WarmStart() if warm_start is None else warm_start
         self.epoch_ms = epoch_ms
         self.started = started
@@ -99,7 +99,7 @@ class State:
         self.unsent = Holdings()
         self.body_space = BodySpace()
         self._opaque = 0
-        self._plain_under: Config | None = None  # see ``reads_are_plain``
+        self._fast_path_config: Config | None = None  # see ``can_use_fast_path``
 
     def wall_ms(self, now: float) -> int:
         """Wall-clock milliseconds at ``now``."""
@@ -120,13 +120,13 @@ class State:
         # whose topics are only being taken over is not back yet
         return not self.stepping and self.warm_start.is_over(self.table, since_start)
 
-    def reads_are_plain(self, now: float) -> bool:
+    def can_use_fast_path(self, now: float) -> bool:
         """Whether the answer to a route request depends on nothing but the routes."""
         return not self.shutting_down and (
-            self._plain_under is self.config or self._become_plain(now)
+            self._fast_path_config is self.config or self._allow_fast_path(now)
         )
 
-    def _become_plain(self, now: float) -> bool:
+    def _allow_fast_path(self, now: float) -> bool:
         """Whether nothing but the routes counts from now on, until the configuration changes."""
         config = self.config
         plain = not (
@@ -135,7 +135,7 @@ class State:
             or bool(self.warm_start.awaited)
             or (config.need_wait_for_service and not self.is_ready(now))
         )
-        self._plain_under = config if plain else None
+        self._fast_path_config = config if plain else None
         return plain
 
     def configure(self, config: Config) -> None:
@@ -143,25 +143,25 @@ class State:
         effect."""
         self.config = config
         self.views.support_acting_master = config.support_acting_master
-        self.table.topics.shapes.forget_all()
+        self.table.topics.layouts.forget_all()
 
-    def expire(self, now: float) -> tuple[tuple[Occurrence, ...], tuple[int, ...]]:
+    def expire(self, now: float) -> tuple[tuple[Event, ...], tuple[int, ...]]:
         """Removes the brokers that have been silent for too long.
 
         Returns:
             What happened, and the ids of the connections to close.
         """
         self.scanned = now
-        happened, connections = self.table.expire(
+        events, connections = self.table.expire(
             now, notify=self.config.notify_min_broker_id_changed
         )
-        return tuple(happened), tuple(connections)
+        return tuple(events), tuple(connections)
 
-    def complete_parts(self, now: float) -> tuple[Occurrence, ...]:
+    def complete_parts(self, now: float) -> tuple[Event, ...]:
         """Registers what has been waiting for its next part for too long."""
         if self.stepping or not self.parts:  # one registration at a time
             return ()
-        happened: list[Occurrence] = []
+        events: list[Event] = []
         for registration in self.parts.overdue(now):
             registered = drained(
                 self.table.register(
@@ -171,8 +171,8 @@ class State:
                     notify=self.config.notify_min_broker_id_changed,
                 )
             )
-            happened += registered.occurrences
-            happened.append(
+            events += registered.events
+            events.append(
                 PartsOverdue(
                     cluster=registration.cluster,
                     address=registration.address,
@@ -180,23 +180,23 @@ class State:
                     topics=len(registration.topics),
                 )
             )
-        return tuple(happened)
+        return tuple(events)
 
-    def notifications(self, happened: Iterable[Occurrence]) -> tuple[Notification, ...]:
+    def notifications(self, events: Iterable[Event]) -> tuple[Notification, ...]:
         """The commands (905, oneway) that tell brokers of a new smallest id."""
         result: list[Notification] = []
-        for occurrence in happened:
-            if isinstance(occurrence, MinBrokerIdChanged):
-                command = self._min_broker_id_changed(occurrence)
-                result += [(address, command) for address in occurrence.targets]
+        for event in events:
+            if isinstance(event, MinBrokerIdChanged):
+                command = self._min_broker_id_changed(event)
+                result += [(address, command) for address in event.targets]
         return tuple(result)
 
-    def _min_broker_id_changed(self, occurrence: MinBrokerIdChanged) -> RemotingCommand:
+    def _min_broker_id_changed(self, event: MinBrokerIdChanged) -> RemotingCommand:
         header = NotifyMinBrokerIdChangeRequestHeader(
-            min_broker_id=occurrence.broker_id,
-            min_broker_addr=occurrence.address,
-            offline_broker_addr=occurrence.offline_address,
-            ha_broker_addr=occurrence.ha_address,
+            min_broker_id=event.broker_id,
+            min_broker_addr=event.address,
+            offline_broker_addr=event.offline_address,
+            ha_broker_addr=event.ha_address,
         )
         fields = encode_header(header)
         self._opaque += 1

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from rocketwire_namesrv.routes.brokers import BrokerGroup
-    from rocketwire_namesrv.routes.queue_layouts import Shape
+    from rocketwire_namesrv.routes.queue_layouts import QueueLayout
     from rocketwire_namesrv.routes.route_table import RouteTable
 
 SYNC_BROKER_MEMBER_TOPIC_PREFIX = "rmq_sys_SYNC_BROKER_MEMBER_"
@@ -50,7 +50,7 @@ class Views:
 
     Attributes:
         support_acting_master: show the smallest slave of a group without a master as its master
-            (supportActingMaster). Whoever changes it calls ``table.topics.shapes.forget_all``.
+            (supportActingMaster). Whoever changes it calls ``table.topics.layouts.forget_all``.
     """
 
     def __init__(self, table: RouteTable, *, support_acting_master: bool = False) -> None:
@@ -70,20 +70,20 @@ class Views:
             standard: in standard JSON, not in fastjson's dialect.
             order_topic_conf: what to say of its order, if anything.
         """
-        shape = self._table.topics.entries.get(topic)
-        if shape is None:
+        layout = self._table.topics.entries.get(topic)
+        if layout is None:
             return None
         if order_topic_conf is not None or self._has_own_answer(topic):
-            route = self._own_route(topic, shape, order_topic_conf)
+            route = self._own_route(topic, layout, order_topic_conf)
             return encode_body(route, standard=standard)
-        kept = shape.standard if standard else shape.dialect
+        kept = layout.standard if standard else layout.dialect
         if kept is None:
-            route = self._route(shape, self.support_acting_master)
+            route = self._route(layout, self.support_acting_master)
             kept = EncodedRoute(encode_body(route, standard=standard))
             if standard:
-                shape.standard = kept
+                layout.standard = kept
             else:
-                shape.dialect = kept
+                layout.dialect = kept
         return kept.body
 
     def route_in_zone(
@@ -94,10 +94,10 @@ class Views:
         It is always in the dialect.  ``standard`` says how the whole would be: Java writes that,
         reads it again and cuts it down, which shows in the order of the maps.
         """
-        shape = self._table.topics.entries.get(topic)
-        if shape is None:
+        layout = self._table.topics.entries.get(topic)
+        if layout is None:
             return None
-        route = self._own_route(topic, shape, order_topic_conf)
+        route = self._own_route(topic, layout, order_topic_conf)
         dropped = {
             data.broker_name: data for data in route.broker_datas or () if not _in_zone(data, zone)
         }
@@ -134,29 +134,31 @@ class Views:
             self.support_acting_master and topic.startswith(SYNC_BROKER_MEMBER_TOPIC_PREFIX)
         )
 
-    def _own_route(self, topic: str, shape: Shape, order_topic_conf: str | None) -> TopicRouteData:
+    def _own_route(
+        self, topic: str, layout: QueueLayout, order_topic_conf: str | None
+    ) -> TopicRouteData:
         acting = self.support_acting_master and not topic.startswith(
             SYNC_BROKER_MEMBER_TOPIC_PREFIX
         )
         mapping = self._table.topics.mappings.get(topic)
         return replace(
-            self._route(shape, acting),
+            self._route(layout, acting),
             order_topic_conf=order_topic_conf,
             topic_queue_mapping_by_broker=(
                 None if mapping is None else {name: mapping[name] for name in mapping.ordered()}
             ),
         )
 
-    def _route(self, shape: Shape, acting: bool) -> TopicRouteData:
-        names = [queue.broker_name or "" for queue in shape.queues]
+    def _route(self, layout: QueueLayout, acting: bool) -> TopicRouteData:
+        names = [queue.broker_name or "" for queue in layout.queues]
         groups = [
             self._table.groups[name] for name in hash_order(names, set_copy_capacity(len(names)))
         ]
         return TopicRouteData(
-            queue_datas=shape.queues,
+            queue_datas=layout.queues,
             broker_datas=tuple(
                 _broker_data(
-                    group, _acting_addresses(group, shape) if acting else group.addresses.copied()
+                    group, _acting_addresses(group, layout) if acting else group.addresses.copied()
                 )
                 for group in groups
             ),
@@ -289,12 +291,12 @@ def _broker_data(group: BrokerGroup, addresses: HashMap[int, str]) -> BrokerData
     )
 
 
-def _acting_addresses(group: BrokerGroup, shape: Shape) -> HashMap[int, str]:
+def _acting_addresses(group: BrokerGroup, layout: QueueLayout) -> HashMap[int, str]:
     """The addresses of a group, its smallest slave standing in for a master that is not there."""
     addresses = group.addresses.copied()
     if not addresses or MASTER_ID in addresses or not group.enable_acting_master:
         return addresses
-    queue = shape.queue_of(group.name)
+    queue = layout.queue_of(group.name)
     if queue is None or not queue.perm & Perm.WRITE:
         addresses[MASTER_ID] = addresses.pop(min(addresses))
     return addresses

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.flags import Perm
-from rocketwire_namesrv.events import MinBrokerIdChanged, Occurrence
+from rocketwire_namesrv.events import Event, MinBrokerIdChanged
 from rocketwire_namesrv.routes.java_hashmap import HashMap
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Registered(NamedTuple):
     accepted: bool
     ha_address: str | None
     master_address: str | None
-    occurrences: list[Occurrence]
+    events: list[Event]
 
 
 class RegisteredBody(NamedTuple):

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from rocketwire_namesrv.events import (
     ConfigItemDeleted,
     ConfigItemPut,
+    Event,
     NamespaceCreated,
-    Occurrence,
 )
 from rocketwire_namesrv.routes.java_hashmap import HashMap
 
@@ -63,24 +63,24 @@ class KVConfig:
             return 0, 1, len(key) + length
         return 0, 0, length - len(items[key] or "")
 
-    def put(self, namespace: str, key: str, value: str | None) -> list[Occurrence]:
+    def put(self, namespace: str, key: str, value: str | None) -> list[Event]:
         """Stores an item, and creates its namespace where needed."""
-        happened: list[Occurrence] = []
+        events: list[Event] = []
         items = self._table.get(namespace)
         if items is None:
             items = self._namespace(namespace)
-            happened.append(NamespaceCreated(namespace=namespace))
+            events.append(NamespaceCreated(namespace=namespace))
         action = "create new" if items.get(key) is None else "update"
         self._set(namespace, key, value)
-        happened.append(ConfigItemPut(action=action, namespace=namespace, key=key, value=value))
-        return happened
+        events.append(ConfigItemPut(action=action, namespace=namespace, key=key, value=value))
+        return events
 
     def get(self, namespace: str | None, key: str | None) -> str | None:
         """The value, or None where there is none."""
         items = None if namespace is None else self._table.get(namespace)
         return None if items is None or key is None else items.get(key)
 
-    def delete(self, namespace: str | None, key: str | None) -> list[Occurrence]:
+    def delete(self, namespace: str | None, key: str | None) -> list[Event]:
         """Deletes an item; its namespace stays, even when empty."""
         items = None if namespace is None else self._table.get(namespace)
         if namespace is None or key is None or items is None or key not in items:

@@ -1,12 +1,12 @@
 """Shapes: the queues that topics have at brokers, kept once for all topics that have the same.
 
 A large cluster has many topics and few ways of laying them out.  A topic of the route table
-therefore points to a shared, immutable ``Shape``, and what a route answer says beside the topic's
+therefore points to a shared, immutable ``QueueLayout``, and what a route answer says beside the topic's
 name can be encoded once per shape.
 
-Rules of this file: a shape's queues never change; an encoded answer is dropped (``Shapes.forget``)
+Rules of this file: a shape's queues never change; an encoded answer is dropped (``QueueLayouts.forget``)
 when anything changes that it says about a broker: addresses, zone, acting flag, filter servers.
-``topic -> Shape`` is the only strong reference.
+``topic -> QueueLayout`` is the only strong reference.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class EncodedRoute:
         self.heads: dict[int, tuple[int, bytes]] = {}
 
 
-class Shape:
+class QueueLayout:
     """The queues of a topic, one ``QueueData`` per broker name.
 
     Attributes:
@@ -71,19 +71,19 @@ class Shape:
         return next((queue for queue in self.queues if queue.broker_name == broker_name), None)
 
 
-class Shapes:
+class QueueLayouts:
     """Every shape in use, and the way from one to the next."""
 
     def __init__(self) -> None:
-        self._shapes: WeakValueDictionary[tuple[tuple[QueueData, ...], int], Shape] = (
+        self._shapes: WeakValueDictionary[tuple[tuple[QueueData, ...], int], QueueLayout] = (
             WeakValueDictionary()
         )
-        self._by_broker: dict[str | None, WeakSet[Shape]] = {}
+        self._by_broker: dict[str | None, WeakSet[QueueLayout]] = {}
 
     def __len__(self) -> int:
         return len(self._shapes)
 
-    def joined(self, old: Shape | None, queue: QueueData) -> Shape:
+    def joined(self, old: QueueLayout | None, queue: QueueData) -> QueueLayout:
         """The shape ``old`` (None: of a new topic) with ``queue`` added, or in place of the
         broker's former one."""
         if old is None:
@@ -95,12 +95,14 @@ class Shapes:
             return self._grown(queues, queue, old.capacity)
         return self._shared(queues, old.capacity)
 
-    def left(self, old: Shape, broker_name: str) -> Shape | None:
+    def left(self, old: QueueLayout, broker_name: str) -> QueueLayout | None:
         """The shape without that broker; None when nothing is left."""
         queues = tuple(queue for queue in old.queues if queue.broker_name != broker_name)
         return self._shared(queues, old.capacity) if queues else None
 
-    def permitted(self, old: Shape, broker_name: str, perm: Callable[[int], int]) -> Shape:
+    def permitted(
+        self, old: QueueLayout, broker_name: str, perm: Callable[[int], int]
+    ) -> QueueLayout:
         """The shape with another permission at that broker, computed from the former one."""
         queues = tuple(
             replace(queue, perm=perm(queue.perm)) if queue.broker_name == broker_name else queue
@@ -108,35 +110,35 @@ class Shapes:
         )
         return self._shared(queues, old.capacity)
 
-    def of_broker(self, broker_name: str) -> list[Shape]:
+    def of_broker(self, broker_name: str) -> list[QueueLayout]:
         """All shapes that have queues at that broker."""
         return list(self._by_broker.get(broker_name, ()))
 
     def forget(self, broker_name: str) -> None:
         """Drops the encoded answers that name that broker."""
-        for shape in self._by_broker.get(broker_name, ()):
-            shape.standard = shape.dialect = None
+        for layout in self._by_broker.get(broker_name, ()):
+            layout.standard = layout.dialect = None
 
     def forget_all(self) -> None:
         """Drops all encoded answers."""
-        for shape in self._shapes.values():
-            shape.standard = shape.dialect = None
+        for layout in self._shapes.values():
+            layout.standard = layout.dialect = None
 
     def drop(self, broker_name: str) -> None:
         """Forgets a broker that no topic has queues at any more."""
         self._by_broker.pop(broker_name, None)
 
-    def _grown(self, queues: tuple[QueueData, ...], queue: QueueData, capacity: int) -> Shape:
+    def _grown(self, queues: tuple[QueueData, ...], queue: QueueData, capacity: int) -> QueueLayout:
         if len(queues) + 1 > capacity * 3 // 4:
             capacity *= 2
         mask = capacity - 1
         ordered = sorted((*queues, queue), key=lambda each: spread(each.broker_name or "") & mask)
         return self._shared(tuple(ordered), capacity)
 
-    def _shared(self, queues: tuple[QueueData, ...], capacity: int) -> Shape:
-        shape = self._shapes.get((queues, capacity))
-        if shape is None:
-            shape = self._shapes[queues, capacity] = Shape(queues, capacity)
+    def _shared(self, queues: tuple[QueueData, ...], capacity: int) -> QueueLayout:
+        layout = self._shapes.get((queues, capacity))
+        if layout is None:
+            layout = self._shapes[queues, capacity] = QueueLayout(queues, capacity)
             for queue in queues:
-                self._by_broker.setdefault(queue.broker_name, WeakSet()).add(shape)
-        return shape
+                self._by_broker.setdefault(queue.broker_name, WeakSet()).add(layout)
+        return layout

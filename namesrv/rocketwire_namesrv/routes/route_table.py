@@ -24,8 +24,8 @@ from rocketwire_namesrv.events import (
     BrokerRegistered,
     BrokerUnregistered,
     ClusterRemoved,
+    Event,
     GroupRemoved,
-    Occurrence,
     Reason,
     RegistrationConflict,
     UnregistrationIgnored,
@@ -94,43 +94,43 @@ class RouteTable:
         Returns:
             What it led to.  A registration whose broker leaves between two steps ends there.
         """
-        happened: list[Occurrence] = []
+        events: list[Event] = []
         group, first = self._enter(registration)
         least = min(group.addresses, default=MASTER_ID)
         self._take_address_from_other_ids(group, registration)
-        if self._conflicts(group, registration, happened):
-            return Registered(True, None, None, happened)
+        if self._conflicts(group, registration, events):
+            return Registered(True, None, None, events)
         if registration.broker_id not in group.addresses and len(registration.topics) == 1:
-            return Registered(False, None, None, happened)
+            return Registered(False, None, None, events)
         first = not group.addresses.get(registration.broker_id) or first
         if group.addresses.get(registration.broker_id) != registration.address:
             group.addresses[registration.broker_id] = registration.address
             self._changed(group.name)
         before = self.live.get(registration.key)
         everything = first or before is None or before.data_version != registration.data_version
-        entry = self._bind(registration, before, now, happened)
+        entry = self._bind(registration, before, now, events)
         keep = group.perms_of(registration)
         losses = 0
         if keep is not None:
             if delete_absent_topics and not registration.mappings:
-                happened += self.topics.remove_others(group.name, registration.topic_keys)
+                events += self.topics.remove_others(group.name, registration.topic_keys)
             losses = self.topics.losses.get(group.name, 0)
-            happened += yield from self.topics.register(
+            events += yield from self.topics.register(
                 registration,
                 everything=everything,
                 keep=keep,
                 is_current=lambda: self.live.get(registration.key) is entry,
             )
             if self.live.get(registration.key) is not entry:
-                return Registered(True, None, None, happened)
+                return Registered(True, None, None, events)
             if everything:
                 self.topics.map_statically(registration.mappings)
         if registration.record is not None:
             drop_foreign_names(registration.topics)
             entry.body = RegisteredBody(registration.record, group.name, keep, losses)
         if notify and registration.broker_id < least:
-            happened.append(group.joined_as_least(registration.ha_address))
-        return Registered(True, *self._master_of(group, registration), happened)
+            events.append(group.joined_as_least(registration.ha_address))
+        return Registered(True, *self._master_of(group, registration), events)
 
     def _enter(self, registration: Registration) -> tuple[BrokerGroup, bool]:
         names = self.clusters.get(registration.cluster)
@@ -157,7 +157,7 @@ class RouteTable:
     def _changed(self, broker_name: str) -> None:
         """What is said about a broker in answers is no longer true."""
         self.revision += 1
-        self.topics.shapes.forget(broker_name)
+        self.topics.layouts.forget(broker_name)
 
     def _take_address_from_other_ids(self, group: BrokerGroup, registration: Registration) -> None:
         for broker_id, address in list(group.addresses.items()):
@@ -166,7 +166,7 @@ class RouteTable:
                 self._changed(group.name)
 
     def _conflicts(
-        self, group: BrokerGroup, registration: Registration, happened: list[Occurrence]
+        self, group: BrokerGroup, registration: Registration, events: list[Event]
     ) -> bool:
         """Whether a living broker of a higher state version has the place; the newcomer then loses
         its live entry."""
@@ -176,7 +176,7 @@ class RouteTable:
         old = self.live.get((registration.cluster, old_address))
         if old is None or old.data_version.state_version <= registration.data_version.state_version:
             return False
-        happened.append(
+        events.append(
             RegistrationConflict(
                 cluster=registration.cluster,
                 broker_name=registration.broker_name,
@@ -195,12 +195,12 @@ class RouteTable:
         registration: Registration,
         before: LiveEntry | None,
         now: float,
-        happened: list[Occurrence],
+        events: list[Event],
     ) -> LiveEntry:
         key = registration.key
         names = {registration.broker_name}
         if before is None:
-            happened.append(
+            events.append(
                 BrokerRegistered(
                     cluster=registration.cluster,
                     address=registration.address,
@@ -241,7 +241,7 @@ class RouteTable:
         those that it registered with in that cluster."""
         for group in self.groups.values():
             if address in group.addresses.values():
-                self.topics.shapes.forget(group.name)
+                self.topics.layouts.forget(group.name)
 
     def _master_of(
         self, group: BrokerGroup, registration: Registration
@@ -298,20 +298,20 @@ class RouteTable:
         entry = self.live.get((cluster, address))
         return None if entry is None else entry.data_version
 
-    def expire(self, now: float, *, notify: bool = False) -> tuple[list[Occurrence], list[int]]:
+    def expire(self, now: float, *, notify: bool = False) -> tuple[list[Event], list[int]]:
         """Removes the brokers that have been silent for too long.
 
         Returns:
             What happened, and the ids of their connections, which are to be closed.
         """
         expired = [(key, entry) for key, entry in self.live.items() if entry.expired(now)]
-        happened: list[Occurrence] = [
+        events: list[Event] = [
             BrokerExpired(cluster=key[0], address=key[1], timeout_ms=entry.timeout_ms)
             for key, entry in expired
         ]
         leaving = [(key, name) for key, entry in expired for name in sorted(entry.names)]
-        happened += self._leave(leaving, Reason.EXPIRED, notify)
-        return happened, list(dict.fromkeys(entry.connection_id for _, entry in expired))
+        events += self._leave(leaving, Reason.EXPIRED, notify)
+        return events, list(dict.fromkeys(entry.connection_id for _, entry in expired))
 
     # ---------------------------------------- leaving
 
@@ -323,7 +323,7 @@ class RouteTable:
         connection_id: int,
         *,
         notify: bool = False,
-    ) -> list[Occurrence]:
+    ) -> list[Event]:
         """Unregisters a broker at the request of ``connection_id``.
 
         If the broker has ever registered over that connection, and is registered over another by
@@ -336,9 +336,9 @@ class RouteTable:
         if came_over_it and entry is not None and entry.connection_id != connection_id:
             reason = "registered over another connection since"
         else:
-            happened = self._leave([(key, broker_name)], Reason.UNREGISTERED, notify)
-            if happened:
-                return happened
+            events = self._leave([(key, broker_name)], Reason.UNREGISTERED, notify)
+            if events:
+                return events
             reason = "not registered"
         return [
             UnregistrationIgnored(
@@ -348,7 +348,7 @@ class RouteTable:
 
     def connection_lost(
         self, connection_id: int, reason: str, *, notify: bool = False
-    ) -> list[Occurrence]:
+    ) -> list[Event]:
         """Unregisters every broker whose latest registration came over that connection."""
         self._came_over.pop(connection_id, None)
         leaving = [
@@ -360,12 +360,12 @@ class RouteTable:
 
     def _leave(
         self, leaving: Iterable[tuple[LiveKey, str]], reason: str, notify: bool
-    ) -> list[Occurrence]:
-        happened: list[Occurrence] = []
+    ) -> list[Event]:
+        events: list[Event] = []
         reduced: dict[str, str | None] = {}
         for key, name in leaving:
             if self._release(key, name):
-                happened.append(
+                events.append(
                     BrokerUnregistered(
                         cluster=key[0], address=key[1], broker_name=name, reason=reason
                     )
@@ -379,17 +379,17 @@ class RouteTable:
                 del group.addresses[number]
             if not group.addresses:
                 reduced.pop(name, None)
-                happened += self._remove_group(name)
+                events += self._remove_group(name)
             else:
                 self.revision += 1
                 reduced[name] = key[1] if least in gone else reduced.get(name)
         for name, offline in reduced.items():
-            happened += self._reduced(self.groups[name], offline, notify)
-        return happened
+            events += self._reduced(self.groups[name], offline, notify)
+        return events
 
     def _release(self, key: LiveKey, name: str) -> bool:
         """Takes a broker name from a live entry, and the entry away with its last one."""
-        self.topics.shapes.forget(name)
+        self.topics.layouts.forget(name)
         entry = self.live.get(key)
         if entry is None or name not in entry.names:
             return False
@@ -415,21 +415,21 @@ class RouteTable:
             if (entry := self.live.get((cluster, address))) is not None
         )
 
-    def _remove_group(self, name: str) -> list[Occurrence]:
+    def _remove_group(self, name: str) -> list[Event]:
         self.revision += 1
         del self.groups[name]
         topics = self.topics.remove_broker(name)
-        happened: list[Occurrence] = [GroupRemoved(broker_name=name, topics=topics)]
+        events: list[Event] = [GroupRemoved(broker_name=name, topics=topics)]
         for cluster, names in list(self.clusters.items()):
             names.pop(name, None)
             if not names:
                 del self.clusters[cluster]
-                happened.append(ClusterRemoved(cluster=cluster))
-        return happened
+                events.append(ClusterRemoved(cluster=cluster))
+        return events
 
     def _reduced(
         self, group: BrokerGroup, offline_address: str | None, notify: bool
-    ) -> list[Occurrence]:
+    ) -> list[Event]:
         """A group lost members and lives on: without a master nobody may write to it."""
         if not group.enable_acting_master:
             return []
@@ -452,6 +452,6 @@ class RouteTable:
             return self.topics.delete(topic)
         return self.topics.delete_at(topic, self.clusters.get(cluster, ()))
 
-    def register_topic(self, topic: str, queues: Sequence[QueueData]) -> list[Occurrence]:
+    def register_topic(self, topic: str, queues: Sequence[QueueData]) -> list[Event]:
         """Registers the route of one topic at brokers that are registered (``TopicTable``)."""
         return self.topics.register_route(topic, queues, self.groups)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire.messages.route import QueueData
 from rocketwire_namesrv.events import (
-    Occurrence,
+    Event,
     TopicRouteRefused,
     TopicRouteRegistered,
     TopicsRegistered,
@@ -24,7 +24,7 @@ from rocketwire_namesrv.routes.java_hashmap import (
     HashMap,
     concurrent_order_in_steps,
 )
-from rocketwire_namesrv.routes.queue_layouts import QueueSettings, Shape, Shapes
+from rocketwire_namesrv.routes.queue_layouts import QueueLayout, QueueLayouts, QueueSettings
 from rocketwire_namesrv.routes.topic_batches import TopicBatch, batches_of, shared_names_of
 from rocketwire_namesrv.routes.topic_names import SharedNames, use_keys
 
@@ -51,19 +51,21 @@ them."""
 EXAMPLES = 5
 
 
-class _Transition(dict[Shape | None, Shape]):
+class _Transition(dict[QueueLayout | None, QueueLayout]):
     """Shape before -> shape after, for all topics that have the same settings at one broker."""
 
-    __slots__ = ("queue", "seen", "shapes")
+    __slots__ = ("layouts", "queue", "seen")
 
-    def __init__(self, shapes: Shapes, queue: QueueData, seen: set[Shape | None]) -> None:
+    def __init__(
+        self, layouts: QueueLayouts, queue: QueueData, seen: set[QueueLayout | None]
+    ) -> None:
         super().__init__()
-        self.shapes = shapes
+        self.layouts = layouts
         self.queue = queue
         self.seen = seen
 
-    def __missing__(self, old: Shape | None) -> Shape:
-        new = self[old] = self.shapes.joined(old, self.queue)
+    def __missing__(self, old: QueueLayout | None) -> QueueLayout:
+        new = self[old] = self.layouts.joined(old, self.queue)
         self.seen.add(new)
         return new
 
@@ -78,11 +80,13 @@ class _Transitions(dict[QueueSettings, _Transition]):
         seen: shapes that the transitions lead to.
     """
 
-    __slots__ = ("keep", "name", "seen", "shapes")
+    __slots__ = ("keep", "layouts", "name", "seen")
 
-    def __init__(self, shapes: Shapes, name: str, keep: int, seen: set[Shape | None]) -> None:
+    def __init__(
+        self, layouts: QueueLayouts, name: str, keep: int, seen: set[QueueLayout | None]
+    ) -> None:
         super().__init__()
-        self.shapes = shapes
+        self.layouts = layouts
         self.name = name
         self.keep = keep
         self.seen = seen
@@ -95,7 +99,7 @@ class _Transitions(dict[QueueSettings, _Transition]):
             perm=settings.perm & self.keep,
             topic_sys_flag=settings.topic_sys_flag,
         )
-        made = self[settings] = _Transition(self.shapes, queue, self.seen)
+        made = self[settings] = _Transition(self.layouts, queue, self.seen)
         return made
 
 
@@ -108,8 +112,8 @@ class _Application:
         self.table = table
         self.name = name
         self.everything = everything
-        self.seen: set[Shape | None] = set()
-        self.transitions = _Transitions(table.shapes, name, keep, self.seen)
+        self.seen: set[QueueLayout | None] = set()
+        self.transitions = _Transitions(table.layouts, name, keep, self.seen)
         self.created: list[str] = []
         self.changed: list[str] = []
 
@@ -119,7 +123,7 @@ class _Application:
             self._apply_all(batch)
             return
         # between two steps an administrator may have given the topics other shapes
-        self.seen.update(self.table.shapes.of_broker(self.name))
+        self.seen.update(self.table.layouts.of_broker(self.name))
         missing = self._missing(batch)
         if missing:
             self._apply_all(TopicBatch(list(missing), list(missing.values())))
@@ -154,7 +158,9 @@ class _Application:
         self.changed += compress(names, map(is_not, old, new))
         self.table.revision += 1
 
-    def _apply_alike(self, batch: TopicBatch, before: Shape | None, after: Shape) -> None:
+    def _apply_alike(
+        self, batch: TopicBatch, before: QueueLayout | None, after: QueueLayout
+    ) -> None:
         """Applies topics that all had one shape and will all have another."""
         if before is after:
             return
@@ -167,7 +173,7 @@ class _Application:
                 batch.shared.are_keys = True
         self.table.revision += 1
 
-    def occurrences(self) -> list[Occurrence]:
+    def events(self) -> list[Event]:
         """What came of it."""
         if not self.created and not self.changed:
             return []
@@ -196,8 +202,8 @@ class TopicTable:
     """
 
     def __init__(self) -> None:
-        self.entries: ConcurrentHashMap[Shape] = ConcurrentHashMap(2048)
-        self.shapes = Shapes()
+        self.entries: ConcurrentHashMap[QueueLayout] = ConcurrentHashMap(2048)
+        self.layouts = QueueLayouts()
         self.mappings: dict[str, HashMap[str, TopicQueueMappingInfo]] = {}
         self.revision = 0
         self.losses: dict[str | None, int] = {}
@@ -212,8 +218,8 @@ class TopicTable:
 
     def count_at(self, broker_name: str) -> int:
         """The number of topics with queues at a broker; looks at all topics."""
-        shapes = frozenset(self.shapes.of_broker(broker_name))
-        count = sum(map(shapes.__contains__, self.entries.values())) if shapes else 0
+        layouts = frozenset(self.layouts.of_broker(broker_name))
+        count = sum(map(layouts.__contains__, self.entries.values())) if layouts else 0
         self._at_most[broker_name] = count
         return count
 
@@ -227,7 +233,7 @@ class TopicTable:
         everything: bool,
         keep: int,
         is_current: Callable[[], bool],
-    ) -> Generator[None, None, list[Occurrence]]:
+    ) -> Generator[None, None, list[Event]]:
         """Takes the topics of a registration, in steps; returns what came of it.
 
         Args:
@@ -256,7 +262,7 @@ class TopicTable:
                 names.are_keys = True
         if foreign := [names for names in shared_names if not names.are_keys]:
             yield from use_keys(foreign, self.entries)
-        return work.occurrences()
+        return work.events()
 
     def _lose(self, broker_name: str | None) -> None:
         """Notes that a broker has lost a topic, so that its next body is registered in full."""
@@ -291,11 +297,13 @@ class TopicTable:
         former = None if known is None else known.get(info.bname or "")
         return _weight(info) - (0 if former is None else _weight(former))
 
-    def remove_others(self, broker_name: str, keys: Container[str]) -> list[Occurrence]:
+    def remove_others(self, broker_name: str, keys: Container[str]) -> list[Event]:
         """Takes a broker from all topics that are not among ``keys``."""
         changes = self._without(broker_name)
         absent = [
-            topic for topic, shape in self.entries.items() if shape in changes and topic not in keys
+            topic
+            for topic, layout in self.entries.items()
+            if layout in changes and topic not in keys
         ]
         for topic in absent:
             self._place(topic, changes[self.entries[topic]])
@@ -315,7 +323,7 @@ class TopicTable:
     def remove_broker(self, broker_name: str) -> int:
         """Takes a broker from all topics; counts them."""
         count = self._replace(self._without(broker_name))
-        self.shapes.drop(broker_name)
+        self.layouts.drop(broker_name)
         self.losses.pop(broker_name, None)
         self._at_most.pop(broker_name, None)
         return count
@@ -325,8 +333,8 @@ class TopicTable:
         them."""
         return self._replace(
             {
-                shape: self.shapes.permitted(shape, broker_name, perm)
-                for shape in self.shapes.of_broker(broker_name)
+                layout: self.layouts.permitted(layout, broker_name, perm)
+                for layout in self.layouts.of_broker(broker_name)
             }
         )
 
@@ -341,56 +349,56 @@ class TopicTable:
 
     def delete_at(self, topic: str, broker_names: Iterable[str]) -> bool:
         """Takes some brokers from a topic."""
-        before = shape = self.entries.get(topic)
+        before = layout = self.entries.get(topic)
         for name in broker_names:
-            shape = None if shape is None else self.shapes.left(shape, name)
+            layout = None if layout is None else self.layouts.left(layout, name)
             self._lose(name)
-        if shape is before:
+        if layout is before:
             return False
-        self._place(topic, shape)
+        self._place(topic, layout)
         return True
 
     def register_route(
         self, topic: str, queues: Sequence[QueueData], known: Container[str | None]
-    ) -> list[Occurrence]:
+    ) -> list[Event]:
         """Registers the route of one topic.
 
         A new topic needs all its brokers known; of a known topic the queues up to the first unknown
         broker are taken.
         """
-        shape = self.entries.get(topic)
+        layout = self.entries.get(topic)
         unknown = next((queue for queue in queues if queue.broker_name not in known), None)
-        happened: list[Occurrence] = []
+        events: list[Event] = []
         if unknown is not None:
-            happened.append(TopicRouteRefused(topic=topic, broker_name=unknown.broker_name))
-            queues = () if shape is None else queues[: queues.index(unknown)]
+            events.append(TopicRouteRefused(topic=topic, broker_name=unknown.broker_name))
+            queues = () if layout is None else queues[: queues.index(unknown)]
         for queue in queues:
-            shape = self.shapes.joined(shape, queue)
+            layout = self.layouts.joined(layout, queue)
             self._more_at(queue.broker_name, 1)
         if queues:
-            self._place(topic, shape)
+            self._place(topic, layout)
             names = _examples([queue.broker_name or "" for queue in queues[: EXAMPLES + 1]])
-            happened.append(TopicRouteRegistered(topic=topic, broker_names=names))
-        return happened
+            events.append(TopicRouteRegistered(topic=topic, broker_names=names))
+        return events
 
-    def _without(self, broker_name: str) -> dict[Shape, Shape | None]:
+    def _without(self, broker_name: str) -> dict[QueueLayout, QueueLayout | None]:
         return {
-            shape: self.shapes.left(shape, broker_name)
-            for shape in self.shapes.of_broker(broker_name)
+            layout: self.layouts.left(layout, broker_name)
+            for layout in self.layouts.of_broker(broker_name)
         }
 
-    def _replace(self, changes: Mapping[Shape, Shape | None]) -> int:
-        hits = [(topic, shape) for topic, shape in self.entries.items() if shape in changes]
-        for topic, shape in hits:
-            self._place(topic, changes[shape])
+    def _replace(self, changes: Mapping[QueueLayout, QueueLayout | None]) -> int:
+        hits = [(topic, layout) for topic, layout in self.entries.items() if layout in changes]
+        for topic, layout in hits:
+            self._place(topic, changes[layout])
         return len(hits)
 
-    def _place(self, topic: str, shape: Shape | None) -> None:
+    def _place(self, topic: str, layout: QueueLayout | None) -> None:
         self.revision += 1
-        if shape is None:
+        if layout is None:
             del self.entries[topic]
         else:
-            self.entries[topic] = shape
+            self.entries[topic] = layout
 
 
 def _examples(names: Sequence[str]) -> tuple[str, ...]:

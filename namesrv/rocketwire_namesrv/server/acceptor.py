@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterable
 
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import State
 
-__all__ = ["Door"]
+__all__ = ["Acceptor"]
 
 PAUSE_SECONDS: Final = 0.1
 """Before the next attempt, when the process has no file descriptor left."""
@@ -31,14 +31,14 @@ MOST_WARNED: Final = 1024
 """Addresses of which it is known when they were warned of."""
 
 
-class Door:
+class Acceptor:
     """Lets peers in.
 
     Args:
         state: has the settings.
         welcome: serves an accepted connection, given its stream and its peer's ``host:port``; a
             place is taken for it, which ``leave`` gives back.
-        happened: takes note of what happened, and because of whom.
+        record_events: records events with the address of the peer that caused them.
 
     Attributes:
         admitted: how many have been let in.
@@ -48,12 +48,12 @@ class Door:
         self,
         state: State,
         welcome: Callable[[SocketStream, str], None],
-        happened: Callable[[Iterable[Occurrence], str | None], None],
+        record_events: Callable[[Iterable[Event], str | None], None],
     ) -> None:
         self.admitted = 0
         self._state = state
         self._welcome = welcome
-        self._happened = happened
+        self._record_events = record_events
         self._next_warning: dict[str, float] = {}
         self._places = trio.Semaphore(max(1, state.config.max_connections))
         self._hosts: dict[str, int] = {}
@@ -133,7 +133,7 @@ class Door:
             if len(self._next_warning) >= MOST_WARNED:
                 self._next_warning.clear()
             self._next_warning[host] = now + REPEAT_SECONDS
-        self._happened((kind(limit=limit, allowed=allowed, what=what),), None)
+        self._record_events((kind(limit=limit, allowed=allowed, what=what),), None)
 
 
 def _host(address: str) -> str:

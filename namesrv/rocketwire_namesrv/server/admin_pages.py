@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rocketwire_namesrv.admin_http.event_history import Observer
     from rocketwire_namesrv.protocol.state import State
-    from rocketwire_namesrv.server.acceptor import Door
+    from rocketwire_namesrv.server.acceptor import Acceptor
     from rocketwire_namesrv.server.event_log import Journal
     from rocketwire_namesrv.tls.contexts import TlsContexts
 
@@ -45,7 +45,7 @@ class Observed(Protocol):
         ...
 
     @property
-    def door(self) -> Door:
+    def door(self) -> Acceptor:
         """What lets them in."""
         ...
 

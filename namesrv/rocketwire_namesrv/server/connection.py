@@ -18,9 +18,9 @@ from rocketwire_namesrv.events import Reason
 if TYPE_CHECKING:
     from rocketwire_namesrv.config.config import Config
     from rocketwire_namesrv.protocol.handlers import Peer
-    from rocketwire_namesrv.protocol.session import Outcome, Session
+    from rocketwire_namesrv.protocol.session import Effects, Session
 
-__all__ = ["Connection", "Deadlines", "Served"]
+__all__ = ["Connection", "Deadlines", "ServerConnection"]
 
 EXCERPT_LENGTH: Final = 256
 """First bytes of a frame that are kept until it is a command, to say what they look like."""
@@ -50,7 +50,7 @@ class Deadlines(NamedTuple):
         return cls(*(seconds if seconds > 0 else math.inf for seconds in wanted))
 
 
-class Served(abc.ABC):
+class ServerConnection(abc.ABC):
     """One accepted connection, whichever driver serves it.
 
     Args:
@@ -121,7 +121,7 @@ class Served(abc.ABC):
             client=self.peer.address,
         )
 
-    def note_progress(self, data: bytes, outcome: Outcome, now: float) -> None:
+    def note_progress(self, data: bytes, outcome: Effects, now: float) -> None:
         """Keep what the sweeper goes by: a part of a frame is no sign of life, as in Java.
 
         Args:
@@ -146,7 +146,7 @@ class Served(abc.ABC):
         return self.opening + data[:EXCERPT_LENGTH]
 
 
-class Connection(Served):
+class Connection(ServerConnection):
     """A connection with a task of its own, which reads, works and writes."""
 
     __slots__ = ("reading", "scope")

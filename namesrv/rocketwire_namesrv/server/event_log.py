@@ -13,8 +13,8 @@ from rocketwire_namesrv.runtime.logging_setup import LOGGER
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rocketwire_namesrv.events import Occurrence
-    from rocketwire_namesrv.server.connection import Served
+    from rocketwire_namesrv.events import Event
+    from rocketwire_namesrv.server.connection import ServerConnection
 
 __all__ = ["Journal", "Listener"]
 
@@ -22,10 +22,10 @@ __all__ = ["Journal", "Listener"]
 class Listener(Protocol):
     """Hears what the log says.  Whatever it does must be short, and may not raise."""
 
-    def occurred(self, occurrence: Occurrence, address: str | None) -> None:
+    def occurred(self, event: Event, address: str | None) -> None:
         """Something happened; ``address`` is the peer that caused it, None without one."""
 
-    def ended(self, connection: Served) -> None:
+    def ended(self, connection: ServerConnection) -> None:
         """A connection has ended, for the reason in ``closing``."""
 
 
@@ -39,20 +39,20 @@ class Journal:
     def __init__(self) -> None:
         self.listeners: list[Listener] = []
 
-    def record(self, occurrences: Iterable[Occurrence], address: str | None) -> None:
+    def record(self, events: Iterable[Event], address: str | None) -> None:
         """Log what happened.
 
         Args:
             occurrences: each becomes a line, if the log takes lines of its level.
             address: of the peer that caused them; None where time did.
         """
-        for occurrence in occurrences:
-            if LOGGER.isEnabledFor(occurrence.level):
-                LOGGER.log(occurrence.level, "%s", occurrence.line(address))
+        for event in events:
+            if LOGGER.isEnabledFor(event.level):
+                LOGGER.log(event.level, "%s", event.line(address))
             for listener in self.listeners:
-                listener.occurred(occurrence, address)
+                listener.occurred(event, address)
 
-    def record_end(self, connection: Served) -> None:
+    def record_end(self, connection: ServerConnection) -> None:
         """Take note of a connection that has ended."""
         LOGGER.debug("connection of %s: %s", connection.peer.address, connection.closing)
         for listener in self.listeners:

@@ -22,7 +22,7 @@ from rocketwire_namesrv.events import (
     TlsRefused,
     TlsUnavailable,
 )
-from rocketwire_namesrv.protocol.preamble import Follows, Preamble, describe_plain, is_plain
+from rocketwire_namesrv.protocol.preamble import NextProtocol, Preamble, describe_plain, is_plain
 from rocketwire_namesrv.protocol.session import Session
 from rocketwire_namesrv.tls.contexts import TlsError
 from rocketwire_namesrv.tls.stream import TlsStream
@@ -97,7 +97,7 @@ async def _receive(connection: Connection) -> bytes:
     return data
 
 
-def _fed(preamble: Preamble, data: bytes) -> Follows | None:
+def _fed(preamble: Preamble, data: bytes) -> NextProtocol | None:
     try:
         return preamble.feed(data)
     except DecodeError as error:
@@ -111,8 +111,10 @@ def _introduce(connection: Connection, state: State, client: str | None) -> None
         connection.session = Session(state, connection.peer)
 
 
-async def _follow(connection: Connection, tls: TlsContexts, follows: Follows, held: bytes) -> bytes:
-    if follows is Follows.TLS:
+async def _follow(
+    connection: Connection, tls: TlsContexts, follows: NextProtocol, held: bytes
+) -> bytes:
+    if follows is NextProtocol.TLS:
         await _begin_tls(connection, tls, held)
         return b""
     if tls.mode is TlsMode.ENFORCING:

@@ -18,7 +18,7 @@ from rocketwire_namesrv.tls.contexts import TlsError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import Notification, State
     from rocketwire_namesrv.tls.contexts import TlsContexts
 
@@ -34,7 +34,7 @@ class Notifier:
     Args:
         state: the server's.
         tls: secures connections where ``tls.enable`` says so.
-        happened: takes note of what is not sent.
+        record_events: records the notifications that are not sent.
 
     Attributes:
         tasks: runs the attempts; without it, before and after a server's life, there are none.
@@ -44,12 +44,12 @@ class Notifier:
         self,
         state: State,
         tls: TlsContexts,
-        happened: Callable[[Iterable[Occurrence], str | None], None],
+        record_events: Callable[[Iterable[Event], str | None], None],
     ) -> None:
         self.tasks: trio.Nursery | None = None
         self._state = state
         self._tls = tls
-        self._happened = happened
+        self._record_events = record_events
         self._waiting = 0
         self._places = trio.CapacityLimiter(AT_ONCE)
 
@@ -61,8 +61,8 @@ class Notifier:
             limit = self._state.config.max_notifications
             if exceeds(self._waiting + 1, limit):
                 what = f"broker {address} is not told of the smallest broker id"
-                happened = LimitExceeded(limit=Limit.NOTIFICATIONS, allowed=limit, what=what)
-                self._happened((happened,), None)
+                exceeded = LimitExceeded(limit=Limit.NOTIFICATIONS, allowed=limit, what=what)
+                self._record_events((exceeded,), None)
             else:
                 self._waiting += 1
                 self.tasks.start_soon(self._tell, address, encode(command))

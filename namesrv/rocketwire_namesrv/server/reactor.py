@@ -28,7 +28,7 @@ import trio
 from rocketwire_namesrv.events import Reason
 from rocketwire_namesrv.protocol.session import NOTHING
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.server.connection import Served
+from rocketwire_namesrv.server.connection import ServerConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from rocketwire.errors import DecodeError
     from rocketwire_namesrv.protocol.counters import Counters
     from rocketwire_namesrv.protocol.handlers import Peer
-    from rocketwire_namesrv.protocol.session import Outcome, Session
+    from rocketwire_namesrv.protocol.session import Effects, Session
     from rocketwire_namesrv.runtime.sockets import SocketStream
 
 __all__ = ["Host", "Link", "Reactor", "is_available"]
@@ -74,30 +74,30 @@ class Host(Protocol):
     def pass_on(self, connection: Link, received: bytes) -> None:
         """Serve a connection in the portable way, from the bytes on that have been received."""
 
-    async def carry_out(self, connection: Served, outcome: Outcome) -> None:
+    async def carry_out(self, connection: ServerConnection, outcome: Effects) -> None:
         """Do what a session wants done, and let it go on until it waits for bytes."""
 
-    def begin_steps(self, connection: Served) -> Outcome | None:
+    def begin_steps(self, connection: ServerConnection) -> Effects | None:
         """Take the first steps of a request at once; None where it has to be carried out."""
         ...
 
-    def report(self, connection: Served, outcome: Outcome) -> None:
+    def report(self, connection: ServerConnection, outcome: Effects) -> None:
         """Log what happened, tell brokers, and end the connections that are to be ended."""
 
-    def note_unsent(self, connection: Served, size: int) -> None:
+    def note_unsent(self, connection: ServerConnection, size: int) -> None:
         """Keep the account of answers that wait for their peer to take them."""
 
-    def refuse(self, connection: Served, error: DecodeError) -> None:
+    def refuse(self, connection: ServerConnection, error: DecodeError) -> None:
         """End a connection whose bytes are no command."""
 
-    def lost(self, connection: Served) -> None:
+    def lost(self, connection: ServerConnection) -> None:
         """Take note of a connection's end."""
 
-    def forget(self, connection: Served) -> None:
+    def forget(self, connection: ServerConnection) -> None:
         """Drop a connection that has ended, and give its place to another one."""
 
 
-class Link(Served):
+class Link(ServerConnection):
     """A connection of the reactor.
 
     Attributes:
@@ -259,13 +259,13 @@ class Reactor:
             link.close(f"broken: {error}")
             return
         if link.begun:
-            answer = link.session.reads_one(data, now)
+            answer = link.session.answer_one_route(data, now)
             if answer is not None:
                 link.heard = now
                 size, parts = answer
                 self._send(link, size, parts)
                 return
-            answers = link.session.reads(data, now)
+            answers = link.session.answer_routes(data, now)
             if answers:
                 link.heard = now
                 self._send(link, len(answers), (answers,))
@@ -299,7 +299,7 @@ class Reactor:
         else:
             link.finish("closed by the peer")
 
-    def _received(self, link: Link, data: bytes, outcome: Outcome, now: float) -> None:
+    def _received(self, link: Link, data: bytes, outcome: Effects, now: float) -> None:
         """Do what comes of bytes received."""
         link.note_progress(data, outcome, now)
         link.filling = link.session.filling
@@ -360,12 +360,12 @@ class Reactor:
         del self._links[number]
         self._host.pass_on(link, received)
 
-    def _carry_out(self, link: Link, outcome: Outcome) -> None:
+    def _carry_out(self, link: Link, outcome: Effects) -> None:
         self._epoll.unregister(link.stream.socket.fileno())
         link.scope = trio.CancelScope()
         self._tasks.start_soon(self._serve_alone, link, link.scope, outcome)
 
-    async def _serve_alone(self, link: Link, scope: trio.CancelScope, outcome: Outcome) -> None:
+    async def _serve_alone(self, link: Link, scope: trio.CancelScope, outcome: Effects) -> None:
         try:
             with scope:
                 await self._host.carry_out(link, outcome)

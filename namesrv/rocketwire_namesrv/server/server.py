@@ -30,9 +30,9 @@ from rocketwire_namesrv.runtime.durable_file import DurableFile
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
 from rocketwire_namesrv.runtime.sockets import Listening, listen
 from rocketwire_namesrv.server import reactor
-from rocketwire_namesrv.server.acceptor import Door
+from rocketwire_namesrv.server.acceptor import Acceptor
 from rocketwire_namesrv.server.admin_port import Observation
-from rocketwire_namesrv.server.connection import Connection, Served
+from rocketwire_namesrv.server.connection import Connection, ServerConnection
 from rocketwire_namesrv.server.event_log import Journal
 from rocketwire_namesrv.server.handshake import RefusedError, open_connection
 from rocketwire_namesrv.server.known_brokers import remember_for_ever
@@ -48,8 +48,8 @@ if TYPE_CHECKING:
 
     from rocketwire.errors import DecodeError
     from rocketwire_namesrv.config.config import Config
-    from rocketwire_namesrv.events import Occurrence
-    from rocketwire_namesrv.protocol.session import Outcome
+    from rocketwire_namesrv.events import Event
+    from rocketwire_namesrv.protocol.session import Effects
     from rocketwire_namesrv.protocol.state import State
     from rocketwire_namesrv.runtime.sockets import SocketStream
     from rocketwire_namesrv.server.reactor import Link
@@ -127,13 +127,13 @@ class NameServer:
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self.connections: dict[int, Served] = {}
+        self.connections: dict[int, ServerConnection] = {}
         self.listening = Listening(state.config.bind_address, state.config.listen_port)
         self.reactor: Reactor | None = None
         self.tls = TlsContexts(state.config.tls)
         self.journal = Journal()
-        self.notifier = Notifier(state, self.tls, self.happened)
-        self.door = Door(state, self.welcome, self.happened)
+        self.notifier = Notifier(state, self.tls, self.record_events)
+        self.door = Acceptor(state, self.welcome, self.record_events)
         self.observation = Observation(self)
         self.stopped = trio.Event()
         self._next_id = 1
@@ -177,7 +177,7 @@ class NameServer:
                     services.start_soon(self.tls.watch)
                     services.start_soon(remember_for_ever, self)
                     services.start_soon(self.observation.serve)
-                    self.happened(exposed(self.state.config, listener.getsockname()[0]), None)
+                    self.record_events(exposed(self.state.config, listener.getsockname()[0]), None)
                     task_status.started(self)
                     await self._stopping.wait()
                     self.notifier.tasks = None
@@ -290,7 +290,7 @@ class NameServer:
             return await open_connection(connection, self.tls, self.state, received)
         except RefusedError as refused:
             address = connection.peer.address
-            self.happened((refused.kind(client=address, reason=str(refused)),), address)
+            self.record_events((refused.kind(client=address, reason=str(refused)),), address)
             connection.finish(f"refused before its first frame: {refused}")
             return b""
 
@@ -308,7 +308,7 @@ class NameServer:
             now = trio.current_time()
             self._batches += 1
             if self._batches % TIMED_BATCHES:
-                if answers := session.reads(data, now):
+                if answers := session.answer_routes(data, now):
                     data = b""
                     await self._send(connection, answers)
                     continue
@@ -319,7 +319,7 @@ class NameServer:
             data = b""
             await self.carry_out(connection, outcome)
 
-    async def carry_out(self, connection: Served, outcome: Outcome) -> None:
+    async def carry_out(self, connection: ServerConnection, outcome: Effects) -> None:
         """Do what a session wants done, and let it go on until it waits for bytes."""
         while True:
             self.report(connection, outcome)
@@ -332,19 +332,19 @@ class NameServer:
                 return
             outcome = await self._proceed(connection)
 
-    def note_unsent(self, connection: Served, size: int) -> None:
+    def note_unsent(self, connection: ServerConnection, size: int) -> None:
         """Keep the account of answers that wait for their peer to take them; end who has most, when
         it is too much."""
         unsent, limit = self.state.unsent, self.state.config.max_all_unsent_bytes
         unsent.note(connection.peer.connection_id, size if size >= LARGE else 0)
         for number, most in unsent.relieved(limit):
             what = f"answers that are not taken; connection {number} with {most} bytes is closed"
-            happened = LimitExceeded(limit=Limit.ALL_UNSENT_BYTES, allowed=limit, what=what)
-            self.happened((happened,), None)
+            exceeded = LimitExceeded(limit=Limit.ALL_UNSENT_BYTES, allowed=limit, what=what)
+            self.record_events((exceeded,), None)
             if (other := self.connections.get(number)) is not None:
                 other.close("answers were not taken, and too many wait for all peers")
 
-    async def _send(self, connection: Served, answers: bytes) -> None:
+    async def _send(self, connection: ServerConnection, answers: bytes) -> None:
         connection.sending = True
         if len(answers) >= LARGE:
             self.note_unsent(connection, len(answers))
@@ -354,7 +354,7 @@ class NameServer:
         connection.sending = False
         connection.heard = trio.current_time()
 
-    async def _saved(self, outcome: Outcome) -> bool:
+    async def _saved(self, outcome: Effects) -> bool:
         """Bring to disk what is acknowledged; False where something of it cannot be written."""
         kv = not outcome.persist_kv or await self._saved_kv()
         config = not outcome.persist_config or await self._config_file.save()
@@ -368,7 +368,7 @@ class NameServer:
             counters.took(TimedWork.KV_PERSIST, began)
         return saved
 
-    async def _proceed(self, connection: Served) -> Outcome:
+    async def _proceed(self, connection: ServerConnection) -> Effects:
         """Let a session go on; in small steps and by turns, if it says so."""
         session = connection.session
         if session.stepping:
@@ -388,7 +388,7 @@ class NameServer:
         connection.note_progress(b"", outcome, trio.current_time())
         return outcome
 
-    def begin_steps(self, connection: Served) -> Outcome | None:
+    def begin_steps(self, connection: ServerConnection) -> Effects | None:
         """Take the first steps of a request at once, if nobody else is in the midst of one; None
         where it has to be carried out."""
         try:
@@ -403,43 +403,43 @@ class NameServer:
         connection.note_progress(b"", outcome, trio.current_time())
         return outcome
 
-    def _steps(self, session: Session) -> Outcome:
+    def _steps(self, session: Session) -> Effects:
         """Take steps of a request, between two turns of the event loop."""
         if self.reactor is None:
             return _take_steps(session, STEPS_SECONDS)
         return _take_steps(session, SERVED_STEPS_SECONDS, self.reactor.serve_ready)
 
-    def _leave_turn(self, connection: Served) -> None:
+    def _leave_turn(self, connection: ServerConnection) -> None:
         if connection.has_turn:
             connection.has_turn = False
             self._turn.release()
 
-    def report(self, connection: Served, outcome: Outcome) -> None:
+    def report(self, connection: ServerConnection, outcome: Effects) -> None:
         """Log what happened, tell brokers, and end the connections that are to be ended."""
-        if outcome.occurrences:
-            self.journal.record(outcome.occurrences, connection.peer.address)
+        if outcome.events:
+            self.journal.record(outcome.events, connection.peer.address)
             self.notifier.send(outcome.notify)
         for number in outcome.close_connections:
             if (other := self.connections.get(number)) is not None:
                 other.close("closed at the request of another connection")
 
-    def refuse(self, connection: Served, error: DecodeError) -> None:
+    def refuse(self, connection: ServerConnection, error: DecodeError) -> None:
         """End a connection whose bytes are no command."""
         opening = connection.opening or error.excerpt
         looks = f"; it looks like {describe(opening)}" if opening else ""
         LOGGER.warning("connection of %s closed: %s%s", connection.peer.address, error, looks)
         connection.finish(f"bytes that are no command: {error}{looks}")
 
-    def forget(self, connection: Served) -> None:
+    def forget(self, connection: ServerConnection) -> None:
         """Drop a connection that has ended, and give its place to another one."""
         del self.connections[connection.peer.connection_id]
         self.door.leave(connection.peer.address)
 
-    def lost(self, connection: Served) -> None:
+    def lost(self, connection: ServerConnection) -> None:
         """Take note of a connection's end; not at the server's own, which brokers outlive."""
         if not self._stopping.is_set():
-            occurrences = connection.session.lost(trio.current_time(), connection.reason)
-            self.happened(occurrences, connection.peer.address)
+            events = connection.session.lost(trio.current_time(), connection.reason)
+            self.record_events(events, connection.peer.address)
         else:
             connection.session.abandon()
         self._leave_turn(connection)
@@ -448,15 +448,15 @@ class NameServer:
 
     # ---- what happened
 
-    def happened(self, occurrences: Iterable[Occurrence], address: str | None) -> None:
+    def record_events(self, events: Iterable[Event], address: str | None) -> None:
         """Take note of what happened, and tell the brokers that it concerns."""
-        self.journal.record(occurrences, address)
-        self.notifier.send(self.state.notifications(occurrences))
+        self.journal.record(events, address)
+        self.notifier.send(self.state.notifications(events))
 
 
 def _take_steps(
     session: Session, seconds: float, between: Callable[[], None] | None = None
-) -> Outcome:
+) -> Effects:
     """Take steps of a request for a while, or to its end; before and after each of them others are
     served."""
     until = time.monotonic() + seconds

@@ -21,9 +21,9 @@ from rocketwire_namesrv.server.connection import Deadlines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import State
-    from rocketwire_namesrv.server.connection import Served
+    from rocketwire_namesrv.server.connection import ServerConnection
 
 __all__ = ["expire_for_ever", "sweep_for_ever"]
 
@@ -42,11 +42,11 @@ class Timed(Protocol):
         ...
 
     @property
-    def connections(self) -> Mapping[int, Served]:
+    def connections(self) -> Mapping[int, ServerConnection]:
         """Those open now, by id."""
         ...
 
-    def happened(self, occurrences: Iterable[Occurrence], address: str | None) -> None:
+    def record_events(self, events: Iterable[Event], address: str | None) -> None:
         """Take note of what happened."""
 
 
@@ -68,14 +68,14 @@ def _sweep(server: Timed) -> float:
     for connection in list(server.connections.values()):
         shortest = min(shortest, connection.idle_limit)
         if (why := connection.overdue(now, deadlines)) is not None:
-            server.happened((why,), None)
+            server.record_events((why,), None)
             connection.close(why.what, Reason.IDLE)
     return min(SWEEP_SECONDS, shortest / 8)
 
 
 def _complete_parts(server: Timed, now: float) -> None:
     try:
-        server.happened(server.state.complete_parts(now), None)
+        server.record_events(server.state.complete_parts(now), None)
     except Exception:  # noqa: BLE001 - connections have to be looked at all the same
         LOGGER.exception("a registration without its last part failed")
 
@@ -95,9 +95,9 @@ async def expire_for_ever(server: Timed) -> None:
 def _expire(server: Timed) -> None:
     counters = server.state.counters
     began = counters.begin()
-    occurrences, numbers = server.state.expire(trio.current_time())
+    events, numbers = server.state.expire(trio.current_time())
     counters.took(TimedWork.EXPIRY_SCAN, began)
-    server.happened(occurrences, None)
+    server.record_events(events, None)
     for number in numbers:
         if (connection := server.connections.get(number)) is not None:
             connection.close("its broker has been silent for too long", Reason.EXPIRED)

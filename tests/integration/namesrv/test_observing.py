@@ -241,7 +241,7 @@ async def test_a_name_of_this_machine_is_as_loopback_as_its_address(name: str) -
             )
             answer = await everything(stream)
         assert answer.startswith(b"HTTP/1.1 421 ")
-        assert server.observation.observer.occurrences["ForeignHostRefused"] == 1
+        assert server.observation.observer.events["ForeignHostRefused"] == 1
         metrics = (await get(server, "/metrics"))[1]
         line = 'rocketmq_namesrv_security_events_total{event="foreign_host_refused"} 1.0'
         assert line in metrics

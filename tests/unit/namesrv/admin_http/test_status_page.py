@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.admin_http.event_history import Event, PermissionChange
+from rocketwire_namesrv.admin_http.event_history import LogEntry, PermissionChange
 from rocketwire_namesrv.admin_http.status import MOST_TOPICS, status_of
 from rocketwire_namesrv.admin_http.status_page import status_page
 from rocketwire_namesrv.config.config import Config
@@ -46,7 +46,7 @@ def page(
     wanted: str = "",
     *,
     permissions: dict[str, PermissionChange] | None = None,
-    events: list[Event] | None = None,
+    events: list[LogEntry] | None = None,
 ) -> Reader:
     status = status_of(server.state, server.now, wanted)
     return Reader(status_page(status, {"version": "1"}, permissions or {}, events or [], []))
@@ -70,7 +70,7 @@ def test_brokers_topics_permissions_and_events_are_on_it() -> None:
     shown = page(
         server,
         permissions={"b1": PermissionChange(0.0, "wipe", "1.2.3.4:5", 2)},
-        events=[Event(0.0, "first"), Event(60.0, "second")],
+        events=[LogEntry(0.0, "first"), LogEntry(60.0, "second")],
     )
 
     assert "up 1 min 30 s" in shown.text
@@ -99,7 +99,7 @@ def test_names_that_are_markup_stay_text() -> None:
         server,
         "T",
         permissions={EVIL: PermissionChange(0.0, "wipe", EVIL, 2)},
-        events=[Event(0.0, EVIL)],
+        events=[LogEntry(0.0, EVIL)],
     )
 
     assert shown.tags <= TAGS

@@ -117,7 +117,7 @@ def test_requests_that_came_together_are_refused_as_well() -> None:
     server.register()
     data = request(105, {"topic": "TA"}) * 2
 
-    assert server.session.reads(data, server.now) is None
+    assert server.session.answer_routes(data, server.now) is None
     assert [each.code for each in replies(server.receive(data).send)] == [1, 1]
 
 
