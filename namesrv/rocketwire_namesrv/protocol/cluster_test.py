@@ -1,7 +1,7 @@
-"""``clusterTest``: a name server that gives routes and nothing else.
+"""``clusterTest``: a name server that only returns routes.
 
-It stands before the name server of a production environment: what it does not know itself it asks
-there.  Every request is taken for one for a route, whatever its code; brokers cannot register.
+It stands in front of the name server of a production environment, and asks it for unknown topics.
+Every request is handled as a route request, whatever its code; brokers cannot register.
 
 Rules of this file: those of ``handlers``.
 
@@ -28,8 +28,8 @@ __all__ = ["get_route_in_cluster_test"]
 def get_route_in_cluster_test(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Response:
-    """Any code: the route of the topic that the request names, always in fastjson's dialect and
-    with what is known of its order; other than 105 there is no wait for brokers."""
+    """Any code: returns the route of the topic in the request, always in fastjson's dialect and
+    with its order configuration. Unlike 105, it does not wait for brokers."""
     fields = request.ext_fields or {}
     topic = fields.get("topic")
     if topic is None:

@@ -1,8 +1,8 @@
-"""Handlers: what each request code does to the state, and what it is answered.
+"""The handlers of the request codes: they change the state and return a response.
 
 Rules of this file: a handler is ``(state, request, peer, now) -> Answer``, plain and synchronous;
 ``HANDLERS`` and ``STEPWISE`` name all of them.  Handlers decide codes and remarks, tables change,
-views encode.  A request that cannot be understood raises ``DecodeError``; the session answers it
+views encode.  An invalid request raises ``DecodeError``; the session answers it
 with code 1, as Java answers an exception.
 
 Java: ``DefaultRequestProcessor``, ``ClientRequestProcessor``.
@@ -67,10 +67,10 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.state import State
 
 MAX_UPDATE: Final = 1024 * 1024
-"""Most bytes of an update of the configuration (318); Java has no limit below the frame's."""
+"""Maximum size of a configuration update (318) in bytes; Java limits only the frame."""
 
 NOT_SET = "not set any response code"
-"""The remark that Java's 901 forgets to take away from a success."""
+"""The remark that Java's 901 leaves in a success."""
 
 
 # ---------------------------------------- routes and brokers
@@ -79,7 +79,8 @@ NOT_SET = "not set any response code"
 def get_route_info_by_topic(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Response:
-    """105.  Read without a header object: this is nearly all that a name server is asked."""
+    """105.  Read without a header object, because nearly all requests of a name server are of this
+    kind."""
     if not state.is_ready(now):
         return Response(ResponseCode.SYSTEM_ERROR, "name server not ready")
     fields = request.ext_fields or {}
@@ -107,7 +108,7 @@ def get_broker_cluster_info(
 def get_broker_member_group(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Response:
-    """901.  A success with a remark, as in Java."""
+    """901. A success with a remark, as in Java."""
     header = decode_header(GetBrokerMemberGroupRequestHeader, request.ext_fields)
     body = state.views.member_group(header.cluster_name, header.broker_name)
     return Response(remark=NOT_SET, body=body)
@@ -130,16 +131,17 @@ def unregister_broker(state: State, request: RemotingCommand, peer: Peer, now: f
 
 
 def query_data_version(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
-    """322.  A sign of life as well."""
+    """322. Also refreshes the broker."""
     header = decode_header(QueryDataVersionRequestHeader, request.ext_fields)
-    asked = decode_body(DataVersion, request.body)
+    requested = decode_body(DataVersion, request.body)
     cluster = required(header.cluster_name, "clusterName")
     address = required(header.broker_addr, "brokerAddr")
-    known = state.table.data_version(cluster, address)
+    registered = state.table.data_version(cluster, address)
     state.table.refresh(cluster, address, now)
-    response = QueryDataVersionResponseHeader(changed=known is None or known != asked)
+    response = QueryDataVersionResponseHeader(changed=registered is None or registered != requested)
     return Response(
-        ext_fields=encode_header(response), body=None if known is None else encode_body(known)
+        ext_fields=encode_header(response),
+        body=None if registered is None else encode_body(registered),
     )
 
 
@@ -169,7 +171,7 @@ def wipe_write_perm_of_broker(
 def add_write_perm_of_broker(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Response:
-    """327.  Read and write, whatever the broker had before, as in Java."""
+    """327. Sets read and write, whatever the permission was before, as in Java."""
     header = decode_header(AddWritePermOfBrokerRequestHeader, request.ext_fields)
     count, events = _change_perm(
         state, "add", header.broker_name, peer, lambda _: int(Perm.READ | Perm.WRITE)
@@ -204,7 +206,7 @@ def delete_topic(state: State, request: RemotingCommand, peer: Peer, now: float)
 
 
 def register_topic(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
-    """217.  A success also where nothing came of it, as in Java."""
+    """217. A success even if nothing changed, as in Java."""
     header = decode_header(RegisterTopicRequestHeader, request.ext_fields)
     route = decode_body(TopicRouteData, request.body)
     if route is None or not route.queue_datas or header.topic is None:
@@ -298,7 +300,7 @@ def get_kv_list_by_namespace(
 def update_namesrv_config(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Response:
-    """318.  Refused unless the operator allows it; Java allows everybody."""
+    """318. Refused unless the operator allows it; Java always allows it."""
     if not state.allow_config_update:
         return _update_refused(peer, "Can not update config: this name server does not allow it.")
     if request.body is None:
@@ -364,7 +366,7 @@ STEPWISE: Mapping[
 ] = {
     RequestCode.REGISTER_BROKER: register_broker,
 }
-"""Handlers whose work takes long: generators of steps.  One of them at a time runs in a server."""
+"""Handlers of long work, as generators of steps. Only one of them runs at a time in a server."""
 
 SCANS: Final = frozenset(
     {

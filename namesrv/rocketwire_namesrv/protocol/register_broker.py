@@ -1,6 +1,6 @@
-"""Request 103, by which a broker registers: the handler that takes several steps.
+"""Request 103, by which a broker registers: the handler that runs in several steps.
 
-Rules of this file: those of ``handlers``; between two steps anything may have changed.
+Rules of this file: those of ``handlers``; the state may change between two steps.
 
 Java: ``DefaultRequestProcessor.registerBroker``.
 """
@@ -42,15 +42,15 @@ if TYPE_CHECKING:
 def register_broker(
     state: State, request: RemotingCommand, peer: Peer, now: float
 ) -> Generator[None, None, Response]:
-    """103, in steps.  Refused where Java would keep a broker without a name, an address or a
-    cluster."""
+    """Handles 103, in steps. A broker without a name, an address or a cluster is refused; Java
+    registers it."""
     header = decode_header(RegisterBrokerRequestHeader, request.ext_fields)
     refused: Mapping[str, str] = encode_header(RegisterBrokerResponseHeader())
     config = state.config
-    began = state.counters.begin()
+    start = state.counters.begin()
     try:
         part = yield from _registration(state, request, header, peer, now)
-        state.counters.took(TimedWork.REGISTRATION_DECODE, began)
+        state.counters.took(TimedWork.REGISTRATION_DECODE, start)
     except ChecksumError as error:
         mismatch = (ChecksumMismatch(client=peer.address),)
         return Response(ResponseCode.SYSTEM_ERROR, str(error), refused, None, mismatch)
@@ -73,7 +73,7 @@ def register_broker(
     )
     if registration is part or state.table.data_version(*part.key) == registration.data_version:
         registered = yield from steps
-    else:  # all parts become visible at once: no reader may come between
+    else:  # all parts become visible together: no reader may come in between
         registered = drained(steps)
     events = tuple(registered.events)
     if not registered.accepted:
@@ -87,7 +87,7 @@ def register_broker(
 
 
 def _is_java_broker(header: RegisterBrokerRequestHeader) -> bool:
-    """Whether the sender has filled in what every broker of 5.x does."""
+    """Returns whether the sender has set the fields that every broker of 5.x sets."""
     return bool(header.body_crc32) and header.enable_acting_master is not None
 
 
@@ -191,7 +191,7 @@ def _as_registration(
 
 
 class RegistrationBodyError(DecodeError):
-    """The body of a registration cannot be read; the remark begins as Java's does."""
+    """The body of a registration is invalid; the remark begins like Java's."""
 
     def __str__(self) -> str:
         return (

@@ -340,9 +340,9 @@ def test_an_acting_master_is_shown_in_the_short_way_too(monkeypatch: pytest.Monk
 
 
 def test_what_is_learnt_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(route_fast_path, "LEARNT_HEADERS", 2)
+    monkeypatch.setattr(route_fast_path, "MAX_HEADERS", 2)
     server = serving()
-    learnt: dict[bytes, dict[bytes, object]] = vars(server.state.route_fast_path)["_learnt"]
+    learnt: dict[bytes, dict[bytes, object]] = vars(server.state.route_fast_path)["_headers"]
     for version in range(400, 405):
         for topic in ("TA", "TB"):
             assert short(server, route(topic, version=version)) is not None
