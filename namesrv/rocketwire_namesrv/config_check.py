@@ -105,7 +105,7 @@ def _on_files(settings: Configured) -> Findings:
         if config.warm_start_seconds > 0 and config.known_brokers_path:
             load_brokers(config.known_brokers_path)
     except (OSError, StorageError) as error:
-        warnings.append(f"no broker is known from before: {os_error_text(error)}")
+        warnings.append(f"the list of known brokers cannot be read: {os_error_text(error)}")
     return Findings(tuple(errors), tuple(warnings))
 
 

@@ -32,21 +32,21 @@ MOST_WANTED: Final = 255
 
 
 class Observed(Protocol):
-    """What is looked at: a server."""
+    """The server, as the pages show it."""
 
     @property
     def state(self) -> State:
-        """What it knows."""
+        """The state of the protocol."""
         ...
 
     @property
     def connections(self) -> Sized:
-        """Those open now."""
+        """The open connections."""
         ...
 
     @property
-    def door(self) -> Acceptor:
-        """What lets them in."""
+    def acceptor(self) -> Acceptor:
+        """Accepts connections."""
         ...
 
     @property
@@ -56,12 +56,12 @@ class Observed(Protocol):
 
     @property
     def journal(self) -> Journal:
-        """Where everything that happens is written down."""
+        """Records all events."""
         ...
 
     @property
     def driver_name(self) -> str:
-        """How connections are served."""
+        """The driver of the connections."""
         ...
 
 
@@ -83,7 +83,7 @@ class Pages:
             observer,
             now=trio.current_time,
             connections=lambda: len(server.connections),
-            opened=lambda: server.door.admitted,
+            opened=lambda: server.acceptor.admitted,
             expiry=lambda: server.tls.expiry,
             driver=server.driver_name,
         )

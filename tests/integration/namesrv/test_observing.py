@@ -151,7 +151,7 @@ async def test_the_reason_of_a_connections_end_is_counted_and_shown() -> None:
             await trio.sleep(0.001)
         shown = (await get(server, "/"))[1]
 
-    assert "ended: bytes that are no command: length: a frame of 1195725860 bytes" in shown
+    assert "ended: invalid command: length: a frame of 1195725860 bytes" in shown
     assert "it looks like an HTTP request: GET" in shown
 
 

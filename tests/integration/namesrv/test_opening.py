@@ -344,7 +344,7 @@ async def test_a_broker_is_told_over_tls_where_that_is_configured(tmp_path: Path
         address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"
         with trio.fail_after(60):
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(server.notifier.tell, address, CLUSTER_INFO)
+                nursery.start_soon(server.notifier.notify, address, CLUSTER_INFO)
                 stream = trio.SSLStream(await listener.accept(), context, server_side=True)
                 received = b""
                 while len(received) < len(CLUSTER_INFO):
@@ -362,13 +362,13 @@ async def test_a_broker_that_speaks_no_tls_is_a_warning(
         address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"
         with trio.fail_after(60):
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(server.notifier.tell, address, CLUSTER_INFO)
+                nursery.start_soon(server.notifier.notify, address, CLUSTER_INFO)
                 async with await listener.accept() as stream:
                     await stream.receive_some()
                     await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
     (line,) = warnings(caplog)
-    assert f"broker {address} is not told" in line
+    assert f"broker {address} is not notified" in line
     assert "the TLS handshake failed: " in line
 
 

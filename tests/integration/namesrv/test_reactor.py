@@ -211,12 +211,12 @@ async def test_a_broker_that_goes_in_the_midst_of_its_registration_leaves_nothin
             proceed = Session.proceed
 
             def closing(self: Session, now: float) -> Any:
-                outcome = proceed(self, now)
+                effects = proceed(self, now)
                 if site.server.state.table.topics.entries and (
                     (link := next(iter(site.server.connections.values()))).session is self
                 ):
                     link.close("for a test")
-                return outcome
+                return effects
 
             broker = other
             monkeypatch.setattr(Session, "proceed", closing)
@@ -331,12 +331,12 @@ async def test_readers_are_answered_between_the_steps_of_a_registration(
                 reader.setblocking(False)
 
                 def proceed_and_look(session: Session, now: float) -> Effects:
-                    outcome = proceed(session, now)
+                    effects = proceed(session, now)
                     if not sum(answers.values()):
                         reader.sendall(ROUTE)
                     with suppress(BlockingIOError):
                         answers[site.server.state.stepping] += len(reader.recv(65_536))
-                    return outcome
+                    return effects
 
                 await wait_all_tasks_blocked()
                 monkeypatch.setattr(Session, "proceed", proceed_and_look)
@@ -357,9 +357,9 @@ async def test_who_ends_between_two_steps_gives_up_its_turn(
 
             def proceed_and_end(session: Session, now: float) -> Effects:
                 monkeypatch.setattr(Session, "proceed", proceed)
-                outcome = proceed(session, now)
+                effects = proceed(session, now)
                 link.close("test")
-                return outcome
+                return effects
 
             monkeypatch.setattr(Session, "proceed", proceed_and_end)
             await first.send(large())

@@ -43,7 +43,7 @@ async def test_an_address_that_is_none_is_a_warning(caplog: pytest.LogCaptureFix
         one.tasks = nursery
         one.send([("nowhere", COMMAND)])
 
-    assert ["broker nowhere is not told"] == [
+    assert ["broker nowhere is not notified"] == [
         record.getMessage().partition(" of the")[0] for record in caplog.records
     ]
 
