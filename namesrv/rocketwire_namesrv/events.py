@@ -1,9 +1,9 @@
-"""What happened, as values: tables and handlers return these, the driver writes them to the log.
+"""Events, as values: tables and handlers return them, the driver writes them to the log.
 
-Rules of this file: an occurrence holds plain values, its ``text`` is one line, and what peers sent
-is shown with its control characters escaped, so that nobody can forge a line.  The wording follows
-the lines that operators grep in Java's ``namesrv.log``; where one of ours stands for many of Java's
-(a registration with 10,000 topics), it counts.
+Rules of this file: an event contains plain values, its ``text`` is one line, and control characters
+of peers are escaped, so that a peer cannot forge a line. The wording follows the lines that
+operators search in Java's ``namesrv.log``; if one line replaces many of Java's (a registration with
+10,000 topics), it contains a number.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def shown(value: object) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that happened; the subclass says what."""
+    """An event; the subclasses describe it."""
 
     level: ClassVar[Level] = Level.INFO
     template: ClassVar[str]
@@ -176,7 +176,7 @@ class UnregistrationIgnored(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerExpired(Event):
-    """A broker was silent for longer than its timeout; its connection is to be closed."""
+    """A broker was silent for longer than its timeout; its connection is closed."""
 
     level = Level.WARNING
     cluster: str
@@ -210,14 +210,14 @@ class ClusterRemoved(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinBrokerIdChanged(Event):
-    """The smallest id of a group changed, and its members are to be told (request 905).
+    """The smallest id of a group changed; its members are notified (request 905).
 
     Attributes:
         broker_id: the smallest id now.
         address: its address.
         targets: addresses to notify.
-        offline_address: who left, if somebody did.
-        ha_address: HA address of who joined, if somebody did and gave one.
+        offline_address: address of the member that left, if any.
+        ha_address: HA address of the member that joined, if any.
     """
 
     broker_id: int
@@ -398,7 +398,7 @@ class ResponseDropped(Event):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionRefused(Event):
-    """A connection was closed before its first frame; the subclass says why.  Never made itself."""
+    """A connection was closed before its first frame; the subclasses have the reason. Abstract."""
 
     level = Level.WARNING
     client: str
@@ -423,7 +423,8 @@ class TlsUnavailable(ConnectionRefused):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsHandshakeFailed(ConnectionRefused):
-    """The TLS handshake failed, for example because the client has no certificate that is trusted."""
+    """The TLS handshake failed, for example because the client has no certificate that is
+    trusted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -184,7 +184,7 @@ async def test_a_connection_that_is_too_slow_is_told_of_once(autojump_clock: Moc
 
 async def test_a_server_that_gives_no_routes_out_yet_is_not_ready() -> None:
     async with running(need_wait_for_service=True) as server:
-        assert await get(server, "/readyz") == (503, "not ready: no routes are given out yet\n")
+        assert await get(server, "/readyz") == (503, "not ready: no routes are returned yet\n")
         assert (await get(server, "/healthz"))[0] == 200
 
 

@@ -123,7 +123,7 @@ def _check_setting(name: str, key: str, value: object) -> None:
     """Fail the test unless the name server has this property, and takes the value."""
     from rocketwire_namesrv.config.config import PROPERTIES
 
-    types = {str(each.key): each.kind for each in PROPERTIES}
+    types = {str(each.key): each.value_type for each in PROPERTIES}
     if key not in types:
         if not _is_tls(key):
             names = ("mode", *types)

@@ -59,7 +59,7 @@ def test_an_empty_server_has_a_page() -> None:
     assert shown.links == {"/metrics", "/healthz", "/readyz"}
     assert "serving · up 1 d 2 h 3 min" in shown.text
     assert "Clusters: none" in shown.text
-    assert "Nobody has wiped or added any" in shown.text
+    assert "No write permission has changed" in shown.text
 
 
 def test_brokers_topics_permissions_and_events_are_on_it() -> None:
@@ -82,7 +82,7 @@ def test_brokers_topics_permissions_and_events_are_on_it() -> None:
 
 @pytest.mark.parametrize(
     ("waits", "stops", "text"),
-    [(True, False, "waiting: no routes"), (False, True, "stopping: no routes are given out")],
+    [(True, False, "waiting: no routes"), (False, True, "stopping: no routes are returned")],
 )
 def test_it_says_why_a_server_does_not_serve(waits: bool, stops: bool, text: str) -> None:
     server = Server(Config(need_wait_for_service=waits), started=1000.0)
