@@ -72,13 +72,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _check(path: str) -> int:
-    """Say what is wrong with a configuration file; returns the exit status."""
+    """Print the errors and warnings of a configuration file; return the exit status."""
     from rocketwire_namesrv.config_check import check_config
 
     findings = check_config(path, os.environ)
-    for kind, texts in (("error", findings.errors), ("warning", findings.warnings)):
+    for level, texts in (("error", findings.errors), ("warning", findings.warnings)):
         for text in texts:
-            print(f"{kind}: {text}")
+            print(f"{level}: {text}")
     errors, warnings = len(findings.errors), len(findings.warnings)
     verdict = "cannot start" if errors else "can start"
     print(f"{path}: the name server {verdict}; {_counted(errors, warnings)}")
@@ -87,13 +87,13 @@ def _check(path: str) -> int:
 
 def _counted(errors: int, warnings: int) -> str:
     return ", ".join(
-        f"{count} {kind}{'' if count == 1 else 's'}"
-        for count, kind in ((errors, "error"), (warnings, "warning"))
+        f"{count} {level}{'' if count == 1 else 's'}"
+        for count, level in ((errors, "error"), (warnings, "warning"))
     )
 
 
 def _start(path: str | None, *, print_items: bool) -> int:
-    """Take the settings, then print them or serve; returns the exit status."""
+    """Read the settings, then print them or serve; return the exit status."""
     from rocketwire_namesrv.runtime.configuration import configured
     from rocketwire_namesrv.runtime.os_errors import os_error_text
     from rocketwire_namesrv.runtime.storage import StorageError
@@ -118,7 +118,7 @@ def _cannot_start(*reasons: str) -> int:
 
 
 def _print_items(settings: Configured) -> int:
-    """Print Java's lines, then ours in the same form; on stderr what is strange about the file."""
+    """Print Java's lines, then ours in the same form; print warnings about the file to stderr."""
     from rocketwire_namesrv.config.settings import Owner
 
     now = time.strftime("%Y-%m-%d %H:%M:%S")
@@ -171,7 +171,7 @@ def _run(settings: Configured, path: str | None) -> int:
 def _on_boot(
     config: Config, log: str, path: str | None, calm_collector: Callable[[], None]
 ) -> Callable[[Listening, str], None]:
-    """What is done once the server listens: Java's line, and where an operator finds the rest."""
+    """Print Java's boot line, and the places of log, status page and configuration."""
     from rocketwire_namesrv.runtime.logging_setup import LOGGER
 
     def on_boot(listening: Listening, status_page: str) -> None:

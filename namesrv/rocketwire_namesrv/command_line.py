@@ -1,4 +1,5 @@
-"""The command line of ``mqnamesrv`` as commons-cli reads it, and the options that Java does not have.
+"""The command line of ``mqnamesrv`` as commons-cli reads it, and the options that Java does not
+have.
 
 Rules of this file: pure; what Java's program would make of a command line is made of it here too.
 
@@ -43,44 +44,45 @@ _OURS: Final = frozenset({CHECK_CONFIG, SAMPLE_CONFIG, VERSION})
 
 
 class UsageError(Exception):
-    """The command line does not make sense."""
+    """The command line is invalid."""
 
 
 def parse(arguments: Sequence[str]) -> dict[str, str]:
-    """Read a command line as commons-cli does; what is neither option nor argument is ignored.
+    """Read a command line as commons-cli does; words that are neither options nor arguments are
+    ignored.
 
     Returns:
         Letter of each option, or the name of one that Java does not have -> its argument; the first
-        where there are several, empty without one.
+        if there are several, empty if there is none.
 
     Raises:
         UsageError: with the text that Java prints.
     """
-    found: dict[str, str] = {}
+    options: dict[str, str] = {}
     waiting = ""  # the option whose argument comes next
     for word in arguments:
         if word == "--":
             break
-        own, equals, value = word.removeprefix("--").partition("=")
-        is_own = word.startswith("--") and own in _OURS and waiting not in _WITH_ARGUMENT
+        name, equals, value = word.removeprefix("--").partition("=")
+        is_own = word.startswith("--") and name in _OURS and waiting not in _WITH_ARGUMENT
         if waiting and not is_own and not _is_option(word):
-            found.setdefault(waiting, _unquoted(word))
+            options.setdefault(waiting, _unquoted(word))
             waiting = ""
         elif is_own:
             _require_argument(waiting)
-            if own != CHECK_CONFIG and equals:
+            if name != CHECK_CONFIG and equals:
                 raise _unrecognized(word)
-            waiting = CHECK_CONFIG if own == CHECK_CONFIG and not equals else ""
+            waiting = CHECK_CONFIG if name == CHECK_CONFIG and not equals else ""
             if not waiting:
-                found.setdefault(own, value)
+                options.setdefault(name, value)
         elif word.startswith("-") and word != "-":
             for letter, argument in _options(word):
                 _require_argument(waiting)
                 waiting = letter if letter in _WITH_ARGUMENT and argument is None else ""
                 if not waiting:
-                    found.setdefault(letter, argument or "")
+                    options.setdefault(letter, argument or "")
     _require_argument(waiting)
-    return found
+    return options
 
 
 def _require_argument(waiting: str) -> None:
@@ -89,7 +91,7 @@ def _require_argument(waiting: str) -> None:
 
 
 def _is_option(word: str) -> bool:
-    """Whether a word that might be an argument is an option, known by its beginning."""
+    """Return whether a word begins like an option."""
     if not word.startswith("-") or word == "-":
         return False
     name = word.partition("=")[0]
@@ -102,7 +104,7 @@ def _is_option(word: str) -> bool:
 
 
 def _options(word: str) -> Iterator[tuple[str, str | None]]:
-    """The options in one word, with their arguments where those are in it too."""
+    """Yield the options in a word, with their arguments if the word contains them."""
     text = _bare(word)
     name, equals, value = text.partition("=")
     if word.startswith("--"):
@@ -120,11 +122,11 @@ def _options(word: str) -> Iterator[tuple[str, str | None]]:
 
 
 def _long_option(word: str) -> tuple[str, str | None]:
-    """``--configFile``, ``--configFile=x``, or as many letters of it as tell it from the others."""
+    """Read ``--configFile``, ``--configFile=x``, or an unambiguous abbreviation."""
     name, equals, value = _bare(word).partition("=")
     names = _long_names(name)
     if len(names) > 1:
-        could_be = ", ".join(f"'{each}'" for each in names)
+        could_be = ", ".join(f"'{name}'" for name in names)
         raise UsageError(f"Ambiguous option: '{word.partition('=')[0]}'  (could be: {could_be})")
     if not names or (equals and names[0] not in _WITH_ARGUMENT_LONG):
         raise _unrecognized(word)
@@ -132,7 +134,7 @@ def _long_option(word: str) -> tuple[str, str | None]:
 
 
 def _letters(word: str, text: str) -> Iterator[tuple[str, str | None]]:
-    """Single letters run together; the rest after one that takes an argument is its argument."""
+    """Yield joined single-letter options; the rest after one with an argument is its argument."""
     for position, letter in enumerate(text, 1):
         if letter not in _SHORT:
             raise _unrecognized(word)

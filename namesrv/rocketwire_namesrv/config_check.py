@@ -26,7 +26,7 @@ __all__ = ["Findings", "check_config"]
 
 
 class Findings(NamedTuple):
-    """What is wrong with a configuration; one line each.
+    """The errors and warnings of a configuration; one line each.
 
     Attributes:
         errors: the server would not start.
@@ -49,26 +49,26 @@ def check_config(path: str, environment: Mapping[str, str]) -> Findings:
     except (OSError, StorageError) as error:
         return Findings((os_error_text(error),))
     errors, warnings = [*settings.refusals], [*settings.remarks]
-    for found in (_on_addresses, _on_files, _on_tls):
-        findings = found(settings)
+    for check in (_on_addresses, _on_files, _on_tls):
+        findings = check(settings)
         errors += findings.errors
         warnings += findings.warnings
     return Findings(tuple(errors), tuple(warnings))
 
 
 def _on_addresses(settings: Configured) -> Findings:
-    """Whether the addresses are those of hosts, and who reaches the server."""
+    """Check the addresses, and whether other machines reach the server."""
     config, entries = settings.config, settings.entries
     errors: list[str] = []
     warnings: list[str] = []
     try:
-        warnings += (each.text for each in exposed(config, _resolved(config.bind_address)))
+        warnings += (event.text for event in exposed(config, _resolved(config.bind_address)))
     except (OSError, UnicodeError) as error:
         remark = f"bindAddress={config.bind_address}: {os_error_text(error)}"
         errors.append(placed(remark, entries))
     if config.observe_port >= 0:
-        found = errors if config.observe_asked else warnings
-        found += (placed(remark, entries) for remark in _on_observation(config))
+        findings = errors if config.observe_asked else warnings
+        findings += (placed(remark, entries) for remark in _on_observation(config))
     return Findings(tuple(errors), tuple(warnings))
 
 
@@ -82,15 +82,15 @@ def _on_observation(config: Config) -> Iterator[str]:
 
 
 def _resolved(host: str) -> str:
-    """The IP address that a server with this ``bindAddress`` listens on."""
-    found = socket.getaddrinfo(
+    """Return the IP address of a server with this ``bindAddress``."""
+    addresses = socket.getaddrinfo(
         host or "localhost", 0, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
     )
-    return str(found[0][4][0])
+    return str(addresses[0][4][0])
 
 
 def _on_files(settings: Configured) -> Findings:
-    """Whether the files of the server can be used."""
+    """Check the files of the server."""
     config = settings.config
     errors: list[str] = []
     warnings: list[str] = []
@@ -105,7 +105,7 @@ def _on_files(settings: Configured) -> Findings:
         if config.warm_start_seconds > 0 and config.known_brokers_path:
             load_brokers(config.known_brokers_path)
     except (OSError, StorageError) as error:
-        warnings.append(f"no broker is known from before: {os_error_text(error)}")
+        warnings.append(f"the list of known brokers cannot be read: {os_error_text(error)}")
     return Findings(tuple(errors), tuple(warnings))
 
 

@@ -1,9 +1,9 @@
-"""What happened, as values: tables and handlers return these, the driver writes them to the log.
+"""Events, as values: tables and handlers return them, the driver writes them to the log.
 
-Rules of this file: an occurrence holds plain values, its ``text`` is one line, and what peers sent
-is shown with its control characters escaped, so that nobody can forge a line.  The wording follows
-the lines that operators grep in Java's ``namesrv.log``; where one of ours stands for many of Java's
-(a registration with 10,000 topics), it counts.
+Rules of this file: an event contains plain values, its ``text`` is one line, and control characters
+of peers are escaped, so that a peer cannot forge a line. The wording follows the lines that
+operators search in Java's ``namesrv.log``; if one line replaces many of Java's (a registration with
+10,000 topics), it contains a number.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ def shown(value: object) -> str:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Occurrence:
-    """Something that happened; the subclass says what."""
+class Event:
+    """An event; the subclasses describe it."""
 
     level: ClassVar[Level] = Level.INFO
     template: ClassVar[str]
@@ -83,7 +83,7 @@ class Occurrence:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerRegistered(Occurrence):
+class BrokerRegistered(Event):
     """A broker that had no live entry has one now."""
 
     cluster: str
@@ -98,7 +98,7 @@ class BrokerRegistered(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegistrationConflict(Occurrence):
+class RegistrationConflict(Event):
     """A registration with an older state version than the one it would replace was ignored."""
 
     level = Level.WARNING
@@ -117,7 +117,7 @@ class RegistrationConflict(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RegistrationRefused(Occurrence):
+class RegistrationRefused(Event):
     """A registration was not applied."""
 
     level = Level.WARNING
@@ -130,7 +130,7 @@ class RegistrationRefused(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PartsOverdue(Occurrence):
+class PartsOverdue(Event):
     """A registration that looked like a part of one was registered, because no other part came."""
 
     cluster: str
@@ -144,7 +144,7 @@ class PartsOverdue(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerUnregistered(Occurrence):
+class BrokerUnregistered(Event):
     """A broker lost its live entry, for the reason given."""
 
     cluster: str
@@ -159,7 +159,7 @@ class BrokerUnregistered(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class UnregistrationIgnored(Occurrence):
+class UnregistrationIgnored(Event):
     """A request to unregister met no broker, or one that has registered again since."""
 
     level = Level.WARNING
@@ -175,8 +175,8 @@ class UnregistrationIgnored(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrokerExpired(Occurrence):
-    """A broker was silent for longer than its timeout; its connection is to be closed."""
+class BrokerExpired(Event):
+    """A broker was silent for longer than its timeout; its connection is closed."""
 
     level = Level.WARNING
     cluster: str
@@ -189,7 +189,7 @@ class BrokerExpired(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GroupRemoved(Occurrence):
+class GroupRemoved(Event):
     """The last address of a broker name is gone, and with it the name and its topics."""
 
     broker_name: str
@@ -201,7 +201,7 @@ class GroupRemoved(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterRemoved(Occurrence):
+class ClusterRemoved(Event):
     """The last broker name of a cluster is gone."""
 
     cluster: str
@@ -209,15 +209,15 @@ class ClusterRemoved(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MinBrokerIdChanged(Occurrence):
-    """The smallest id of a group changed, and its members are to be told (request 905).
+class MinBrokerIdChanged(Event):
+    """The smallest id of a group changed; its members are notified (request 905).
 
     Attributes:
         broker_id: the smallest id now.
         address: its address.
         targets: addresses to notify.
-        offline_address: who left, if somebody did.
-        ha_address: HA address of who joined, if somebody did and gave one.
+        offline_address: address of the member that left, if any.
+        ha_address: HA address of the member that joined, if any.
     """
 
     broker_id: int
@@ -235,7 +235,7 @@ class MinBrokerIdChanged(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicsRegistered(Occurrence):
+class TopicsRegistered(Event):
     """A registration brought new topics or changed known ones.
 
     Attributes:
@@ -254,7 +254,7 @@ class TopicsRegistered(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicRouteRegistered(Occurrence):
+class TopicRouteRegistered(Event):
     """An administrator registered the route of one topic."""
 
     topic: str
@@ -263,7 +263,7 @@ class TopicRouteRegistered(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicRouteRefused(Occurrence):
+class TopicRouteRefused(Event):
     """A topic's route names a broker that is not registered."""
 
     level = Level.WARNING
@@ -273,7 +273,7 @@ class TopicRouteRefused(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TopicDeleted(Occurrence):
+class TopicDeleted(Event):
     """An administrator deleted a topic, in one cluster or everywhere."""
 
     topic: str
@@ -282,7 +282,7 @@ class TopicDeleted(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WritePermChanged(Occurrence):
+class WritePermChanged(Event):
     """An administrator took or gave the permission to write to a broker.
 
     Attributes:
@@ -301,7 +301,7 @@ class WritePermChanged(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NamespaceCreated(Occurrence):
+class NamespaceCreated(Event):
     """A namespace of the key/value configuration came into being."""
 
     namespace: str
@@ -309,7 +309,7 @@ class NamespaceCreated(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigItemPut(Occurrence):
+class ConfigItemPut(Event):
     """A key/value item was created or replaced.
 
     Attributes:
@@ -324,7 +324,7 @@ class ConfigItemPut(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigItemDeleted(Occurrence):
+class ConfigItemDeleted(Event):
     """A key/value item was deleted."""
 
     namespace: str
@@ -336,7 +336,7 @@ class ConfigItemDeleted(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigUpdated(Occurrence):
+class ConfigUpdated(Event):
     """A request changed the configuration of this server.
 
     Attributes:
@@ -350,7 +350,7 @@ class ConfigUpdated(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConfigUpdateRefused(Occurrence):
+class ConfigUpdateRefused(Event):
     """A request to change the configuration of this server was refused."""
 
     level = Level.WARNING
@@ -363,7 +363,7 @@ class ConfigUpdateRefused(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChecksumMismatch(Occurrence):
+class ChecksumMismatch(Event):
     """The body of a registration is not what its sender summed."""
 
     level = Level.WARNING
@@ -372,7 +372,7 @@ class ChecksumMismatch(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RequestFailed(Occurrence):
+class RequestFailed(Event):
     """A handler gave up; the peer was answered code 1.
 
     Attributes:
@@ -387,7 +387,7 @@ class RequestFailed(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ResponseDropped(Occurrence):
+class ResponseDropped(Event):
     """A response came to a server that asks nothing over this connection."""
 
     level = Level.WARNING
@@ -397,8 +397,8 @@ class ResponseDropped(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ConnectionRefused(Occurrence):
-    """A connection was closed before its first frame; the subclass says why.  Never made itself."""
+class ConnectionRefused(Event):
+    """A connection was closed before its first frame; the subclasses have the reason. Abstract."""
 
     level = Level.WARNING
     client: str
@@ -423,7 +423,8 @@ class TlsUnavailable(ConnectionRefused):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TlsHandshakeFailed(ConnectionRefused):
-    """The TLS handshake failed, for example because the client has no certificate that is trusted."""
+    """The TLS handshake failed, for example because the client has no certificate that is
+    trusted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -432,7 +433,7 @@ class ProxyHeaderRefused(ConnectionRefused):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignHostRefused(Occurrence):
+class ForeignHostRefused(Event):
     """The port for operators was asked under the name of a host that is not this machine's.
 
     Attributes:

@@ -101,7 +101,7 @@ def test_sql_reads_a_capture_and_a_bad_one_is_named_or_skipped(
     spark.sql(using.format(bad, "fail"))
     with pytest.raises(Exception, match=r"bad\.pcap at byte \d+: a record claims"):
         spark.sql("SELECT count(*) FROM capture").collect()
-    with pytest.raises(Exception, match="no option 'nonsense'"):
+    with pytest.raises(Exception, match="unknown option 'nonsense'"):
         read(spark, path=str(bad), nonsense="1")
 
 

@@ -146,7 +146,7 @@ class Site:
     def connect(self, pair: Callable[[], tuple[Any, Any]] | None = None) -> Client:
         if self.server.reactor is not None and pair is None:
             stream, accepted = socket_pair()
-            self.server.door.admit(accepted, "client:1")
+            self.server.acceptor.admit(accepted, "client:1")
             return Client(stream)
         ours, theirs = (pair or memory_stream_pair)()
         self.nursery.start_soon(self.server.serve_stream, theirs, "client:1")

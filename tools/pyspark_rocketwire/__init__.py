@@ -1,7 +1,8 @@
-"""Where PySpark finds the data source ``rocketmq-pcap``: it imports every top-level module named ``pyspark_*``.
+"""Where PySpark finds the data source ``rocketmq-pcap``: it imports every top-level module named
+``pyspark_*``.
 
-Rules of this file: it runs in sessions that have never heard of RocketMQ; importing it is cheap, has no effect and needs
-nothing but PySpark.
+Rules of this file: every session imports it, also without RocketMQ; the import is cheap, has no
+effect and only needs PySpark.
 """
 
 from rocketwire_tools.spark.correlation import correlate as correlate

@@ -1,8 +1,8 @@
-"""``Observer``: remembers what happened, for operators: counts without end, events up to a bound.
+"""``Observer``: the history for operators: counts of all events, and the latest events.
 
-Rules of this file: it hears everything that the journal records, so a hostile peer decides how much
-that is: every container here is bounded, and names that peers chose never become keys of counts.
-Values of the key/value configuration are not kept: they may be secrets.
+Rules of this file: it receives all events of the journal, and a hostile peer can cause many: every
+container here is bounded, and names chosen by peers are never keys of counts. Values of the
+key/value configuration are not kept: they may be secrets.
 """
 
 from __future__ import annotations
@@ -35,40 +35,40 @@ from rocketwire_namesrv.events import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.response import Peer
 
-__all__ = ["ENDINGS", "Event", "Observer", "PermissionChange"]
+__all__ = ["ENDINGS", "LogEntry", "Observer", "PermissionChange"]
 
 EVENTS: Final = 256
-"""Events of each of the two sorts that are kept."""
+"""Maximum number of entries in each of the two lists."""
 EVENT_LENGTH: Final = 500
-"""Characters of an event that are kept."""
+"""Maximum characters of an entry."""
 BROKERS: Final = 256
-"""Brokers of which the latest change of permissions is kept."""
+"""Maximum number of brokers whose latest change of permissions is kept."""
 
 ENDINGS: Final = {
     "closed by the peer": "peer",
     "broken": "broken",
     "idle for": "idle",
     "a frame took longer": "slow_frame",
-    "answers were not taken": "slow_reader",
+    "responses were not read": "slow_reader",
     "without a frame": "no_frame",
-    "bytes that are no command": "bad_bytes",
+    "invalid command": "bad_bytes",
     "refused before its first frame": "refused",
     "closed at the request": "on_request",
     "its broker has been silent": "expired",
     "the server stops": "server_stop",
     "failed": "failure",
 }
-"""How the reason of a connection's end begins -> what it is counted as; anything else is
+"""First words of the reason of a connection's end -> its name in the counts; any other reason is
 ``other``."""
 
-_TOLD: Final = frozenset(
+_ORDINARY_ENDS: Final = frozenset(
     {"peer", "server_stop", "idle", "slow_frame", "slow_reader", "no_frame", "refused"}
 )
-"""Ends that are everyday, or follow an occurrence that is told of."""
-_NEWS: Final[frozenset[type[Occurrence]]] = frozenset(
+"""Ordinary ends, and ends after an event that has its own entry."""
+_NEWS: Final[frozenset[type[Event]]] = frozenset(
     {
         BrokerExpired,
         BrokerRegistered,
@@ -86,9 +86,9 @@ _NEWS: Final[frozenset[type[Occurrence]]] = frozenset(
         WritePermChanged,
     }
 )
-"""What is told of brokers and their administration; other occurrences are told with the ends of
-connections, so that a peer that causes many of them does not wash these away."""
-_UNTOLD: Final[frozenset[type[Occurrence]]] = frozenset(
+"""Events of brokers and their administration; other events share a list with the ends of
+connections, so that a peer that causes many of them does not push these out."""
+_NO_ENTRY: Final[frozenset[type[Event]]] = frozenset(
     {ConfigItemDeleted, ConfigItemPut, NamespaceCreated}
 )
 
@@ -98,38 +98,38 @@ class Ended(Protocol):
 
     @property
     def peer(self) -> Peer:
-        """Who was on the other side."""
+        """The other side."""
         ...
 
     @property
     def closing(self) -> str | None:
-        """Why."""
+        """The reason."""
         ...
 
 
-class Event(NamedTuple):
-    """Something that happened.
+class LogEntry(NamedTuple):
+    """An entry of the history.
 
     Attributes:
-        at: wall-clock seconds.
+        time: wall-clock seconds.
         text: one line.
     """
 
-    at: float
+    time: float
     text: str
 
 
 class PermissionChange(NamedTuple):
-    """Who took or gave the permission to write to a broker last.
+    """The latest change of the write permission of a broker.
 
     Attributes:
-        at: wall-clock seconds.
+        time: wall-clock seconds.
         action: ``wipe`` or ``add``.
-        client: whose request it was.
-        topics: how many topics the broker had then.
+        client: address of the requester.
+        topics: number of topics of the broker at that time.
     """
 
-    at: float
+    time: float
     action: str
     client: str
     topics: int
@@ -139,68 +139,68 @@ class Observer:
     """Listens to the journal (``journal.Listener``).
 
     Args:
-        wall: gives wall-clock seconds.
+        wall: returns wall-clock seconds.
 
     Attributes:
-        occurrences: how often each kind of occurrence was, by the name of its class.
-        departures: how many brokers left, by reason.
-        limits: how often a limit was met, by its name: the attribute ``limit`` of an occurrence.
-        endings: how many connections ended, by the values of ``ENDINGS``.
+        events: number of events by the name of their class.
+        departures: number of brokers that left, by reason.
+        limits: number of exceeded limits by their name: the attribute ``limit`` of an event.
+        endings: number of ended connections, by the values of ``ENDINGS``.
         news: the latest events of brokers and of administration.
-        troubles: the latest other events, and ends of connections that are not everyday.
+        troubles: the latest other events, and unusual ends of connections.
         permissions: broker name -> latest change of the permission to write.
     """
 
     def __init__(self, wall: Callable[[], float]) -> None:
         self._wall = wall
-        self.occurrences: Counter[str] = Counter()
+        self.events: Counter[str] = Counter()
         self.departures: Counter[str] = Counter()
         self.limits: Counter[str] = Counter()
         self.endings: Counter[str] = Counter()
-        self.news: deque[Event] = deque(maxlen=EVENTS)
-        self.troubles: deque[Event] = deque(maxlen=EVENTS)
+        self.news: deque[LogEntry] = deque(maxlen=EVENTS)
+        self.troubles: deque[LogEntry] = deque(maxlen=EVENTS)
         self.permissions: dict[str, PermissionChange] = {}
 
-    def occurred(self, occurrence: Occurrence, address: str | None) -> None:
-        """Something happened; ``address`` is the peer that caused it, None without one."""
-        kind = type(occurrence)
-        self.occurrences[kind.__name__] += 1
-        limit = getattr(occurrence, "limit", None)
+    def occurred(self, event: Event, address: str | None) -> None:
+        """Record an event; ``address`` is the peer that caused it, or None."""
+        event_type = type(event)
+        self.events[event_type.__name__] += 1
+        limit = getattr(event, "limit", None)
         if isinstance(limit, str):
             self.limits[limit] += 1
-        if isinstance(occurrence, BrokerUnregistered):
-            self.departures[occurrence.reason] += 1
-        elif isinstance(occurrence, WritePermChanged):
-            self._permission(occurrence)
-        if kind not in _UNTOLD and occurrence.level >= Level.INFO:
-            events = self.news if kind in _NEWS else self.troubles
-            events.append(Event(self._wall(), _shortened(occurrence, address)))
+        if isinstance(event, BrokerUnregistered):
+            self.departures[event.reason] += 1
+        elif isinstance(event, WritePermChanged):
+            self._permission(event)
+        if event_type not in _NO_ENTRY and event.level >= Level.INFO:
+            events = self.news if event_type in _NEWS else self.troubles
+            events.append(LogEntry(self._wall(), _shortened(event, address)))
 
     def ended(self, connection: Ended) -> None:
-        """A connection has ended, for the reason in ``closing``."""
+        """Record the end of a connection; its reason is in ``closing``."""
         why = connection.closing or ""
         ending = ending_of(why)
         self.endings[ending] += 1
-        if ending not in _TOLD:
+        if ending not in _ORDINARY_ENDS:
             text = f"connection of {connection.peer.address} ended: {shown(why)[:EVENT_LENGTH]}"
-            self.troubles.append(Event(self._wall(), text))
+            self.troubles.append(LogEntry(self._wall(), text))
 
-    def _permission(self, occurrence: WritePermChanged) -> None:
-        name = shown(occurrence.broker_name)
+    def _permission(self, event: WritePermChanged) -> None:
+        name = shown(event.broker_name)
         self.permissions.pop(name, None)
         if len(self.permissions) >= BROKERS:
             del self.permissions[next(iter(self.permissions))]
         self.permissions[name] = PermissionChange(
-            self._wall(), occurrence.action, occurrence.client, occurrence.topics
+            self._wall(), event.action, event.client, event.topics
         )
 
 
-def _shortened(occurrence: Occurrence, address: str | None) -> str:
-    """The line of an occurrence, whose text may be long; the address stays."""
-    text = occurrence.text
-    return f"{text[:EVENT_LENGTH]}{occurrence.line(address).removeprefix(text)}"
+def _shortened(event: Event, address: str | None) -> str:
+    """Return the line of an event with its text shortened; the address stays."""
+    text = event.text
+    return f"{text[:EVENT_LENGTH]}{event.line(address).removeprefix(text)}"
 
 
 def ending_of(why: str) -> str:
-    """What a reason is counted as; reasons hold texts of the system, of which there are many."""
+    """Return the name of a reason in the counts; reasons contain various texts of the system."""
     return next((ending for begin, ending in ENDINGS.items() if why.startswith(begin)), "other")

@@ -1,8 +1,8 @@
 """One HTTP connection of an operator: bytes in, bytes out; h11 knows the protocol.
 
-Rules of this file: no I/O, no clock.  GET and HEAD only, and nothing but a target and a few headers
-is ever looked at.  What a client may cost is bounded: the size of a request's head, the number of
-requests; the driver bounds the time.
+Rules of this file: no I/O, no clock.  GET and HEAD only, and only the target and a few headers are
+used. The size of a request's head and the number of requests are bounded; the driver bounds the
+time.
 """
 
 from __future__ import annotations
@@ -62,8 +62,8 @@ class Exchange:
     Args:
         respond: gives the document for a path and the first value of each query field; None where
             there is none.  It must not raise.
-        local_only: refuse requests to a host that goes by a name other than localhost: a page of
-            somebody else's, open in a browser on this machine, could have made that name point here.
+        local_only: refuse requests to a host name other than localhost: a foreign page, open in a
+            browser on this machine, could make such a name point here.
         refused: called with the name of the host of such a request.  It must not raise.
 
     Attributes:
@@ -90,7 +90,7 @@ class Exchange:
         """Take bytes; none of them mean that the client sends no more.
 
         Returns:
-            What is to be sent.
+            The bytes to send.
         """
         sent = b""
         if self.closed:
@@ -138,12 +138,12 @@ class Exchange:
             parts = urlsplit(request.target.decode("ascii"))
             fields = parse_qs(parts.query, max_num_fields=MAX_QUERY_FIELDS)
         except ValueError:
-            return plain(400, "the target makes no sense")
-        found = self._respond(parts.path, {name: values[0] for name, values in fields.items()})
-        return plain(404, "there is no such page") if found is None else found
+            return plain(400, "the target is invalid")
+        document = self._respond(parts.path, {name: values[0] for name, values in fields.items()})
+        return plain(404, "there is no such page") if document is None else document
 
     def _refuse(self, status: int) -> bytes:
-        """Answer, and let the connection end."""
+        """Return an error response and close the connection."""
         self.closed = True
         return self._encoded(plain(status, "the request is not served"), close=True)
 
@@ -170,8 +170,8 @@ def _host(request: h11.Request) -> str:
 
 
 def is_local_name(host: str) -> bool:
-    """Whether a Host header names an IP address or localhost; nobody else can make these point
-    elsewhere."""
+    """Return whether a Host header is an IP address or localhost; a foreign page cannot make these
+    point elsewhere."""
     try:
         name = urlsplit(f"//{host}").hostname
         if name is not None and name != "localhost":

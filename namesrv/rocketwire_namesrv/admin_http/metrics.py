@@ -1,9 +1,9 @@
 """The metrics in the form that Prometheus reads; prometheus_client knows that form.
 
-Rules of this file: values are computed when somebody asks, from what is counted anyway.  The set of
-labels is bounded and no name that a peer chose is among them, but for the brokers of
-``last_seen``: those are few, and names that are not what Java allows are left out.  What a metric
-means is said once, in its help text; ``docs/guide/observing.md`` is compared with it.
+Rules of this file: values are computed on request, from counters that exist anyway. The set of
+labels is bounded and contains no names chosen by peers, except for the brokers of ``last_seen``:
+those are few, and names that Java does not allow are left out. The help text explains a metric; a
+test compares it with ``docs/guide/observing.md``.
 
 The names that the name servers of others have too mean the same here.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from prometheus_client.metrics_core import Metric
 
     from rocketwire_namesrv.admin_http.event_history import Observer
-    from rocketwire_namesrv.protocol.counters import Kind
+    from rocketwire_namesrv.protocol.counters import RequestKind
     from rocketwire_namesrv.protocol.state import State
 
 __all__ = ["CONTENT_TYPE", "SECURITY_EVENTS", "Exposition"]
@@ -230,11 +230,11 @@ class Exposition(Collector):
             "Requests that have been handled.",
             ("request_code", "response_code"),
             {
-                (request_name(kind.request), response_name(kind.response)): count
-                for kind, count in requests.items()
+                (request_name(codes.request), response_name(codes.response)): count
+                for codes, count in requests.items()
             },
         )
-        routes = {kind: count for kind, count in requests.items() if kind.request == _ROUTE}
+        routes = {codes: count for codes, count in requests.items() if codes.request == _ROUTE}
         yield _counter(
             "rocketmq_namesrv_route_request",
             "Requests for routes.",
@@ -246,9 +246,9 @@ class Exposition(Collector):
             "Requests for routes that got none.",
             ("response_code",),
             {
-                (response_name(kind.response),): count
-                for kind, count in routes.items()
-                if kind.response != _SUCCESS
+                (response_name(codes.response),): count
+                for codes, count in routes.items()
+                if codes.response != _SUCCESS
             },
         )
         yield _counter(
@@ -296,9 +296,9 @@ class Exposition(Collector):
                 *("is_long_polling", "result"),
             ),
         )
-        for kind, histogram in self._state.counters.durations.items():
-            result = "oneway" if kind.response == ONEWAY else "success"
-            names = request_name(kind.request), response_name(kind.response)
+        for codes, histogram in self._state.counters.durations.items():
+            result = "oneway" if codes.response == ONEWAY else "success"
+            names = request_name(codes.request), response_name(codes.response)
             family.add_metric(
                 ("remoting", *names, "false", result), _buckets(histogram), histogram.total_ms
             )
@@ -330,21 +330,21 @@ class Exposition(Collector):
 
     def _events(self) -> Iterator[Metric]:
         observer = self._observer
-        happened = observer.occurrences
-        registrations = _named(happened, _REGISTRATION_EVENTS)
+        counts = observer.events
+        registrations = _named(counts, _REGISTRATION_EVENTS)
         for reason, count in observer.departures.items():
             registrations[f"left_{reason}",] = count
         for name, text, events in (
             ("registration_events", "What became of registrations.", registrations),
-            ("kv_events", "Changes to the key/value table.", _named(happened, _KV_EVENTS)),
-            ("security_events", "What peers should not do.", _named(happened, SECURITY_EVENTS)),
+            ("kv_events", "Changes to the key/value table.", _named(counts, _KV_EVENTS)),
+            ("security_events", "What peers should not do.", _named(counts, SECURITY_EVENTS)),
         ):
             yield _counter(f"rocketmq_namesrv_{name}", text, ("event",), events)
         yield _counter(
             "rocketmq_namesrv_expiry_events",
             "Brokers that were silent for too long.",
             (),
-            {(): happened["BrokerExpired"]},
+            {(): counts["BrokerExpired"]},
         )
         yield _counter(
             "rocketmq_namesrv_limit_hits",
@@ -356,7 +356,7 @@ class Exposition(Collector):
             "rocketmq_namesrv_occurrences",
             "What the log tells of, by kind.",
             ("kind",),
-            {(name,): count for name, count in happened.items()},
+            {(name,): count for name, count in counts.items()},
         )
 
     def _endings(self) -> Iterator[Metric]:
@@ -372,16 +372,16 @@ class Exposition(Collector):
 
 
 def _named(counts: Mapping[str, int], names: Mapping[str, str]) -> dict[tuple[str, ...], int]:
-    """Counts under the names that a metric has for them; those that were none are shown too."""
-    return {(name,): counts.get(kind, 0) for kind, name in names.items()}
+    """Return counts under the metric's names; counts of 0 are included."""
+    return {(name,): counts.get(event_name, 0) for event_name, name in names.items()}
 
 
-def _accepted(requests: Mapping[Kind, int]) -> int:
-    """Registrations without an error; a oneway one counts as accepted."""
+def _accepted(requests: Mapping[RequestKind, int]) -> int:
+    """Return the number of registrations without an error; a oneway one counts as accepted."""
     return sum(
         count
-        for kind, count in requests.items()
-        if kind.request == _REGISTER and kind.response in {_SUCCESS, ONEWAY}
+        for codes, count in requests.items()
+        if codes.request == _REGISTER and codes.response in {_SUCCESS, ONEWAY}
     )
 
 
@@ -399,10 +399,10 @@ def _counter(
 
 
 def _buckets(histogram: Histogram) -> list[tuple[str, float]]:
-    """Upper bounds and how many lie below them, as the form wants it."""
-    found: list[tuple[str, float]] = []
+    """Return upper bounds and cumulative counts, as the exposition format requires."""
+    buckets: list[tuple[str, float]] = []
     total = 0
     for bound, count in zip((*map(str, BUCKETS_MS), "+Inf"), histogram.counts, strict=True):
         total += count
-        found.append((bound, total))
-    return found
+        buckets.append((bound, total))
+    return buckets

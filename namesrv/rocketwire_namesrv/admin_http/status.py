@@ -1,4 +1,4 @@
-"""What the status page says of the server's state, as values; made anew for each request.
+"""The content of the status page, as values, built for each request.
 
 Rules of this file: it reads the state and changes nothing, and looks at no more than it shows but
 for one pass over the topics, to count them.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.route import QueueData
     from rocketwire_namesrv.protocol.state import State
     from rocketwire_namesrv.routes.brokers import BrokerGroup, LiveEntry, LiveKey
-    from rocketwire_namesrv.routes.queue_layouts import Shape
+    from rocketwire_namesrv.routes.queue_layouts import QueueLayout
     from rocketwire_namesrv.routes.route_table import RouteTable
 
 __all__ = ["BrokerLine", "Status", "TopicLine", "status_of"]
@@ -37,10 +37,10 @@ class BrokerLine:
         role: ``master``, ``slave``, or ``slave, acting master``.
         silent: seconds since its last registration or heartbeat.
         timeout: seconds of silence after which it is taken for dead.
-        version: of the protocol, as its name; ``unknown`` where it has not said.
+        version: of the protocol, as its name; ``unknown`` if the broker has not sent it.
         data_version: its counter.
         topics: with queues there.
-        unwritable: those of them that must not be written to.
+        unwritable: those of them that are not writable.
     """
 
     cluster: str
@@ -66,17 +66,17 @@ class TopicLine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Status:
-    """What there is to say.
+    """The content of the status page.
 
     Attributes:
         now: wall-clock seconds.
         up: seconds since the start.
-        serving: whether routes are given out.
+        serving: whether routes are returned.
         shutting_down: whether the server is about to stop.
         brokers: at most ``MOST_BROKERS`` of the live ones.
         live: number of live brokers.
         clusters: name -> number of broker names.
-        wanted: what the names of ``topics`` begin with.
+        prefix: beginning of the names in ``topics``.
         topics: at most ``MOST_TOPICS`` of them.
         topic_count: of all topics.
     """
@@ -88,25 +88,25 @@ class Status:
     brokers: tuple[BrokerLine, ...]
     live: int
     clusters: dict[str, int]
-    wanted: str
+    prefix: str
     topics: tuple[TopicLine, ...]
     topic_count: int
 
 
-def status_of(state: State, now: float, wanted: str = "") -> Status:
-    """The status at a moment.
+def status_of(state: State, now: float, prefix: str = "") -> Status:
+    """Return the current status.
 
     Args:
         state: of the server.
         now: monotonic seconds.
-        wanted: only topics whose names begin so are listed.
+        prefix: only topics whose names begin with it are listed.
     """
     table = state.table
     entries = table.topics.entries
     topics = (
-        TopicLine(name=name, queues=shape.queues)
-        for name, shape in entries.items()
-        if name.startswith(wanted)
+        TopicLine(name=name, queues=layout.queues)
+        for name, layout in entries.items()
+        if name.startswith(prefix)
     )
     return Status(
         now=state.wall_ms(now) / 1000,
@@ -116,33 +116,35 @@ def status_of(state: State, now: float, wanted: str = "") -> Status:
         brokers=_brokers(table, now),
         live=len(table.live),
         clusters={name: len(members) for name, members in islice(table.clusters.items(), 100)},
-        wanted=wanted,
+        prefix=prefix,
         topics=tuple(islice(topics, MOST_TOPICS)),
         topic_count=len(entries),
     )
 
 
 def _brokers(table: RouteTable, now: float) -> tuple[BrokerLine, ...]:
-    held, unwritable = _topics_by_broker(Counter(table.topics.entries.values()))
+    topics, unwritable = _topics_by_broker(Counter(table.topics.entries.values()))
     lines: list[BrokerLine] = []
     for key, entry in islice(sorted(table.live.items()), MOST_BROKERS):
         lines += (
-            _line(table, key, entry, name, (held[name], unwritable[name]), now)
+            _line(table, key, entry, name, (topics[name], unwritable[name]), now)
             for name in sorted(entry.names)
         )
     return tuple(lines)
 
 
-def _topics_by_broker(shapes: Counter[Shape]) -> tuple[Counter[str | None], Counter[str | None]]:
-    """Topics by broker name: all, and those that must not be written to there."""
-    held: Counter[str | None] = Counter()
+def _topics_by_broker(
+    layouts: Counter[QueueLayout],
+) -> tuple[Counter[str | None], Counter[str | None]]:
+    """Return the number of topics by broker name: all, and those that are not writable there."""
+    topics: Counter[str | None] = Counter()
     unwritable: Counter[str | None] = Counter()
-    for shape, count in shapes.items():
-        for queue in shape.queues:
-            held[queue.broker_name] += count
+    for layout, count in layouts.items():
+        for queue in layout.queues:
+            topics[queue.broker_name] += count
             if not queue.perm & Perm.WRITE:
                 unwritable[queue.broker_name] += count
-    return held, unwritable
+    return topics, unwritable
 
 
 def _line(
@@ -172,7 +174,7 @@ def _line(
 
 
 def _id_of(group: BrokerGroup, address: str) -> int | None:
-    return next((number for number, at in group.addresses.items() if at == address), None)
+    return next((number for number, member in group.addresses.items() if member == address), None)
 
 
 def _role(group: BrokerGroup | None, number: int | None) -> str:

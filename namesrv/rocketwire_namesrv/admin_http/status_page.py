@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from rocketwire.messages.route import QueueData
-    from rocketwire_namesrv.admin_http.event_history import Event, PermissionChange
+    from rocketwire_namesrv.admin_http.event_history import LogEntry, PermissionChange
     from rocketwire_namesrv.admin_http.status import BrokerLine, Status, TopicLine
 
 __all__ = ["status_page"]
@@ -37,8 +37,8 @@ def status_page(
     status: Status,
     facts: Mapping[str, str],
     permissions: Mapping[str, PermissionChange],
-    news: Iterable[Event],
-    troubles: Iterable[Event],
+    news: Iterable[LogEntry],
+    troubles: Iterable[LogEntry],
 ) -> bytes:
     """The page.
 
@@ -67,8 +67,8 @@ def _text(value: object) -> str:
     return escape(shown(value))
 
 
-def _when(at: float) -> str:
-    return f"{datetime.fromtimestamp(at, UTC):%Y-%m-%d %H:%M:%S} UTC"
+def _when(seconds: float) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S} UTC"
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: frozenset[int]) -> str:
@@ -76,8 +76,8 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: frozens
 
     def line(tag: str, cells: Sequence[str]) -> str:
         return "".join(
-            f"<{tag}{' class=n' if at in numeric else ''}>{cell}</{tag}>"
-            for at, cell in enumerate(cells)
+            f"<{tag}{' class=n' if column in numeric else ''}>{cell}</{tag}>"
+            for column, cell in enumerate(cells)
         )
 
     body = "".join(f"<tr>{line('td', row)}</tr>" for row in rows)
@@ -86,9 +86,9 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[str]], numeric: frozens
 
 def _head(status: Status, facts: Mapping[str, str]) -> str:
     if status.shutting_down:
-        state = "<span class=bad>stopping: no routes are given out</span>"
+        state = "<span class=bad>stopping: no routes are returned</span>"
     elif not status.serving:
-        state = "<span class=bad>waiting: no routes are given out yet</span>"
+        state = "<span class=bad>waiting: no routes are returned yet</span>"
     else:
         state = "<span class=ok>serving</span>"
     listed = " · ".join(f"{_text(name)} {_text(value)}" for name, value in facts.items())
@@ -100,10 +100,10 @@ def _head(status: Status, facts: Mapping[str, str]) -> str:
 
 
 def _span(seconds: float) -> str:
-    minutes, rest = divmod(int(seconds), 60)
+    minutes, seconds = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
-    return f"{days} d {hours} h {minutes} min" if days or hours else f"{minutes} min {rest} s"
+    return f"{days} d {hours} h {minutes} min" if days or hours else f"{minutes} min {seconds} s"
 
 
 def _brokers(status: Status) -> str:
@@ -121,15 +121,15 @@ def _brokers(status: Status) -> str:
 
 
 def _broker(line: BrokerLine) -> tuple[str, ...]:
-    late = line.silent > line.timeout / 2
-    seen = f"{line.silent:.0f} s ago of {line.timeout:.0f}"
+    is_late = line.silent > line.timeout / 2
+    last_seen = f"{line.silent:.0f} s ago of {line.timeout:.0f}"
     return (
         _text(line.cluster),
         _text(line.name),
         "?" if line.broker_id is None else str(line.broker_id),
         line.role,
         f"<code>{_text(line.address)}</code>",
-        f"<span class=bad>{seen}</span>" if late else seen,
+        f"<span class=bad>{last_seen}</span>" if is_late else last_seen,
         _text(line.version),
         _text(line.data_version),
         str(line.topics),
@@ -143,9 +143,9 @@ def _rest(listed: int, total: int) -> str:
 
 def _permissions(permissions: Mapping[str, PermissionChange]) -> str:
     if not permissions:
-        return "<h2>Write permissions</h2><p>Nobody has wiped or added any since the start.</p>"
+        return "<h2>Write permissions</h2><p>No write permission has changed since the start.</p>"
     rows = (
-        (_text(name), change.action, _when(change.at), _text(change.client), str(change.topics))
+        (_text(name), change.action, _when(change.time), _text(change.client), str(change.topics))
         for name, change in reversed(list(permissions.items()))
     )
     heads = ("broker", "latest change", "when", "by", "topics of the broker")
@@ -154,16 +154,16 @@ def _permissions(permissions: Mapping[str, PermissionChange]) -> str:
 
 def _topics(status: Status) -> str:
     rows = [_topic(line) for line in status.topics]
-    wanted = _text(status.wanted)
-    more = ""
-    if not status.wanted:
-        more = _rest(len(rows), status.topic_count)
+    prefix = _text(status.prefix)
+    remainder = ""
+    if not status.prefix:
+        remainder = _rest(len(rows), status.topic_count)
     return (
         f"<h2>Topics: {status.topic_count}</h2>"
         "<form>beginning with <input name=topic maxlength=255 "
-        f'value="{wanted}"> <button>show</button> ({len(rows)} shown)</form>'
+        f'value="{prefix}"> <button>show</button> ({len(rows)} shown)</form>'
         f"{_table(('topic', 'broker: queues to read, to write, permission'), rows, frozenset())}"
-        f"{more}"
+        f"{remainder}"
     )
 
 
@@ -179,8 +179,8 @@ def _queue(queue: QueueData) -> str:
     return f"{_text(queue.broker_name)}: {queue.read_queue_nums} {queue.write_queue_nums} {letters}"
 
 
-def _events(title: str, events: Iterable[Event]) -> str:
-    rows = [(_when(event.at), f"<code>{_text(event.text)}</code>") for event in events]
+def _events(title: str, events: Iterable[LogEntry]) -> str:
+    rows = [(_when(event.time), f"<code>{_text(event.text)}</code>") for event in events]
     rows.reverse()
     if not rows:
         return f"<h2>{title}</h2><p>None yet.</p>"

@@ -1,8 +1,7 @@
-"""Who may ask what: lists of addresses for readers, brokers and administrators.
+"""Access control: lists of addresses for readers, brokers and administrators.
 
-Rules of this file: pure.  The protocol has no authentication that a name server could use, so all
-that can be told apart is where a connection comes from.  Without lists everybody may do everything,
-as in Java, and nothing is spent on asking.
+Rules of this file: pure.  The protocol has no authentication that a name server could use, so only
+the address of a connection counts. Without lists every request is allowed, as in Java, at no cost.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from rocketwire.codes import RequestCode
 from rocketwire_namesrv.config.config import ConfigError
 from rocketwire_namesrv.config.settings import networks_of
 from rocketwire_namesrv.config.tls_settings import ClientAuth, TlsMode
-from rocketwire_namesrv.events import Level, Occurrence
+from rocketwire_namesrv.events import Event, Level
 
 if TYPE_CHECKING:
     from ipaddress import IPv4Address, IPv6Address
@@ -30,7 +29,7 @@ __all__ = ["Access", "AccessRefused", "Denied", "Exposed", "Role", "exposed", "i
 
 
 class Role(Enum):
-    """What a request is for; the values are the settings with those who may."""
+    """The purpose of a request; the values are the settings with the allowed addresses."""
 
     READ = "rocketwire.readAddresses"
     BROKER = "rocketwire.brokerAddresses"
@@ -64,8 +63,8 @@ _ROLES: Final[dict[int, Role]] = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AccessRefused(Occurrence):
-    """A request came from where such requests must not come from."""
+class AccessRefused(Event):
+    """A request came from an address that may not send it."""
 
     level = Level.WARNING
     client: str
@@ -75,8 +74,8 @@ class AccessRefused(Occurrence):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exposed(Occurrence):
-    """The server can be reached from other machines, and everybody may do everything."""
+class Exposed(Event):
+    """The server can be reached from other machines, and accepts all requests from them."""
 
     level = Level.WARNING
     address: str
@@ -87,33 +86,33 @@ class Exposed(Occurrence):
 
 
 class Denied(NamedTuple):
-    """What a peer must not do."""
+    """The roles that a peer does not have."""
 
     roles: frozenset[Role]
 
     def role_of(self, code: int) -> Role | None:
-        """The role that a request would need and the peer has not; None where it may."""
+        """Return the missing role for a request; None if it is allowed."""
         role = _ROLES.get(code, Role.READ)
         return role if role in self.roles else None
 
 
 class Access:
-    """The lists.
+    """The lists of addresses.
 
     Attributes:
-        restricted: whether there are any.
+        restricted: whether there is at least one list.
     """
 
     def __init__(self, lists: dict[Role, Networks | None]) -> None:
-        self._lists = {role: each for role, each in lists.items() if each is not None}
+        self._lists = {role: networks for role, networks in lists.items() if networks is not None}
         self.restricted = bool(self._lists)
 
     @classmethod
     def of(cls, config: Config) -> Self:
-        """Those of the settings.
+        """Return the lists of the settings.
 
         Raises:
-            ConfigError: one of them is no list of addresses and networks.
+            ConfigError: a setting is not a list of addresses and networks.
         """
         return cls(
             {
@@ -124,8 +123,8 @@ class Access:
         )
 
     def denied_to(self, address: str) -> Denied | None:
-        """What must not be done by the peer at ``address`` (``host:port``, with brackets if IPv6);
-        None where it may do everything."""
+        """Return the roles that the peer at ``address`` (``host:port``, with brackets if IPv6) does
+        not have; None if it has all."""
         if not self.restricted:
             return None
         host = _host(address)
@@ -136,10 +135,10 @@ class Access:
 
 
 def exposed(config: Config, address: str) -> tuple[Exposed, ...]:
-    """Whether nothing stands between other machines and everything that can be asked.
+    """Return an event if other machines can send every request.
 
     Args:
-        config: with ``bind_address`` as it is shown, which may be the name of a host.
+        config: its ``bind_address`` may be a host name.
         address: the IP address that the server listens on.
     """
     lists = config.broker_addresses and config.admin_addresses
@@ -151,7 +150,7 @@ def exposed(config: Config, address: str) -> tuple[Exposed, ...]:
 
 
 def is_loopback(address: str) -> bool:
-    """Whether an IP address is one that only this machine reaches."""
+    """Return whether only this machine reaches an IP address."""
     host = _host(f"{address}:0")
     return host is not None and host.is_loopback
 

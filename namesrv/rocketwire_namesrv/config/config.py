@@ -1,8 +1,8 @@
 """The settings of a name server: Java's properties, their defaults, and how a text becomes a value.
 
-Rules of this file: pure (environment, home directory and file contents are arguments); a field's
-place in the class is its place in Java's, which ``-p`` shows; the wire name is the field's name in
-camel case unless the field says another.
+Rules of this file: pure (environment, home directory and file contents are arguments); the fields
+are in the order of Java's classes, which ``-p`` shows; the wire name is the field's name in camel
+case unless the field has another one.
 Sources: ``NamesrvConfig``, ``NettyServerConfig``, ``NettyClientConfig``, ``NettySystemConfig`` and
 ``MixAll`` of 5.5.0.
 """
@@ -38,10 +38,11 @@ __all__ = [
 _MEGABYTE: Final = 1024 * 1024
 
 SPLIT_REGISTRATION_SIZE: Final = 800
-"""Topics in a part of a registration; the default of ``splitRegistrationSize`` of Java's brokers."""
+"""Topics in a part of a registration; the default of ``splitRegistrationSize`` of Java's
+brokers."""
 
 OBSERVE_PORT: Final = 5558
-"""Where operators look; beside the 5557 of Java's exporter and of its brokers' metrics."""
+"""The operators' port, next to 5557 of Java's exporter and of its brokers' metrics."""
 NO_PORT: Final = -1
 
 _DENIED: Final = ("configBlackList", "configStorePath", "kvConfigPath", "rocketmqHome")
@@ -116,8 +117,8 @@ def _text(value: str | int | bool | None) -> str | None:
 class Config:
     """Every property of a name server, and the raw pairs of its configuration file.
 
-    Properties without a comment are accepted, shown and kept, and mean what they say in Java or
-    nothing at all: most size Java's thread pools.
+    Properties without a comment are accepted, shown and kept, and have the same meaning as in Java
+    or no effect: most of them size Java's thread pools.
     """
 
     rocketmq_home: str | None = _namesrv(None)  # shown only: nothing of an installation is needed
@@ -211,9 +212,8 @@ class Config:
 
     serialize_type: SerializeType = SerializeType.JSON
     """Header form of everything the server sends."""
-    # Limits: 0 means none, but for ``max_connections`` and ``frame_max_length``.
-    # ``settings.BOUNDS`` has the numbers that make sense, ``docs/limits.md`` says why each default
-    # is what it is.
+    # Limits: 0 means none, except for ``max_connections`` and ``frame_max_length``.
+    # ``settings.BOUNDS`` has the valid numbers, ``docs/limits.md`` explains each default.
     frame_max_length: int = _ours(
         16 * _MEGABYTE, Limit.FRAME_LENGTH, system="com.rocketmq.remoting.frameMaxLength"
     )  # bytes of a whole frame
@@ -243,7 +243,7 @@ class Config:
     max_buffered_bytes: int = _ours(1024 * _MEGABYTE, Limit.BUFFERED_BYTES)
     max_notifications: int = _ours(1_000, Limit.NOTIFICATIONS)  # waiting to be sent
     allow_config_update: bool = _ours(False, "rocketwire.allowConfigUpdate")  # 318; Java: always
-    read_addresses: str = _ours("", "rocketwire.readAddresses")  # who may; empty: everybody
+    read_addresses: str = _ours("", "rocketwire.readAddresses")  # allowed addresses; empty: all
     broker_addresses: str = _ours("", "rocketwire.brokerAddresses")
     admin_addresses: str = _ours("", "rocketwire.adminAddresses")
     driver: str = _ours("auto", "rocketwire.driver")  # one of ``DRIVERS``
@@ -257,7 +257,7 @@ class Config:
     )  # 0: any free port; -1: none
     observe_address: str = _ours("127.0.0.1", "rocketwire.observeAddress")
     observe_asked: bool = False
-    """Whether somebody asked for the port for operators, so that the server must not run without
+    """Whether the operators' port is configured, so that the server must not run without
     it."""
     tls: TlsSettings = field(default_factory=TlsSettings)
     """Certificates, and whether connections may begin with TLS; not changed by requests."""
@@ -310,9 +310,9 @@ class Config:
         )
         config = defaults._with_texts(
             {
-                each.attribute: text
-                for each, key, text in _by_system(system)
-                if not _refused(refused, f"-D{key}={shown(text)}", each.refusal(text, system=True))
+                prop.attribute: text
+                for prop, key, text in _by_system(system)
+                if not _refused(refused, f"-D{key}={shown(text)}", prop.refusal(text, system=True))
             }
         )
         if entries is not None:
@@ -320,8 +320,8 @@ class Config:
                 key: text
                 for key, text in entries.items()
                 if not any(
-                    _refused(refused, place_of(entries, key), each.refusal(text))
-                    for each in BY_KEY.get(key, ())
+                    _refused(refused, place_of(entries, key), prop.refusal(text))
+                    for prop in BY_KEY.get(key, ())
                 )
             }
             config = replace(config._with_entries(taken, tuple(Owner)), file_entries=dict(entries))
@@ -333,95 +333,97 @@ class Config:
         return config
 
     def check(self) -> None:
-        """Compare the values with what makes sense, for a configuration that is no file's.
+        """Check the values of a configuration that was not read from a file.
 
         Raises:
-            ConfigError: the server cannot start with at least one of them.
+            ConfigError: the server cannot start with at least one value.
         """
         refused: list[str] = []
-        for each in PROPERTIES:
-            text = _text(getattr(self, each.attribute))
+        for prop in PROPERTIES:
+            text = _text(getattr(self, prop.attribute))
             if text is not None:
-                _refused(refused, f"{each.attribute}={shown(text)}", each.refusal(text))
+                _refused(refused, f"{prop.attribute}={shown(text)}", prop.refusal(text))
         if refused:
             raise ConfigError(*refused)
 
     def _with_observation(self, keys: Container[str]) -> Self:
-        """The port for operators: as asked for, or else one that may be missing; where the server's
-        own port is any free one, this is too."""
-        asked = "rocketwire.observeAddress" in keys
+        """Set the operators' port: the configured one, or else an optional one; a free one if the
+        server's port is any free one."""
+        is_required = "rocketwire.observeAddress" in keys
         if "rocketwire.observePort" in keys:
             return replace(self, observe_asked=self.observe_port >= 0)
         port = OBSERVE_PORT if self.listen_port else 0
-        return replace(self, observe_port=port, observe_asked=asked)
+        return replace(self, observe_port=port, observe_asked=is_required)
 
     @property
     def denied_keys(self) -> frozenset[str]:
-        """Keys that no update may change; one of them in a request spoils all of it."""
+        """Keys that no update may change; a request with one of them is refused."""
         return frozenset((*_DENIED, *self.config_black_list.split(";")))
 
     def updated(self, entries: Mapping[str, str]) -> Self:
-        """Take what an update request may change; the caller has refused ``denied_keys`` before.
+        """Apply an update request; the caller has refused ``denied_keys`` before.
 
         Unknown keys are ignored, and so are values that do not fit (``Configuration.update``).
-        Whether a change has an effect before the next start depends on who reads the property.
+        Whether a change has an effect before the next start depends on the property.
         """
-        known = {
+        file_changes = {
             key: text
             for key, text in entries.items()
             if key in self.file_entries and not key.startswith("tls.")
         }
         config = self._with_entries(entries, (Owner.NAMESRV, Owner.SERVER))
-        return replace(config, file_entries={**self.file_entries, **known})
+        return replace(config, file_entries={**self.file_entries, **file_changes})
 
     def flat(self) -> dict[str, str]:
-        """What 319 shows and an update stores: the file's pairs and over them all properties."""
+        """Return what 319 shows and an update stores: the file's pairs, overridden by all
+        properties."""
         shown = self.items(Owner.NAMESRV, Owner.SERVER)
         return {**self.file_entries, **{name: text for name, text in shown if text is not None}}
 
     def text(self) -> str:
-        """Body of the answer to GET_NAMESRV_CONFIG (319), unlike Java's without what is secret by
-        its name, whoever has put it into the file."""
+        """Return the body of the response to GET_NAMESRV_CONFIG (319). Unlike Java's it has no keys
+        that look like secrets."""
         return flat_text(
             {key: text for key, text in self.flat().items() if not _SECRET.search(key)}
         )
 
     def stored(self) -> bytes:
-        """Content for the file at ``config_store_path``; it reads back as this configuration."""
+        """Return the content for the file at ``config_store_path``; it reads back as this
+        configuration."""
         return stored_text(self.flat())
 
     def items(self, *owners: Owner) -> list[tuple[str, str | None]]:
-        """Names and values as texts, in declaration order; None where Java has null."""
+        """Return names and values as texts, in declaration order; None for Java's null."""
         return [
-            (each.name, _text(getattr(self, each.attribute)))
-            for each in PROPERTIES
-            if each.owner in owners
+            (prop.name, _text(getattr(self, prop.attribute)))
+            for prop in PROPERTIES
+            if prop.owner in owners
         ]
 
     def _with_entries(self, entries: Mapping[str, str], owners: tuple[Owner, ...]) -> Self:
-        """The values of these owners' properties under their keys; one key may set several."""
+        """Set the properties of these owners by their keys; one key may set several."""
         texts = {
-            each.attribute: entries[each.key]
-            for each in PROPERTIES
-            if each.owner in owners and each.key in entries
+            prop.attribute: entries[prop.key]
+            for prop in PROPERTIES
+            if prop.owner in owners and prop.key in entries
         }
         return self._with_texts(texts)
 
     def _with_texts(self, texts: Mapping[str, str]) -> Self:
         values = {
-            each.attribute: each.value_of(texts[each.attribute])
-            for each in PROPERTIES
-            if each.attribute in texts
+            prop.attribute: prop.value_of(texts[prop.attribute])
+            for prop in PROPERTIES
+            if prop.attribute in texts
         }
         changes: dict[str, Any] = {name: to for name, to in values.items() if to is not None}
         return replace(self, **changes)
 
 
 def system_properties(environment: Mapping[str, str]) -> dict[str, str]:
-    """Java system properties, out of the ``-D`` options in JAVA_OPT and JAVA_OPT_EXT.
+    """Return the Java system properties of the ``-D`` options in JAVA_OPT and JAVA_OPT_EXT.
 
-    That is where operators of the Java server keep them.  Any JVM takes those in JAVA_TOOL_OPTIONS
-    and JDK_JAVA_OPTIONS too, with quotes around what has blanks in it, and gives way to the former.
+    Operators of the Java server set them there. Every JVM also reads JAVA_TOOL_OPTIONS and
+    JDK_JAVA_OPTIONS, with quotes around texts with spaces; the former variables override these.
     Other JVM options are ignored.
     """
     options = [
@@ -435,13 +437,14 @@ def system_properties(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def _quoted_words(text: str) -> list[str]:
-    """Words with blanks between; a quote protects blanks up to the next of its kind, or the end."""
+    """Split a text at spaces; a quote protects spaces up to the next quote of its kind, or the
+    end."""
     words = _WORD.findall(text)
-    return [_QUOTED.sub(lambda found: found[1] or found[2] or "", word) for word in words]
+    return [_QUOTED.sub(lambda quoted: quoted[1] or quoted[2] or "", word) for word in words]
 
 
 def place_of(entries: Mapping[str, str], key: str) -> str:
-    """Where a setting stands and what stands there, to begin a line about it."""
+    """Return the place and the text of a setting, as the beginning of a message."""
     if isinstance(entries, PropertiesFile):
         entry = entries.entry(key)
         return f"{entries.path}, line {entry.line}: {shown(entry.text)}"
@@ -449,47 +452,47 @@ def place_of(entries: Mapping[str, str], key: str) -> str:
 
 
 def _by_system(system: Mapping[str, str]) -> Iterator[tuple[Property, str, str]]:
-    """The properties that system properties set, with the name and the text of these; what counts
-    comes last."""
-    for each in PROPERTIES:
-        if each.system in system:
-            yield each, each.system, system[each.system]
-        if each.owner is Owner.OURS and each.key in system:
-            yield each, each.key, system[each.key]
+    """Yield the properties that system properties set, with their names and texts; the last one
+    counts."""
+    for prop in PROPERTIES:
+        if prop.system in system:
+            yield prop, prop.system, system[prop.system]
+        if prop.owner is Owner.OURS and prop.key in system:
+            yield prop, prop.key, system[prop.key]
 
 
 def _refused(refused: list[str], place: str, reason: str | None) -> bool:
-    """Whether there is a reason to refuse a setting, which is then added to the list."""
+    """Add the reason to refuse a setting to the list; return whether there is one."""
     # one key may set several properties, and is refused once
-    if reason is not None and not any(each.startswith(f"{place}: ") for each in refused):
+    if reason is not None and not any(line.startswith(f"{place}: ") for line in refused):
         refused.append(f"{place}: {reason}")
     return reason is not None
 
 
 def _camel(name: str) -> str:
-    head, *rest = name.split("_")
-    return head + "".join(word.capitalize() for word in rest)
+    head, *words = name.split("_")
+    return head + "".join(word.capitalize() for word in words)
 
 
 def _declared() -> tuple[Property, ...]:
-    found: list[Property] = []
-    for each in fields(Config):
-        if each.metadata:
-            data = each.metadata
-            name = data["name"] or _camel(each.name)
-            found.append(
+    properties: list[Property] = []
+    for field_ in fields(Config):
+        if field_.metadata:
+            data = field_.metadata
+            name = data["name"] or _camel(field_.name)
+            properties.append(
                 Property(
-                    attribute=each.name,
+                    attribute=field_.name,
                     name=name,
                     key=data["key"] or name,
                     owner=data["owner"],
                     system=data["system"],
-                    kind=_KINDS[str(each.type)],
+                    value_type=_KINDS[str(field_.type)],
                     bits=63 if data["wide"] else 31,
                     default=data["started"] or "",
                 )
             )
-    return tuple(found)
+    return tuple(properties)
 
 
 def _serialize_type(
@@ -503,9 +506,9 @@ def _serialize_type(
 
 
 PROPERTIES: Final = _declared()
-"""All that can be set, in the order of declaration."""
+"""All settings, in the order of declaration."""
 BY_KEY: Final = {
-    key: tuple(each for each in PROPERTIES if each.key == key)
-    for key in (each.key for each in PROPERTIES)
+    key: tuple(prop for prop in PROPERTIES if prop.key == key)
+    for key in (prop.key for prop in PROPERTIES)
 }
 """Key -> properties that it sets."""

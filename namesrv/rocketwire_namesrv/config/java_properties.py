@@ -41,7 +41,7 @@ class Entry(NamedTuple):
 
     Attributes:
         key: without escapes.
-        value: likewise; blanks at its end belong to it.
+        value: without escapes; spaces at its end belong to it.
         line: number of the line in which the entry begins, from 1 on.
         text: the entry as it is written, without blanks in front; continued lines are joined.
     """
@@ -185,13 +185,13 @@ def _ends_in_continuation(piece: str) -> bool:
 def _unescape(text: str) -> str:
     if "\\" not in text:
         return text
-    plain = _ESCAPE.sub(_meaning, text)
+    unescaped = _ESCAPE.sub(_unescape_one, text)
     # Java's text is UTF-16: two escapes that form a pair are one character here.
-    return plain.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
+    return unescaped.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
-def _meaning(escape: re.Match[str]) -> str:
-    """What one backslash and what follows it stand for."""
+def _unescape_one(escape: re.Match[str]) -> str:
+    """Return the text of an escape sequence."""
     name = escape[1]
     if len(name) > 1:
         return chr(int(name[1:], 16))

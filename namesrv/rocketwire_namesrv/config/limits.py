@@ -1,10 +1,10 @@
-"""What the limits of a name server are called, and what happens at one of them.
+"""The names of the limits of a name server, and the events when one is exceeded.
 
-Rules of this file: pure.  A limit is a setting, an amount beyond it is refused with one occurrence
-that names the setting; ``docs/limits.md`` has the table.  Nothing here is asked per request on the
-short way of route requests: those are bounded by the bytes received at a time.
+Rules of this file: pure.  A limit is a setting; a larger amount is refused with one event that
+names the setting; ``docs/limits.md`` has the table. The fast path of route requests checks no limit
+per request: it is bounded by the bytes received at a time.
 
-Java has none of these but the frame's length.
+Java has only the limit of the frame's length.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from rocketwire.errors import FrameTooLargeError, HeaderTooLargeError, RocketWireError
-from rocketwire_namesrv.events import Level, Occurrence
+from rocketwire_namesrv.events import Event, Level
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ __all__ = [
 
 
 class Limit(StrEnum):
-    """Settings, by which log lines and counters name them."""
+    """The settings, as in log lines and counters."""
 
     FRAME_LENGTH = "rocketwire.frameMaxLength"
     HEADER_LENGTH = "rocketwire.headerMaxLength"
@@ -66,13 +66,13 @@ class Limit(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitExceeded(Occurrence):
-    """Somebody asked for more than a limit allows, and did not get it.
+class LimitExceeded(Event):
+    """A request or connection was refused because of a limit.
 
     Attributes:
         limit: name of the setting.
         allowed: its value.
-        what: what there was too much of.
+        what: the refused amount.
     """
 
     level = Level.WARNING
@@ -84,13 +84,13 @@ class LimitExceeded(Occurrence):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FrameRefused(LimitExceeded):
-    """A frame is too large; the log has its line already, with what its bytes look like."""
+    """A frame is too large; another log line describes its bytes."""
 
     level = Level.DEBUG
 
     @classmethod
     def of(cls, error: DecodeError) -> tuple[FrameRefused, ...]:
-        """What a frame was refused for, if it was its size."""
+        """Return the event if a frame was refused because of its size."""
         if isinstance(error, FrameTooLargeError):
             limit, what = Limit.FRAME_LENGTH, "frame"
         elif isinstance(error, HeaderTooLargeError):
@@ -103,10 +103,10 @@ class FrameRefused(LimitExceeded):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConnectionTooSlow(LimitExceeded):
-    """A connection is closed, because its time is up.
+    """A connection is closed, because it exceeded a deadline.
 
     Attributes:
-        client: who was connected.
+        client: address of the peer.
     """
 
     level = Level.INFO
@@ -116,7 +116,7 @@ class ConnectionTooSlow(LimitExceeded):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExceededAgain(LimitExceeded):
-    """The same as before; the log has had its line not long ago."""
+    """The limit was exceeded again shortly after a log line about it."""
 
     level = Level.DEBUG
 
@@ -125,22 +125,21 @@ class LimitReachedError(RocketWireError):
     """A request is refused because of a limit, and has changed nothing.
 
     Attributes:
-        occurrence: for the log; the peer is told the same.
+        event: for the log; the remark of the response says the same.
     """
 
     def __init__(self, limit: Limit, allowed: int, what: str) -> None:
         super().__init__(f"{what}: this name server's {limit} is {allowed}")
-        self.occurrence = LimitExceeded(limit=limit, allowed=allowed, what=what)
+        self.event = LimitExceeded(limit=limit, allowed=allowed, what=what)
 
 
 def exceeds(amount: int, limit: int) -> bool:
-    """Whether an amount is beyond a limit, of which 0 or less is none."""
+    """Return whether an amount is above a limit; a limit of 0 or less is none."""
     return 0 < limit < amount
 
 
 class Holdings:
-    """What is held for connections, over all of them: of requests that are not whole yet or wait for
-    their turn; of answers that are not taken.
+    """Bytes held for all connections: of incomplete or waiting requests, or of unsent responses.
 
     Attributes:
         total: in bytes.
@@ -156,7 +155,7 @@ class Holdings:
         return len(self._by_connection)
 
     def note(self, connection_id: int, size: int) -> None:
-        """A connection holds so many bytes now."""
+        """Set the bytes that a connection holds."""
         self.total += size - self._by_connection.get(connection_id, 0)
         if size:
             self._by_connection[connection_id] = size
@@ -164,8 +163,8 @@ class Holdings:
             self._by_connection.pop(connection_id, None)
 
     def relieved(self, limit: int) -> Iterator[tuple[int, int]]:
-        """Takes away who holds most, as long as the total is beyond the limit: connections to be
-        closed, each with its bytes.  Whoever began earlier goes first among equals."""
+        """Remove the connections with the most bytes until the total is within the limit; yield
+        their ids and bytes. Among equals the oldest comes first."""
         while exceeds(self.total, limit):
             number = max(self._by_connection, key=self._by_connection.__getitem__)
             size = self._by_connection[number]

@@ -1,9 +1,9 @@
-"""``Property``: one setting, how its text becomes a value, and which values are refused.
+"""``Property``: a setting, the conversion of its text, and its invalid values.
 
 Rules of this file: pure.  A text that Java takes is converted as in Java.  A value is *refused* if
-the setting is this server's own and the value makes no sense, or if Java's name server does not
-start with it either; the server then does not start.  A value that makes no sense and that Java
-takes is *doubtful*: it stays, and the log warns.  ``docs/guide/name-server.md`` has the table.
+the setting is this server's own and the value is invalid, or if Java's name server does not start
+with it either; the server then does not start. An invalid value that Java accepts is *doubtful*: it
+stays, and the log warns.  ``docs/guide/name-server.md`` has the table.
 
 Sources: the starts of 5.5.0 with the values of ``BOUNDS``; ``MixAll.properties2Object`` of 5.5.0.
 """
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
 __all__ = ["BOUNDS", "DRIVERS", "JAVA_BLANKS", "Bounds", "Owner", "Property", "networks_of"]
 
 DRIVERS: Final = ("auto", "reactor", "portable")
-"""How connections are served: all by one task and an epoll of its own (Linux only), or each by a
-task; ``auto`` takes the first where it can."""
+"""The drivers of connections: one task with an epoll for all (``reactor``, Linux only), or a task
+for each; ``auto`` uses the reactor if possible."""
 
 JAVA_BLANKS: Final = "".join(map(chr, range(33)))  # what String.trim removes
 
 NOBODY: Final = "none"
-"""The list of addresses with nobody in it; an empty text is no list."""
+"""An empty list of addresses; an empty text is no list."""
 
 _INTEGER: Final = re.compile(r"[+-]?[0-9]+")
 _MOST: Final = 2**31 - 1
@@ -40,7 +40,7 @@ _DAY: Final = 86_400
 
 
 class Owner(Enum):
-    """The Java class that a property belongs to; ``OURS`` are those that Java does not know."""
+    """The Java class of a property; ``OURS`` if Java does not have it."""
 
     NAMESRV = "NamesrvConfig"
     SERVER = "NettyServerConfig"
@@ -49,33 +49,33 @@ class Owner(Enum):
 
 
 class Bounds(NamedTuple):
-    """Which numbers make sense.
+    """The valid numbers of a setting.
 
     Attributes:
-        least: smallest number that does.
-        most: largest one.
-        unit: what is counted, in the plural; empty if the name of the setting says it.
-        zero: what 0 means if it is not one of the numbers; empty if it means nothing.
+        minimum: smallest valid number.
+        maximum: largest valid number.
+        unit: in the plural; empty if the name of the setting contains it.
+        zero: meaning of 0 if it is below the minimum; empty if 0 is invalid.
         otherwise: what the server does with other numbers, if Java takes them; empty if they are
             refused.
     """
 
-    least: int
-    most: int = _MOST
+    minimum: int
+    maximum: int = _MOST
     unit: str = ""
     zero: str = ""
     otherwise: str = ""
 
     def __contains__(self, number: object) -> bool:
-        within = isinstance(number, int) and self.least <= number <= self.most
-        return within or (number == 0 and bool(self.zero))
+        is_within = isinstance(number, int) and self.minimum <= number <= self.maximum
+        return is_within or (number == 0 and bool(self.zero))
 
     @property
     def text(self) -> str:
-        """The rule in words, to be put behind ``must be``."""
+        """The rule in words, to follow ``must be``."""
         unit = f" {self.unit}" if self.unit else ""
         zero = f", or 0 ({self.zero})" if self.zero else ""
-        return f"a whole number from {self.least} to {self.most}{unit}{zero}"
+        return f"a whole number from {self.minimum} to {self.maximum}{unit}{zero}"
 
 
 _LIMIT: Final = Bounds(1, zero="no limit")
@@ -88,7 +88,7 @@ _SIZE: Final = Bounds(
 _POOL: Final = Bounds(1, otherwise="Java's name server does not start with it; this one ignores it")
 
 BOUNDS: Final[Mapping[str, Bounds]] = {
-    # a frame has a header: with less than this the server could not be asked anything
+    # a frame has a header: with less than this the server could not receive any request
     Limit.FRAME_LENGTH: Bounds(1024, unit="bytes"),
     Limit.HEADER_LENGTH: Bounds(1024, unit="bytes", zero="no limit"),
     Limit.BODY_LENGTH: _BYTES,
@@ -139,24 +139,24 @@ BOUNDS: Final[Mapping[str, Bounds]] = {
     "clientRequestThreadPoolNums": _POOL,
     "defaultThreadPoolNums": _POOL,
     "serverWorkerThreads": _POOL,
-    "serverSelectorThreads": _POOL._replace(least=0),
+    "serverSelectorThreads": _POOL._replace(minimum=0),
     "clientRequestThreadPoolQueueCapacity": _POOL,
     "defaultThreadPoolQueueCapacity": _POOL,
     "unRegisterBrokerQueueCapacity": _POOL,
 }
-"""Key -> numbers that make sense.  Other numbers are Java's, and this server has no use for them."""
+"""Key -> valid numbers. Other numbers are Java's, and have no effect here."""
 
 
 class Property(NamedTuple):
-    """What can be set: a field of ``Config``, and what its metadata says.
+    """A setting: a field of ``Config`` and its metadata.
 
     Attributes:
         attribute: name of the field.
-        name: under which it is shown.
-        key: under which it is set.
+        name: as shown.
+        key: as set.
         owner: the Java class.
-        system: Java system property that gives its default, if any.
-        kind: ``str``, ``int`` or ``bool``.
+        system: Java system property with its default, if any.
+        value_type: ``str``, ``int`` or ``bool``.
         bits: of an integer, without the sign.
         default: text of the value without configuration.
     """
@@ -166,15 +166,15 @@ class Property(NamedTuple):
     key: str
     owner: Owner
     system: str
-    kind: type
+    value_type: type
     bits: int
     default: str
 
     def value_of(self, text: str) -> str | int | bool | None:
-        """Java's conversion; None where the text does not fit and the old value stays."""
-        if self.kind is bool:
+        """Convert a text as Java does; None if it is invalid and the old value stays."""
+        if self.value_type is bool:
             return text.lower() == "true"
-        if self.kind is str:
+        if self.value_type is str:
             return text.strip(JAVA_BLANKS)
         if not _INTEGER.fullmatch(text) or len(text) > 4_000:
             return None
@@ -182,15 +182,15 @@ class Property(NamedTuple):
         return number if -(1 << self.bits) <= number < 1 << self.bits else None
 
     def refusal(self, text: str, *, system: bool = False) -> str | None:
-        """Why the server does not start with this text; None if it does.
+        """Return why the server does not start with this text; None if it does.
 
         Args:
             text: as it is written.
-            system: whether it is the text of a Java system property: Java does not start if one
-                that should be a number is none.
+            system: whether it is the text of a Java system property: Java does not start if it has
+                to be a number and is not.
         """
         ours = self.owner is Owner.OURS
-        if self.kind is int:
+        if self.value_type is int:
             number = self.value_of(text)
             bounds = BOUNDS.get(self.key)
             if number is None:
@@ -200,9 +200,9 @@ class Property(NamedTuple):
             return f"must be {self._numbers}{self._was}" if refused else None
         if not ours:
             return None
-        if self.kind is bool:
-            known = text.lower() in {"true", "false"}
-            return None if known else f"must be true or false, without spaces{self._was}"
+        if self.value_type is bool:
+            is_valid = text.lower() in {"true", "false"}
+            return None if is_valid else f"must be true or false, without spaces{self._was}"
         return self._text_refusal(str(self.value_of(text)))
 
     def _text_refusal(self, value: str) -> str | None:
@@ -219,12 +219,13 @@ class Property(NamedTuple):
         return None
 
     def doubt(self, text: str) -> str | None:
-        """What is strange about a text that is not refused, and what the server does with it."""
+        """Return why an accepted text looks wrong, and what the server does with it; None if it
+        looks right."""
         if self.refusal(text) is not None:
             return None
-        if self.kind is bool and text.lower() not in {"true", "false"}:
+        if self.value_type is bool and text.lower() not in {"true", "false"}:
             return "read as false, because it is not the word true"
-        if self.kind is not int:
+        if self.value_type is not int:
             return None
         number = self.value_of(text)
         if number is None:
@@ -245,7 +246,8 @@ class Property(NamedTuple):
 
 
 def networks_of(text: str) -> Networks | None:
-    """The networks of a list of addresses; None if there is no list, none in it for ``none``.
+    """Return the networks of a list of addresses; None if there is no list, an empty tuple for
+    ``none``.
 
     Raises:
         ValueError: a word is neither an address nor a network.

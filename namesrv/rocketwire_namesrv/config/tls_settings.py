@@ -67,7 +67,7 @@ class TlsSettings:
     Attributes:
         server_mode: ``mode`` is what it means.
         config_file: a properties file with more of these; it need not be there.
-        test_mode: a certificate of our own making, and nobody is verified; all others but
+        test_mode: use a self-signed certificate and verify no peer; all other settings except
             ``server_mode`` are ignored then.
         cert_path: PEM chain of the server.
         key_path: PEM private key of the server.
@@ -114,7 +114,7 @@ class TlsSettings:
         return first._with(system).over(entries or {})
 
     def over(self, entries: Mapping[str, str]) -> Self:
-        """These settings with what a file says of them."""
+        """Return these settings, overridden by the entries of a file."""
         misplaced = tuple(key for key in (_MODE, _FILE) if key in entries)
         return replace(self._with(entries), misplaced=self.misplaced + misplaced)
 
@@ -130,44 +130,46 @@ class TlsSettings:
     @property
     def mode(self) -> TlsMode:
         """The mode; permissive for any other text, as in Java."""
-        known = {each.value: each for each in TlsMode}
-        return known.get(self.server_mode, TlsMode.PERMISSIVE)
+        modes = {mode.value: mode for mode in TlsMode}
+        return modes.get(self.server_mode, TlsMode.PERMISSIVE)
 
     @property
     def client_auth(self) -> ClientAuth:
-        """What is asked of clients.
+        """Whether clients need a certificate.
 
-        Without ``auth_client`` any certificate would do: Java asks for one then and looks no
-        further, here none is asked for.
+        Without ``auth_client`` every certificate would be accepted: Java requests one then and does
+        not verify it, this server requests none.
         """
-        known = {each.value: each for each in ClientAuth}
+        values = {auth.value: auth for auth in ClientAuth}
         if self.test_mode or not self.auth_client:
             return ClientAuth.NONE
-        return known.get(self.need_client_auth.lower(), ClientAuth.NONE)
+        return values.get(self.need_client_auth.lower(), ClientAuth.NONE)
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What an operator may have meant otherwise than it is taken; for the log."""
+        """Settings that look wrong, for the log."""
         if self.mode is TlsMode.DISABLED:
             return ()
-        found = [f"{key} counts as a system property only (-D{key}=...)" for key in self.misplaced]
+        remarks = [
+            f"{key} counts as a system property only (-D{key}=...)" for key in self.misplaced
+        ]
         if self.server_mode != self.mode.value:
-            found.append(f"{_MODE}={self.server_mode!r} is no mode, permissive is taken")
+            remarks.append(f"{_MODE}={self.server_mode!r} is no mode, permissive is taken")
         if not self.test_mode:
-            found += self._remarks_on_certificates()
-        return tuple(found)
+            remarks += self._remarks_on_certificates()
+        return tuple(remarks)
 
     def _remarks_on_certificates(self) -> list[str]:
-        found: list[str] = []
-        wanted = self.need_client_auth.lower()
-        if wanted and wanted not in {each.value for each in ClientAuth}:
-            found.append(
+        remarks: list[str] = []
+        value = self.need_client_auth.lower()
+        if value and value not in {auth.value for auth in ClientAuth}:
+            remarks.append(
                 f"tls.server.need.client.auth={self.need_client_auth!r} is none of none, optional,"
                 " require: no client is asked for a certificate"
             )
-        elif wanted not in {"", "none"} and not self.auth_client:
-            found.append(
+        elif value not in {"", "none"} and not self.auth_client:
+            remarks.append(
                 "no client is asked for a certificate, because any would do: tls.server.authClient"
                 " is false"
             )
-        return found
+        return remarks

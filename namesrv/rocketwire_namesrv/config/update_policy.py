@@ -1,9 +1,8 @@
 """Which settings a request may change (318), and to what: a list of what is allowed.
 
-Rules of this file: pure.  What is not in ``ALLOWED`` cannot be changed by a request, whatever it is
-called and however it is spelt; keys that the server does not know are ignored, as in Java, also if
-the configuration file has them.  A value that Java could not read is ignored as well; one that it
-could read and that makes no sense is refused.  One refused entry refuses the request.
+Rules of this file: pure.  A request can only change keys in ``ALLOWED``; unknown keys are ignored,
+as in Java, even if the configuration file has them. A value that Java cannot read is ignored, too;
+an invalid one that it can read is refused. One refused entry refuses the whole request.
 
 Java takes everything but a list of what is not allowed, which is how a file came to be written
 wherever a request wanted it (CVE-2023-33246, CVE-2023-37582).
@@ -28,7 +27,7 @@ _CONTROLS: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _INTEGER: Final = re.compile("[+-]?[0-9]+")
 _MAX_TEXT: Final = 256
 _DANGEROUS: Final = re.compile("path|home|dir$|file|password|secret|accesskey|blacklist", re.I)
-"""What a path or a secret is called, in this server, in Java's, or in a broker."""
+"""Names of paths and secrets, in this server, in Java's, or in a broker."""
 _START_ONLY: Final = re.compile(r"bindAddress$|(rocketwire|tls|com\.rocketmq)\.")
 
 _SWITCHES: Final = (
@@ -83,41 +82,39 @@ class UpdateRefusedError(Exception):
 
 
 class Change(NamedTuple):
-    """What became of one setting."""
+    """The change of a setting."""
 
     key: str
-    before: str
-    after: str
+    old: str
+    new: str
 
     def __str__(self) -> str:
-        return f"{self.key}: {self.before} -> {self.after}"
+        return f"{self.key}: {self.old} -> {self.new}"
 
 
 def changes_by(config: Config, entries: Mapping[str, str]) -> tuple[Config, tuple[Change, ...]]:
-    """What an update makes of a configuration.
+    """Apply an update to a configuration.
 
     Args:
-        config: as it is.
+        config: before the update.
         entries: of the request.
 
     Returns:
-        The configuration with the update, and what differs.
+        The updated configuration, and the changes.
 
     Raises:
-        UpdateRefusedError: at least one entry must not be; nothing of the update counts then.
+        UpdateRefusedError: at least one entry is not allowed; nothing is changed then.
     """
-    before = config.flat()
+    old = config.flat()
     if not config.denied_keys.isdisjoint(entries):
         raise UpdateRefusedError(BLACK_LIST_REMARK)
     for key, text in entries.items():
         _check(key, text)
-    wanted = {key: text for key, text in entries.items() if key in ALLOWED}
-    updated = config.updated(wanted)
-    after = updated.flat()
+    allowed = {key: text for key, text in entries.items() if key in ALLOWED}
+    updated = config.updated(allowed)
+    new = updated.flat()
     changed = tuple(
-        Change(key, before.get(key, "null"), after[key])
-        for key in wanted
-        if before.get(key) != after[key]
+        Change(key, old.get(key, "null"), new[key]) for key in allowed if old.get(key) != new[key]
     )
     return updated, changed
 
@@ -132,7 +129,7 @@ def _check(key: str, text: str) -> None:
     if _CONTROLS.search(text) or len(text) > _MAX_TEXT:
         raise UpdateRefusedError(f"Can not update config: {key} is no such text.")
     if key in _NUMBERS and _INTEGER.fullmatch(text):
-        least, most = _NUMBERS[key]
-        if not least <= int(text) <= most:
-            remark = f"Can not update config: {key} must be from {least} to {most}."
+        minimum, maximum = _NUMBERS[key]
+        if not minimum <= int(text) <= maximum:
+            remark = f"Can not update config: {key} must be from {minimum} to {maximum}."
             raise UpdateRefusedError(remark)

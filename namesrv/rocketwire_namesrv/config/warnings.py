@@ -1,6 +1,6 @@
-"""What an operator may have meant otherwise than it is taken, in a configuration file.
+"""Warnings about settings that look wrong in a configuration file.
 
-Java says nothing of any of these.  What they lead to is as in Java; the log says it at the start.
+Java does not warn. The settings have the same effect as in Java; the log warns at the start.
 
 Rules of this file: pure; each remark is one line and names the place of the setting; values of
 settings that the server does not know are not shown, because they may be secrets.
@@ -52,7 +52,8 @@ def config_remarks(
 
 
 def placed(remark: str, entries: Mapping[str, str]) -> str:
-    """A remark that begins with a key, behind the place of that key in the file, if it is there."""
+    """Return a remark that begins with a key, after the place of that key in the file, if it is
+    there."""
     key = next((key for key in entries if remark.startswith((f"{key} ", f"{key}="))), None)
     return remark if key is None else f"{_line_of(entries, key)}{remark}"
 
@@ -83,19 +84,19 @@ def _on_system(config: Config, system: Mapping[str, str]) -> Iterator[str]:
 
 
 def _doubts(config: Config, key: str, text: str) -> Iterator[str]:
-    """What is strange about the value of a known setting."""
-    for each in BY_KEY.get(key, ()):
-        doubt = each.doubt(text)
+    """Yield why the value of a setting looks wrong."""
+    for prop in BY_KEY.get(key, ()):
+        doubt = prop.doubt(text)
         if doubt is not None:
-            kept = each.kind is int and each.value_of(text) is None
-            stays = f"; the server uses {getattr(config, each.attribute)}" if kept else ""
+            is_ignored = prop.value_type is int and prop.value_of(text) is None
+            stays = f"; the server uses {getattr(config, prop.attribute)}" if is_ignored else ""
             yield f"{doubt}{stays}"
     if key in TLS_SWITCHES and text.lower() not in {"true", "false"}:
         yield "read as false, because it is not the word true"
 
 
 def _on_key(key: str) -> str | None:
-    """Why a key means nothing although it looks like a setting."""
+    """Return why a key is ignored although it looks like a setting."""
     if key in BY_KEY or key in TLS_KEYS:
         return None
     meant = _BY_LETTERS.get(key.lower())

@@ -1,8 +1,7 @@
-"""What a name server takes in, at most: registrations, routes of topics, key/value items.
+"""The limits on what a name server stores: registrations, routes of topics, key/value items.
 
-Rules of this file: pure; asked before anything is changed.  What is cheap is looked at first: only
-who could be beyond a limit is counted exactly, so that ordinary registrations pay nothing for each
-topic.
+Rules of this file: pure; called before any change. Cheap bounds come first: topics are counted
+exactly only if a limit may be exceeded, so that ordinary registrations pay nothing per topic.
 
 Java has none of these limits.
 """
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["admit_body", "admit_item", "admit_registration", "admit_route"]
 
 FEW: Final = 64
-"""Names that are looked at one by one in any case."""
+"""Up to this many names are always checked one by one."""
 ORDINARY: Final = 512
-"""Bytes that each of many topics may take of a body before their names are looked at."""
+"""Average bytes per topic above which all names of a body are checked."""
 
 
 def _admit(limit: Limit, allowed: int, amount: int, what: str) -> None:
@@ -43,10 +42,10 @@ def _admit(limit: Limit, allowed: int, amount: int, what: str) -> None:
 
 
 def admit_body(config: Config, content: RegisteredTopics) -> None:
-    """Judges what a body says by itself.
+    """Checks the content of a body by itself.
 
     Raises:
-        LimitReachedError: of too many topics or queues, or names that are too long.
+        LimitReachedError: too many topics or queues, or a name is too long.
     """
     _admit(
         Limit.TOPICS_PER_REGISTRATION,
@@ -86,17 +85,17 @@ def admit_registration(
     *,
     replaces: bool,
 ) -> None:
-    """Judges what would become of the table.
+    """Checks the table as it would be after the registration.
 
     Args:
-        config: has the limits.
-        table: as it is.
+        config: contains the limits.
+        table: before the registration.
         registration: complete or a part.
-        parts: those that wait to be registered count as if they were.
-        replaces: whether the broker loses the topics that are not named.
+        parts: waiting parts count as registered.
+        replaces: whether the broker loses the topics that it does not name.
 
     Raises:
-        LimitReachedError: of too much of anything.
+        LimitReachedError: a limit would be exceeded.
     """
     names = (
         registration.cluster,
@@ -128,9 +127,9 @@ def _admit_broker(
             sum(map(len, table.clusters.values())),
         ),
     )
-    for is_new, known in counts:
+    for is_new, count in counts:
         if is_new:
-            _admit(Limit.BROKERS, allowed, known + 1, f"{known} brokers, and another one")
+            _admit(Limit.BROKERS, allowed, count + 1, f"{count} brokers, and another one")
     over = table.came_over(registration.connection_id)
     _admit(Limit.BROKERS, allowed, over, f"{over} brokers over one connection")
 
@@ -138,10 +137,10 @@ def _admit_broker(
 def _admit_new_topics(
     config: Config, topics: TopicTable, names: Sequence[str], waiting: int
 ) -> None:
-    known = topics.entries
-    new = sum(name not in known for name in names)
+    entries = topics.entries
+    new = sum(name not in entries for name in names)
     if new:
-        total = len(known) + waiting
+        total = len(entries) + waiting
         what = f"{total} topics, and {new} new ones"
         _admit(Limit.TOPICS, config.max_topics, total + new, what)
 
@@ -150,12 +149,12 @@ def _admit_topics_at(allowed: int, topics: TopicTable, registration: Registratio
     name = registration.broker_name
     if not exceeds(topics.at_most_at(name) + len(registration.topics), allowed):
         return
-    held = topics.count_at(name)
-    shapes = frozenset(topics.shapes.of_broker(name))
+    count = topics.count_at(name)
+    layouts = frozenset(topics.layouts.of_broker(name))
     get = topics.entries.get
-    new = sum(get(topic) not in shapes for topic, _ in registration.topics)
-    what = f"{held} topics at {name!r}, and {new} new ones"
-    _admit(Limit.TOPICS_PER_BROKER, allowed, held + new if new else 0, what)
+    new = sum(get(topic) not in layouts for topic, _ in registration.topics)
+    what = f"{count} topics at {name!r}, and {new} new ones"
+    _admit(Limit.TOPICS_PER_BROKER, allowed, count + new if new else 0, what)
 
 
 def _admit_mappings(
@@ -170,32 +169,34 @@ def _admit_mappings(
 
 
 def admit_route(config: Config, table: RouteTable, topic: str, queues: Sequence[QueueData]) -> None:
-    """Judges the route of a topic that an administrator registers.
+    """Checks the route of a topic that an administrator registers.
 
     Raises:
-        LimitReachedError: of one topic too many, too many queues or too long a name.
+        LimitReachedError: too many topics or queues, or a name is too long.
     """
     _admit_names(config, (topic,))
-    most = max(max(queue.read_queue_nums, queue.write_queue_nums) for queue in queues)
-    _admit(Limit.QUEUES, config.max_queues_per_topic, most, f"{most} queues of one topic")
+    queue_count = max(max(queue.read_queue_nums, queue.write_queue_nums) for queue in queues)
+    _admit(
+        Limit.QUEUES, config.max_queues_per_topic, queue_count, f"{queue_count} queues of one topic"
+    )
     if exceeds(len(table.topics.entries) + 1, config.max_topics):
         _admit_new_topics(config, table.topics, (topic,), 0)
 
 
 def admit_item(config: Config, kv: KVConfig, namespace: str, key: str, value: str | None) -> None:
-    """Judges an item of the key/value configuration.
+    """Checks an item of the key/value configuration.
 
     Raises:
-        LimitReachedError: of too many namespaces, items or characters; what makes none of these
-            more is always taken.
+        LimitReachedError: too many namespaces, items or characters; a change that increases none of
+            these is always accepted.
     """
     size = len(value or "")
     _admit(Limit.KV_VALUE_LENGTH, config.max_kv_value_length, size, f"a value of {size} characters")
     namespaces, entries, length = kv.growth(namespace, key, value)
-    for limit, allowed, known, more, unit in (
+    for limit, allowed, present, added, unit in (
         (Limit.KV_NAMESPACES, config.max_kv_namespaces, kv.namespaces, namespaces, "namespaces"),
         (Limit.KV_ENTRIES, config.max_kv_entries, kv.entries, entries, "items"),
         (Limit.KV_LENGTH, config.max_kv_length, kv.length, length, "characters"),
     ):
-        if more > 0:
-            _admit(limit, allowed, known + more, f"{known} {unit} in all, and {more} more")
+        if added > 0:
+            _admit(limit, allowed, present + added, f"{present} {unit} in all, and {added} more")

@@ -1,7 +1,7 @@
-"""``clusterTest``: a name server that gives routes and nothing else.
+"""``clusterTest``: a name server that only returns routes.
 
-It stands before the name server of a production environment: what it does not know itself it asks
-there.  Every request is taken for one for a route, whatever its code; brokers cannot register.
+It stands in front of the name server of a production environment, and asks it for unknown topics.
+Every request is handled as a route request, whatever its code; brokers cannot register.
 
 Rules of this file: those of ``handlers``.
 
@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.protocol.response import Answer, no_route
+from rocketwire_namesrv.protocol.response import Response, no_route
 from rocketwire_namesrv.protocol.route_fast_path import zone_of
 from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
 
@@ -27,9 +27,9 @@ __all__ = ["get_route_in_cluster_test"]
 
 def get_route_in_cluster_test(
     state: State, request: RemotingCommand, peer: Peer, now: float
-) -> Answer:
-    """Any code: the route of the topic that the request names, always in fastjson's dialect and
-    with what is known of its order; other than 105 there is no wait for brokers."""
+) -> Response:
+    """Any code: returns the route of the topic in the request, always in fastjson's dialect and
+    with its order configuration. Unlike 105, it does not wait for brokers."""
     fields = request.ext_fields or {}
     topic = fields.get("topic")
     if topic is None:
@@ -40,4 +40,4 @@ def get_route_in_cluster_test(
         body = state.views.route(topic, standard=False, order_topic_conf=order)
     else:
         body = state.views.route_in_zone(topic, zone, order, standard=False)
-    return no_route(topic) if body is None else Answer(body=body)
+    return no_route(topic) if body is None else Response(body=body)

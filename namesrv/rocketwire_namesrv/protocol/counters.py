@@ -1,10 +1,11 @@
-"""What is counted of requests: how many of each code, how they were answered, their bytes, and how long they took.
+"""Statistics of requests: their number by request and response code, their bytes and durations.
 
-Rules of this file: no clock of its own.  Counting costs a few additions per request; the short way
-to routes (``route_fast_path``) pays two per batch of requests, and is timed now and then only, by its driver.
+Rules of this file: no clock of its own.  Counting costs a few additions per request;
+``route_fast_path`` pays two per batch of requests, and only some of its batches are timed, by the
+driver.
 
-Java: ``RemotingMetricsManager`` has the histogram of broker and proxy; its name server counts
-nothing.
+Java: ``RemotingMetricsManager`` has the histogram of broker and proxy; Java's name server has no
+statistics.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ __all__ = [
     "UNKNOWN",
     "Counters",
     "Histogram",
-    "Kind",
+    "RequestKind",
     "TimedWork",
 ]
 
@@ -36,34 +37,34 @@ BUCKETS_MS: Final = (
     *(0.01, 0.03, 0.1, 0.3),  # ours: most answers take less than Java's first bucket
     *(1.0, 3.0, 5.0, 7.0, 10.0, 100.0, 1000.0, 2000.0, 3000.0),  # Java's
 )
-"""Upper bounds of the classes of durations, in milliseconds."""
+"""Upper bounds of the histogram's buckets, in milliseconds."""
 
 UNKNOWN: Final = -1
-"""Stands for every request code that the server has no handler for."""
+"""Represents every request code without a handler."""
 ONEWAY: Final = -1
-"""Stands for the answer that a oneway request does not get."""
+"""Represents the missing response to a oneway request."""
 
 _ROUTE: Final = int(RequestCode.GET_ROUTEINFO_BY_TOPIC)
 
 
-class Kind(NamedTuple):
-    """What requests are counted by.
+class RequestKind(NamedTuple):
+    """Request code and response code, by which requests are counted.
 
     Attributes:
         request: code, or ``UNKNOWN``.
-        response: code of the answer, or ``ONEWAY``.
+        response: code of the response, or ``ONEWAY``.
     """
 
     request: int
     response: int
 
 
-ROUTE_FOUND: Final = Kind(_ROUTE, int(ResponseCode.SUCCESS))
+ROUTE_FOUND: Final = RequestKind(_ROUTE, int(ResponseCode.SUCCESS))
 
 
 class TimedWork(StrEnum):
-    """What is timed beside requests, by the names of its metric; nothing of it is timed unless
-    somebody asks for metrics."""
+    """Work that is timed in addition to requests, by the names of its metrics; it is only timed if
+    metrics are enabled."""
 
     REGISTRATION_DECODE = "registration_decode_latency"
     EXPIRY_SCAN = "expiry_scan_duration"
@@ -71,11 +72,11 @@ class TimedWork(StrEnum):
 
 
 class Histogram:
-    """Durations of requests, or work, of one kind.
+    """Durations of one kind of requests or work.
 
     Attributes:
-        counts: per class of ``BUCKETS_MS``, and one for what is above them all.
-        total_ms: their sum.
+        counts: per bucket of ``BUCKETS_MS``, and one for longer durations.
+        total_ms: sum of the durations.
     """
 
     __slots__ = ("counts", "total_ms")
@@ -84,13 +85,15 @@ class Histogram:
         self.counts = [0] * (len(BUCKETS_MS) + 1)
         self.total_ms = 0.0
 
-    def merge(self, other: Histogram) -> None:
-        """Take note of what another one has noted."""
-        self.counts = [one + more for one, more in zip(self.counts, other.counts, strict=True)]
-        self.total_ms += other.total_ms
+    def merge(self, histogram: Histogram) -> None:
+        """Add the durations of another histogram."""
+        self.counts = [
+            count + added for count, added in zip(self.counts, histogram.counts, strict=True)
+        ]
+        self.total_ms += histogram.total_ms
 
     def add(self, seconds: float, weight: int = 1) -> None:
-        """Take note of a request, which stands for ``weight`` of them."""
+        """Add a duration, which counts ``weight`` times."""
         milliseconds = seconds * 1000
         self.counts[bisect_left(BUCKETS_MS, milliseconds)] += weight
         self.total_ms += milliseconds * weight
@@ -100,13 +103,13 @@ class Counters:
     """The counters of one server.
 
     Attributes:
-        clock: gives seconds; None where durations are of no interest.
-        routes: route requests answered the short way, all of them successfully.
-        route_bytes: of these answers.
+        clock: returns seconds; None if durations are not measured.
+        routes: route requests answered by the fast path, all of them successfully.
+        route_bytes: bytes of these responses.
         requests: all other requests by kind.
-        received: bytes of bodies of these requests by code, where there are any.
-        sent: bytes of their answers by request code.
-        durations: by kind; of ``routes`` extrapolated from those that were timed.
+        received: bytes of the bodies of these requests by code; without entries of 0.
+        sent: bytes of their responses by request code.
+        durations: by kind; those of ``routes`` are extrapolated from the timed batches.
         works: durations of other work.
     """
 
@@ -127,34 +130,34 @@ class Counters:
         self.clock: Callable[[], float] | None = None
         self.routes = 0
         self.route_bytes = 0
-        self.requests: dict[Kind, int] = {}
+        self.requests: dict[RequestKind, int] = {}
         self.received: dict[int, int] = {}
         self.sent: dict[int, int] = {}
-        self.durations: dict[Kind, Histogram] = {}
+        self.durations: dict[RequestKind, Histogram] = {}
         self.works = {work: Histogram() for work in TimedWork}
 
     def begin(self) -> float:
-        """When a request or work begins; to be given to ``answered`` or ``took``."""
+        """Returns the start of a request or work, for ``answered`` or ``took``."""
         return 0.0 if self.clock is None else self.clock()
 
-    def took(self, work: TimedWork, began: float) -> None:
-        """Take note of work that ends now.
+    def took(self, work: TimedWork, start: float) -> None:
+        """Record work that ends now.
 
         Args:
-            work: what it was.
-            began: what ``begin`` gave.
+            work: its kind.
+            start: the result of ``begin``.
         """
         if self.clock is not None:
-            self.works[work].add(self.clock() - began)
+            self.works[work].add(self.clock() - start)
 
-    def answered(self, kind: Kind, received: int, sent: int, began: float) -> None:
-        """Count a request that has been handled in the general way.
+    def answered(self, kind: RequestKind, received: int, sent: int, start: float) -> None:
+        """Count a request that was not answered by the fast path.
 
         Args:
-            kind: codes of request and answer; of few different kinds.
+            kind: codes of request and response.
             received: bytes of its body.
-            sent: bytes of the answer.
-            began: what ``begin`` gave.
+            sent: bytes of the response.
+            start: the result of ``begin``.
         """
         self.requests[kind] = self.requests.get(kind, 0) + 1
         if received:
@@ -162,47 +165,48 @@ class Counters:
         if sent:
             self.sent[kind.request] = self.sent.get(kind.request, 0) + sent
         if self.clock is not None:
-            self._histogram(kind).add(self.clock() - began)
+            self._histogram(kind).add(self.clock() - start)
 
     def timed(self, work: Callable[[*Ts], T], *arguments: *Ts) -> T:
-        """Do some work; if it answers route requests the short way and nothing else, take the time.
+        """Call a function; measure it if it answers route requests by the fast path and no other
+        requests.
 
-        It stands for all that were answered so since the last time, so that the histogram counts
-        every request.
+        The duration counts for all route requests since the last measurement, so that the histogram
+        counts every request.
         """
         if self.clock is None:
             return work(*arguments)
-        before, others, began = self.routes, self._others(), self.clock()
+        routes, other_count, start = self.routes, self._count_others(), self.clock()
         result = work(*arguments)
-        batch = self.routes - before
-        if batch and self._others() == others:
+        batch = self.routes - routes
+        if batch and self._count_others() == other_count:
             weight = self.routes - self._routes_timed
             self._routes_timed = self.routes
-            self._histogram(ROUTE_FOUND).add((self.clock() - began) / batch, weight)
+            self._histogram(ROUTE_FOUND).add((self.clock() - start) / batch, weight)
         return result
 
-    def all_requests(self) -> dict[Kind, int]:
-        """All requests by kind."""
-        found = self.requests.get(ROUTE_FOUND, 0) + self.routes
-        return {**self.requests, **({ROUTE_FOUND: found} if found else {})}
+    def all_requests(self) -> dict[RequestKind, int]:
+        """Returns all requests by kind."""
+        count = self.requests.get(ROUTE_FOUND, 0) + self.routes
+        return {**self.requests, **({ROUTE_FOUND: count} if count else {})}
 
     def all_sent(self) -> dict[int, int]:
-        """Bytes of all answers by request code."""
+        """Returns the bytes of all responses by request code."""
         sent = self.sent.get(_ROUTE, 0) + self.route_bytes
         return {**self.sent, **({_ROUTE: sent} if sent else {})}
 
     def by_request(self) -> dict[int, Histogram]:
-        """Durations by request code, however the requests were answered."""
-        found: dict[int, Histogram] = {}
+        """Returns durations by request code, for all response codes."""
+        histograms: dict[int, Histogram] = {}
         for kind, histogram in self.durations.items():
-            found.setdefault(kind.request, Histogram()).merge(histogram)
-        return found
+            histograms.setdefault(kind.request, Histogram()).merge(histogram)
+        return histograms
 
-    def _others(self) -> int:
+    def _count_others(self) -> int:
         return sum(self.requests.values())
 
-    def _histogram(self, kind: Kind) -> Histogram:
-        found = self.durations.get(kind)
-        if found is None:
-            found = self.durations[kind] = Histogram()
-        return found
+    def _histogram(self, kind: RequestKind) -> Histogram:
+        histogram = self.durations.get(kind)
+        if histogram is None:
+            histogram = self.durations[kind] = Histogram()
+        return histogram

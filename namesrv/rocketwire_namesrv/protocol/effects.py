@@ -1,4 +1,4 @@
-"""What comes of bytes that a session has received: answers to send and things to do.
+"""The effects of the bytes that a session has received: responses to send and things to do.
 
 Rules of this file: values only.
 """
@@ -11,29 +11,29 @@ from rocketwire_namesrv.config.limits import ExceededAgain, Limit, LimitExceeded
 
 if TYPE_CHECKING:
     from rocketwire.errors import DecodeError
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import Notification
 
-__all__ = ["NOTHING", "Outcome", "Work"]
+__all__ = ["NOTHING", "Effects", "EffectsBuilder"]
 
 
-class Outcome(NamedTuple):
-    """What came of the bytes received.
+class Effects(NamedTuple):
+    """The effects of bytes received.
 
     Attributes:
-        send: answers, in the order of the requests.
-        occurrences: what happened, for the log.
+        send: responses, in the order of the requests.
+        events: for the log.
         notify: commands to send to other addresses, one attempt each, unanswered.
-        persist_kv: the key/value file has to be written before ``send`` goes out.
-        persist_config: likewise the configuration file.
-        send_unsaved: takes the place of ``send`` where that file could not be written.
-        close: why the connection has to be closed after ``send``; None to go on.
+        persist_kv: write the key/value file before ``send`` goes out.
+        persist_config: write the configuration file before ``send`` goes out.
+        send_unsaved: sent instead of ``send`` if that file cannot be written.
+        close: the reason to close the connection after ``send``; None to keep it open.
         close_connections: ids of other connections to close.
-        commands: how many have been handled, answered or not.
+        commands: number of commands handled, answered or not.
     """
 
     send: bytes = b""
-    occurrences: tuple[Occurrence, ...] = ()
+    events: tuple[Event, ...] = ()
     notify: tuple[Notification, ...] = ()
     persist_kv: bool = False
     persist_config: bool = False
@@ -43,29 +43,30 @@ class Outcome(NamedTuple):
     commands: int = 0
 
 
-NOTHING: Final = Outcome()
+NOTHING: Final = Effects()
 
 
-class Work:
-    """What has come of some bytes so far.
+class EffectsBuilder:
+    """Collects the effects of bytes received.
 
     Attributes:
-        send: answers.
-        size: bytes of them.
-        happened: for the log.
-        persist_kv: see ``Outcome``.
-        persist_config: see ``Outcome``.
-        unsaved: by the place of an answer in ``send``, what is sent if a file cannot be written.
-        commands: how many have been handled.
-        pause: whether others have their turn before more is handled.
-        met: the limit for which that is so, if it is one.
-        close_connections: see ``Outcome``.
+        send: responses.
+        size: of the responses in bytes.
+        events: for the log.
+        persist_kv: see ``Effects``.
+        persist_config: see ``Effects``.
+        unsaved: index of a response in ``send`` -> the response to send instead if a file cannot be
+            written.
+        commands: number of commands handled.
+        pause: whether to serve other connections before the next command.
+        met: the limit that caused the pause, if any.
+        close_connections: see ``Effects``.
     """
 
     __slots__ = (
         "close_connections",
         "commands",
-        "happened",
+        "events",
         "met",
         "pause",
         "persist_config",
@@ -78,7 +79,7 @@ class Work:
     def __init__(self) -> None:
         self.send: list[bytes] = []
         self.size = 0
-        self.happened: list[Occurrence] = []
+        self.events: list[Event] = []
         self.persist_kv = self.persist_config = False
         self.unsaved: dict[int, bytes] = {}
         self.commands = 0
@@ -87,19 +88,20 @@ class Work:
         self.close_connections: tuple[int, ...] = ()
 
     def sent_unsaved(self) -> bytes:
-        """The answers in the case that what they acknowledge is not on disk."""
+        """Returns the responses for the case that the changes could not be written to disk."""
         if not self.unsaved:
             return b""
-        return b"".join(self.unsaved.get(at, frame) for at, frame in enumerate(self.send))
+        return b"".join(self.unsaved.get(index, frame) for index, frame in enumerate(self.send))
 
-    def note_pause(self, allowed: int, *, again: bool) -> None:
-        """Tells of the limit for which more has to wait.
+    def note_pause(self, allowed: int, *, is_logged: bool) -> None:
+        """Adds an event for the limit that caused the pause.
 
         Args:
             allowed: its value.
-            again: whether the log has had a line of it on this connection.
+            is_logged: whether the log already has a line about this connection.
         """
         if self.met is not None:
-            kind = ExceededAgain if again else LimitExceeded
-            what = f"{self.commands} requests, {self.size} bytes of answers; more have to wait"
-            self.happened.append(kind(limit=self.met, allowed=allowed, what=what))
+            event_type = ExceededAgain if is_logged else LimitExceeded
+            done = f"{self.commands} requests, {self.size} bytes of responses"
+            what = f"{done}; further requests have to wait"
+            self.events.append(event_type(limit=self.met, allowed=allowed, what=what))

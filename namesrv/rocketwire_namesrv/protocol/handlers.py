@@ -1,8 +1,8 @@
-"""Handlers: what each request code does to the state, and what it is answered.
+"""The handlers of the request codes: they change the state and return a response.
 
 Rules of this file: a handler is ``(state, request, peer, now) -> Answer``, plain and synchronous;
 ``HANDLERS`` and ``STEPWISE`` name all of them.  Handlers decide codes and remarks, tables change,
-views encode.  A request that cannot be understood raises ``DecodeError``; the session answers it
+views encode.  An invalid request raises ``DecodeError``; the session answers it
 with code 1, as Java answers an exception.
 
 Java: ``DefaultRequestProcessor``, ``ClientRequestProcessor``.
@@ -46,7 +46,7 @@ from rocketwire_namesrv.config.update_policy import UpdateRefusedError, changes_
 from rocketwire_namesrv.events import (
     ConfigUpdated,
     ConfigUpdateRefused,
-    Occurrence,
+    Event,
     TopicDeleted,
     WritePermChanged,
 )
@@ -54,8 +54,8 @@ from rocketwire_namesrv.protocol.admission import admit_item, admit_route
 from rocketwire_namesrv.protocol.register_broker import register_broker
 from rocketwire_namesrv.protocol.response import DISABLED as DISABLED
 from rocketwire_namesrv.protocol.response import SUCCESS as SUCCESS
-from rocketwire_namesrv.protocol.response import Answer as Answer
 from rocketwire_namesrv.protocol.response import Peer as Peer
+from rocketwire_namesrv.protocol.response import Response as Response
 from rocketwire_namesrv.protocol.response import kv_table, no_route, required
 from rocketwire_namesrv.protocol.route_fast_path import wants_standard_json, zone_of
 from rocketwire_namesrv.routes.kv_config import ORDER_TOPIC_CONFIG
@@ -67,10 +67,10 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.state import State
 
 MAX_UPDATE: Final = 1024 * 1024
-"""Most bytes of an update of the configuration (318); Java has no limit below the frame's."""
+"""Maximum size of a configuration update (318) in bytes; Java limits only the frame."""
 
 NOT_SET = "not set any response code"
-"""The remark that Java's 901 forgets to take away from a success."""
+"""The remark that Java's 901 leaves in a success."""
 
 
 # ---------------------------------------- routes and brokers
@@ -78,14 +78,15 @@ NOT_SET = "not set any response code"
 
 def get_route_info_by_topic(
     state: State, request: RemotingCommand, peer: Peer, now: float
-) -> Answer:
-    """105.  Read without a header object: this is nearly all that a name server is asked."""
+) -> Response:
+    """105.  Read without a header object, because nearly all requests of a name server are of this
+    kind."""
     if not state.is_ready(now):
-        return Answer(ResponseCode.SYSTEM_ERROR, "name server not ready")
+        return Response(ResponseCode.SYSTEM_ERROR, "name server not ready")
     fields = request.ext_fields or {}
     topic = fields.get("topic")
     body = None if topic is None else _route(state, topic, request.version, fields)
-    return no_route(topic) if body is None else Answer(body=body)
+    return no_route(topic) if body is None else Response(body=body)
 
 
 def _route(state: State, topic: str, version: int, fields: Mapping[str, str]) -> bytes | None:
@@ -99,51 +100,52 @@ def _route(state: State, topic: str, version: int, fields: Mapping[str, str]) ->
 
 def get_broker_cluster_info(
     state: State, request: RemotingCommand, peer: Peer, now: float
-) -> Answer:
+) -> Response:
     """106."""
-    return Answer(body=state.views.cluster_info())
+    return Response(body=state.views.cluster_info())
 
 
 def get_broker_member_group(
     state: State, request: RemotingCommand, peer: Peer, now: float
-) -> Answer:
-    """901.  A success with a remark, as in Java."""
+) -> Response:
+    """901. A success with a remark, as in Java."""
     header = decode_header(GetBrokerMemberGroupRequestHeader, request.ext_fields)
     body = state.views.member_group(header.cluster_name, header.broker_name)
-    return Answer(remark=NOT_SET, body=body)
+    return Response(remark=NOT_SET, body=body)
 
 
-def unregister_broker(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+def unregister_broker(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
     """104.  Done before the answer; Java queues it."""
     header = decode_header(UnRegisterBrokerRequestHeader, request.ext_fields)
     if header.cluster_name is None or header.broker_addr is None or header.broker_name is None:
         return SUCCESS
     state.parts.unregistered(header.cluster_name, header.broker_addr)
-    happened = state.table.unregister(
+    events = state.table.unregister(
         header.cluster_name,
         header.broker_addr,
         header.broker_name,
         peer.connection_id,
         notify=state.config.notify_min_broker_id_changed,
     )
-    return Answer(occurrences=tuple(happened))
+    return Response(events=tuple(events))
 
 
-def query_data_version(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
-    """322.  A sign of life as well."""
+def query_data_version(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
+    """322. Also refreshes the broker."""
     header = decode_header(QueryDataVersionRequestHeader, request.ext_fields)
-    asked = decode_body(DataVersion, request.body)
+    requested = decode_body(DataVersion, request.body)
     cluster = required(header.cluster_name, "clusterName")
     address = required(header.broker_addr, "brokerAddr")
-    known = state.table.data_version(cluster, address)
+    registered = state.table.data_version(cluster, address)
     state.table.refresh(cluster, address, now)
-    response = QueryDataVersionResponseHeader(changed=known is None or known != asked)
-    return Answer(
-        ext_fields=encode_header(response), body=None if known is None else encode_body(known)
+    response = QueryDataVersionResponseHeader(changed=registered is None or registered != requested)
+    return Response(
+        ext_fields=encode_header(response),
+        body=None if registered is None else encode_body(registered),
     )
 
 
-def broker_heartbeat(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+def broker_heartbeat(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
     """904."""
     header = decode_header(BrokerHeartbeatRequestHeader, request.ext_fields)
     cluster = required(header.cluster_name, "clusterName")
@@ -156,141 +158,149 @@ def broker_heartbeat(state: State, request: RemotingCommand, peer: Peer, now: fl
 
 def wipe_write_perm_of_broker(
     state: State, request: RemotingCommand, peer: Peer, now: float
-) -> Answer:
+) -> Response:
     """205."""
     header = decode_header(WipeWritePermOfBrokerRequestHeader, request.ext_fields)
-    count, happened = _change_perm(
+    count, events = _change_perm(
         state, "wipe", header.broker_name, peer, lambda perm: perm & ~Perm.WRITE
     )
     response = WipeWritePermOfBrokerResponseHeader(wipe_topic_count=count)
-    return Answer(ext_fields=encode_header(response), occurrences=happened)
+    return Response(ext_fields=encode_header(response), events=events)
 
 
 def add_write_perm_of_broker(
     state: State, request: RemotingCommand, peer: Peer, now: float
-) -> Answer:
-    """327.  Read and write, whatever the broker had before, as in Java."""
+) -> Response:
+    """327. Sets read and write, whatever the permission was before, as in Java."""
     header = decode_header(AddWritePermOfBrokerRequestHeader, request.ext_fields)
-    count, happened = _change_perm(
+    count, events = _change_perm(
         state, "add", header.broker_name, peer, lambda _: int(Perm.READ | Perm.WRITE)
     )
     response = AddWritePermOfBrokerResponseHeader(add_topic_count=count)
-    return Answer(ext_fields=encode_header(response), occurrences=happened)
+    return Response(ext_fields=encode_header(response), events=events)
 
 
 def _change_perm(
     state: State, action: str, broker_name: str | None, peer: Peer, perm: Callable[[int], int]
-) -> tuple[int, tuple[Occurrence, ...]]:
+) -> tuple[int, tuple[Event, ...]]:
     count = 0 if broker_name is None else state.table.change_perm(broker_name, perm)
     return count, (
         WritePermChanged(action=action, broker_name=broker_name, client=peer.address, topics=count),
     )
 
 
-def get_all_topic_list(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+def get_all_topic_list(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
     """206."""
-    return Answer(body=state.views.all_topics()) if state.config.enable_all_topic_list else DISABLED
+    return (
+        Response(body=state.views.all_topics()) if state.config.enable_all_topic_list else DISABLED
+    )
 
 
-def delete_topic(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+def delete_topic(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
     """216."""
     header = decode_header(DeleteTopicFromNamesrvRequestHeader, request.ext_fields)
     topic, cluster = header.topic, header.cluster_name
     if topic is None or not state.table.delete_topic(topic, cluster):
         return SUCCESS
-    return Answer(occurrences=(TopicDeleted(topic=topic, cluster=cluster),))
+    return Response(events=(TopicDeleted(topic=topic, cluster=cluster),))
 
 
-def register_topic(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
-    """217.  A success also where nothing came of it, as in Java."""
+def register_topic(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
+    """217. A success even if nothing changed, as in Java."""
     header = decode_header(RegisterTopicRequestHeader, request.ext_fields)
     route = decode_body(TopicRouteData, request.body)
     if route is None or not route.queue_datas or header.topic is None:
         return SUCCESS
     admit_route(state.config, state.table, header.topic, route.queue_datas)
-    happened = state.table.register_topic(header.topic, route.queue_datas)
-    return Answer(occurrences=tuple(happened))
+    events = state.table.register_topic(header.topic, route.queue_datas)
+    return Response(events=tuple(events))
 
 
-def get_topics_by_cluster(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+def get_topics_by_cluster(
+    state: State, request: RemotingCommand, peer: Peer, now: float
+) -> Response:
     """224."""
     header = decode_header(GetTopicsByClusterRequestHeader, request.ext_fields)
     return _topic_list(state, lambda: state.views.topics_of_cluster(header.cluster))
 
 
-def get_system_topic_list(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+def get_system_topic_list(
+    state: State, request: RemotingCommand, peer: Peer, now: float
+) -> Response:
     """304."""
-    return Answer(body=state.views.system_topics())
+    return Response(body=state.views.system_topics())
 
 
-def get_unit_topic_list(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+def get_unit_topic_list(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
     """311."""
     return _topic_list(state, state.views.unit_topics)
 
 
 def get_has_unit_sub_topic_list(
     state: State, request: RemotingCommand, peer: Peer, now: float
-) -> Answer:
+) -> Response:
     """312."""
     return _topic_list(state, state.views.unit_sub_topics)
 
 
 def get_has_unit_sub_ununit_topic_list(
     state: State, request: RemotingCommand, peer: Peer, now: float
-) -> Answer:
+) -> Response:
     """313."""
     return _topic_list(state, state.views.unit_sub_ununit_topics)
 
 
-def _topic_list(state: State, view: Callable[[], bytes]) -> Answer:
-    return Answer(body=view()) if state.config.enable_topic_list else DISABLED
+def _topic_list(state: State, view: Callable[[], bytes]) -> Response:
+    return Response(body=view()) if state.config.enable_topic_list else DISABLED
 
 
 # ---------------------------------------- key/value and configuration
 
 
-def put_kv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+def put_kv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
     """100."""
     header = decode_header(PutKVConfigRequestHeader, request.ext_fields)
     if header.namespace is None or header.key is None:
-        return Answer(ResponseCode.SYSTEM_ERROR, "namespace or key is null")
+        return Response(ResponseCode.SYSTEM_ERROR, "namespace or key is null")
     admit_item(state.config, state.kv, header.namespace, header.key, header.value)
-    happened = state.kv.put(header.namespace, header.key, header.value)
-    return Answer(occurrences=tuple(happened), persist_kv=True)
+    events = state.kv.put(header.namespace, header.key, header.value)
+    return Response(events=tuple(events), persist_kv=True)
 
 
-def get_kv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+def get_kv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
     """101."""
     header = decode_header(GetKVConfigRequestHeader, request.ext_fields)
     value = state.kv.get(header.namespace, header.key)
     fields = encode_header(GetKVConfigResponseHeader(value=value))
     if value is not None:
-        return Answer(ext_fields=fields)
+        return Response(ext_fields=fields)
     remark = f"No config item, Namespace: {_shown(header.namespace)} Key: {_shown(header.key)}"
-    return Answer(ResponseCode.QUERY_NOT_FOUND, remark, fields)
+    return Response(ResponseCode.QUERY_NOT_FOUND, remark, fields)
 
 
-def delete_kv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+def delete_kv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
     """102.  Saved even when nothing was deleted, as in Java."""
     header = decode_header(DeleteKVConfigRequestHeader, request.ext_fields)
-    happened = state.kv.delete(header.namespace, header.key)
-    return Answer(occurrences=tuple(happened), persist_kv=True)
+    events = state.kv.delete(header.namespace, header.key)
+    return Response(events=tuple(events), persist_kv=True)
 
 
 def get_kv_list_by_namespace(
     state: State, request: RemotingCommand, peer: Peer, now: float
-) -> Answer:
+) -> Response:
     """219."""
     header = decode_header(GetKVListByNamespaceRequestHeader, request.ext_fields)
     body = kv_table(state, header.namespace)
     if body is not None:
-        return Answer(body=body)
+        return Response(body=body)
     remark = f"No config item, Namespace: {_shown(header.namespace)}"
-    return Answer(ResponseCode.QUERY_NOT_FOUND, remark)
+    return Response(ResponseCode.QUERY_NOT_FOUND, remark)
 
 
-def update_namesrv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
-    """318.  Refused unless the operator allows it; Java allows everybody."""
+def update_namesrv_config(
+    state: State, request: RemotingCommand, peer: Peer, now: float
+) -> Response:
+    """318. Refused unless the operator allows it; Java always allows it."""
     if not state.allow_config_update:
         return _update_refused(peer, "Can not update config: this name server does not allow it.")
     if request.body is None:
@@ -302,31 +312,31 @@ def update_namesrv_config(state: State, request: RemotingCommand, peer: Peer, no
     except DecodeError as error:
         refusal = ConfigUpdateRefused(client=peer.address, reason=str(error))
         remark = "string2Properties error"
-        return Answer(ResponseCode.SYSTEM_ERROR, remark, occurrences=(refusal,))
+        return Response(ResponseCode.SYSTEM_ERROR, remark, events=(refusal,))
     try:
         config, changes = changes_by(state.config, entries)
     except UpdateRefusedError as refusal:
         return _update_refused(peer, str(refusal))
     state.configure(config)
     updated = ConfigUpdated(client=peer.address, changes=tuple(map(str, changes)))
-    return Answer(occurrences=(updated,), persist_config=True)
+    return Response(events=(updated,), persist_config=True)
 
 
-def _update_refused(peer: Peer, remark: str) -> Answer:
+def _update_refused(peer: Peer, remark: str) -> Response:
     refusal = ConfigUpdateRefused(client=peer.address, reason=remark)
-    return Answer(ResponseCode.NO_PERMISSION, remark, occurrences=(refusal,))
+    return Response(ResponseCode.NO_PERMISSION, remark, events=(refusal,))
 
 
-def get_namesrv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+def get_namesrv_config(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
     """319."""
-    return Answer(body=state.config.text().encode("utf-8", "replace"))
+    return Response(body=state.config.text().encode("utf-8", "replace"))
 
 
 def _shown(text: str | None) -> str:
     return "null" if text is None else text
 
 
-HANDLERS: Mapping[int, Callable[[State, RemotingCommand, Peer, float], Answer]] = {
+HANDLERS: Mapping[int, Callable[[State, RemotingCommand, Peer, float], Response]] = {
     RequestCode.PUT_KV_CONFIG: put_kv_config,
     RequestCode.GET_KV_CONFIG: get_kv_config,
     RequestCode.DELETE_KV_CONFIG: delete_kv_config,
@@ -352,11 +362,11 @@ HANDLERS: Mapping[int, Callable[[State, RemotingCommand, Peer, float], Answer]] 
 }
 
 STEPWISE: Mapping[
-    int, Callable[[State, RemotingCommand, Peer, float], Generator[None, None, Answer]]
+    int, Callable[[State, RemotingCommand, Peer, float], Generator[None, None, Response]]
 ] = {
     RequestCode.REGISTER_BROKER: register_broker,
 }
-"""Handlers whose work takes long: generators of steps.  One of them at a time runs in a server."""
+"""Handlers of long work, as generators of steps. Only one of them runs at a time in a server."""
 
 SCANS: Final = frozenset(
     {

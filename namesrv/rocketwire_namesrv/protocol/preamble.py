@@ -1,9 +1,9 @@
-"""A connection's first bytes: a PROXY header or none, then TLS or frames; and what else they may be.
+"""A connection's first bytes: an optional PROXY header, then TLS or frames, or another protocol.
 
-Pure.  ``Preamble`` decides, and waits only while the bytes may become a PROXY header (Java waits
-for twelve of any kind).  ``describe`` guesses, for the log, what is no frame: a health check, a
-browser or a client of another protocol that was given the name server's port.  What comes from the
-peer is shown with ``ascii``, so that it can neither forge nor break a line.
+Pure.  ``Preamble`` decides, and waits only while the bytes may become a PROXY header (Java always
+waits for twelve bytes). ``describe`` guesses, for the log, the protocol of invalid frames: a health
+check, a browser or a client of another protocol that uses the name server's port. Bytes of the peer
+are logged with ``ascii``, so that they can neither forge nor break a line.
 
 Java: ``NettyRemotingServer.HandshakeHandler``, ``TlsModeHandler``.
 """
@@ -25,10 +25,10 @@ from rocketwire_namesrv.protocol.proxy_protocol import (
 if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.proxy_protocol import ProxyHeader
 
-__all__ = ["Follows", "Preamble", "describe", "describe_plain", "is_plain"]
+__all__ = ["NextProtocol", "Preamble", "describe", "describe_plain", "is_plain"]
 
 TLS_HANDSHAKE: Final = 0x16
-"""First byte of a TLS record that begins a handshake; no frame begins with it."""
+"""First byte of a TLS record that begins a handshake; no frame begins with this byte."""
 
 _SHOWN: Final = 60
 _SPECIAL: Final = frozenset({TLS_HANDSHAKE, *(signature[0] for signature in SIGNATURES)})
@@ -44,34 +44,34 @@ _JSON, _BINARY = range(2)  # forms of a header
 _CODE: Final = re.compile(rb'"code":(-?[0-9]{1,9})[,}]')
 
 
-class Follows(Enum):
-    """What comes after the PROXY header, or at once where there is none."""
+class NextProtocol(Enum):
+    """The protocol after the optional PROXY header."""
 
     PLAIN = "frames"
     TLS = "TLS"
 
 
 def is_plain(data: bytes) -> bool:
-    """Whether the first byte alone shows that there is neither a PROXY header nor TLS."""
+    """Return whether the first byte shows that there is neither a PROXY header nor TLS."""
     return data[0] not in _SPECIAL
 
 
 class Preamble:
-    """The opening of one connection.
+    """The first bytes of a connection.
 
     Attributes:
-        proxy: its PROXY header, once that is whole.
-        held: bytes received that are not part of a whole PROXY header.
+        proxy: its PROXY header, once it is complete.
+        held: bytes received that are not part of a complete PROXY header.
     """
 
     def __init__(self) -> None:
         self.proxy: ProxyHeader | None = None
         self.held = bytearray()
 
-    def feed(self, data: bytes) -> Follows | None:
-        """Take bytes as they come; None until it is clear what follows.
+    def feed(self, data: bytes) -> NextProtocol | None:
+        """Take bytes as they come; return None until the next protocol is clear.
 
-        Then ``held`` is the beginning of that, and nothing must be fed any more.
+        Then ``held`` contains its first bytes, and ``feed`` must not be called again.
 
         Raises:
             DecodeError: the PROXY header is malformed.
@@ -84,26 +84,26 @@ class Preamble:
             del self.held[: self.proxy.size]
         if not self.held:
             return None
-        return Follows.TLS if self.held[0] == TLS_HANDSHAKE else Follows.PLAIN
+        return NextProtocol.TLS if self.held[0] == TLS_HANDSHAKE else NextProtocol.PLAIN
 
 
 def describe(data: bytes) -> str:
-    """Say what ``data``, the first bytes of a connection or of a frame, looks like."""
+    """Describe ``data``, the first bytes of a connection or of a frame."""
     if not data:
         return "nothing"
     return _protocol(data) or _frame(data) or _bytes(data)
 
 
 def describe_plain(data: bytes) -> str:
-    """Say what ``data``, the first bytes of a connection that had to begin with TLS, looks like: in
-    most cases a request of a client that does not use TLS."""
+    """Describe ``data``, the first bytes of a connection that had to begin with TLS: in most cases
+    a request of a client that does not use TLS."""
     if data and _protocol(data) is None and _frame(data) is None and (text := _request(data)):
         return text
     return describe(data)
 
 
 def _request(data: bytes) -> str | None:
-    """A RocketMQ request, as far as it has come."""
+    """Describe the beginning of a RocketMQ request."""
     length = int.from_bytes(data[:4], "big", signed=True)
     if len(data) < len(_MAX_INT) or not _PREFIX_SIZE <= length + 4 <= _FRAME_LIMIT:
         return None
@@ -117,7 +117,7 @@ def _request(data: bytes) -> str | None:
 
 
 def _protocol(data: bytes) -> str | None:
-    """Another protocol, recognised by what its clients always send first."""
+    """Describe another protocol, recognised by the first bytes of its clients."""
     head = data[:4]
     if _starts(data, _HTTP2):
         return "an HTTP/2 connection preface (a gRPC client?)"
@@ -137,7 +137,7 @@ def _protocol(data: bytes) -> str | None:
 
 
 def _frame(data: bytes) -> str | None:
-    """A frame whose first words cannot be."""
+    """Describe a frame whose lengths are invalid."""
     if len(data) < len(_MAX_INT):
         return None
     length = int.from_bytes(data[:4], "big", signed=True)
@@ -152,7 +152,7 @@ def _frame(data: bytes) -> str | None:
 
 
 def _bytes(data: bytes) -> str:
-    """Nothing known: text if it reads as text, else hexadecimal digits."""
+    """Describe unknown bytes: as text if they are printable, else as hexadecimal digits."""
     text = data[:_SHOWN]
     if all(byte in b"\t\r\n" or 0x20 <= byte < 0x7F for byte in text):
         return f"text: {_shown(data)}"
@@ -160,7 +160,7 @@ def _bytes(data: bytes) -> str:
 
 
 def _starts(data: bytes, opening: bytes) -> bool:
-    """Whether ``data`` goes like ``opening``, as far as it has come: four bytes are enough."""
+    """Return whether ``data`` begins like ``opening``; the first four bytes are enough."""
     shared = min(len(data), len(opening))
     return shared >= 4 and data[:shared] == opening[:shared]
 

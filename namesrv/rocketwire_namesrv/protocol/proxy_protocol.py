@@ -1,7 +1,7 @@
-"""Headers of the PROXY protocol, versions 1 and 2: who the peer behind a load balancer is.
+"""Headers of the PROXY protocol, versions 1 and 2: the address of the client of a load balancer.
 
-Rules of this file: pure; what netty's decoder takes is taken, what it refuses is refused, except
-that a header may be split anywhere, and that what is wrong is said as soon as it can be seen.
+Rules of this file: pure; the accepted headers are those of netty's decoder, except that a header
+may be split anywhere, and that an error is raised as soon as it can be seen.
 
 Java: ``NettyRemotingServer.HAProxyMessageHandler`` over netty's ``HAProxyMessageDecoder`` (4.1.130,
 with which the tables of the tests were compared).
@@ -27,9 +27,9 @@ V2_SIGNATURE: Final = b"\r\n\r\n\x00\r\nQUIT\n"
 SIGNATURES: Final = (V1_SIGNATURE, V2_SIGNATURE)
 
 V1_MAX_LINE: Final = 108
-"""Bytes of a version 1 line before its CRLF."""
+"""Maximum bytes of a version 1 line before its CRLF."""
 MAX_NESTING: Final = 128
-"""Levels of TLVs within TLVs of the type SSL."""
+"""Maximum levels of TLVs within TLVs of the type SSL."""
 
 _V1_FIELDS: Final = 6
 _LOCAL: Final = 0x20
@@ -43,7 +43,7 @@ _IPV4_ADDRESSES: Final = Struct(">4s4sHH")
 _IPV6_ADDRESSES: Final = Struct(">16s16sHH")
 _UNIX_ADDRESSES: Final = Struct(">108s108s")
 _TLV: Final = Struct(">BH")
-_TLV_MIN_SIZE: Final = 4  # fewer bytes at the end are padding to netty, though a TLV may have three
+_TLV_MIN_SIZE: Final = 4  # netty ignores fewer bytes at the end, although a TLV may have three
 _TLV_SSL: Final = 0x20
 _TLV_SSL_HEAD: Final = 5  # one byte of flags, four of the result of the verification
 _IPV4_TEXT: Final = re.compile(r"(?:0?[0-9]{1,2}|[01][0-9]{2}|2[0-4][0-9]|25[0-5])")
@@ -64,12 +64,12 @@ class ProxyHeader:
 
     Attributes:
         version: 1 or 2.
-        size: bytes that it took.
+        size: in bytes.
         source: IP address of the client; None for UNKNOWN, LOCAL and sockets of the Unix family.
-        source_port: its port; 0 where there is none.
+        source_port: its port; 0 if there is none.
         destination: IP address that the client connected to.
         destination_port: its port.
-        tlvs: additional fields; those within one of type SSL (0x20) follow it.
+        tlvs: additional fields; the fields inside one of type SSL (0x20) follow it.
     """
 
     version: int
@@ -82,7 +82,7 @@ class ProxyHeader:
 
     @property
     def client(self) -> str | None:
-        """``host:port`` of the client, if the header says both; else the connection's own counts."""
+        """``host:port`` of the client; None if the header does not contain both."""
         if self.source is None or not self.source_port:
             return None
         host = f"[{self.source}]" if ":" in self.source else self.source
@@ -90,7 +90,7 @@ class ProxyHeader:
 
 
 def begins_proxy_header(data: bytes | bytearray) -> bool:
-    """Whether a connection that begins with ``data`` may have, or has, a header."""
+    """Return whether a connection that begins with ``data`` may have a header."""
     return any(data.startswith(signature) or signature.startswith(data) for signature in SIGNATURES)
 
 
@@ -98,11 +98,11 @@ def read_proxy_header(data: bytes | bytearray) -> ProxyHeader | None:
     """Read the header at the beginning of ``data``; None while more bytes are needed.
 
     Args:
-        data: first bytes of a connection for which ``begins_proxy_header`` holds; what follows the
-            header is not looked at.
+        data: first bytes of a connection for which ``begins_proxy_header`` is true; bytes after the
+            header are ignored.
 
     Raises:
-        DecodeError: it is no header that netty would take.
+        DecodeError: netty would not accept the header.
     """
     if data.startswith(V1_SIGNATURE):
         return _read_v1(data)
@@ -147,21 +147,21 @@ def _read_v1(data: bytes | bytearray) -> ProxyHeader | None:
 def _ipv4(text: str) -> str:
     parts = text.split(".")
     if len(parts) != 4 or not all(map(_IPV4_TEXT.fullmatch, parts)):
-        raise ValueError(f"{text!a} is no IPv4 address")
+        raise ValueError(f"{text!a} is not an IPv4 address")
     return ".".join(str(int(part)) for part in parts)
 
 
 def _ipv6(text: str) -> str:
-    """An address without the brackets and the zone, which netty lets pass."""
-    bare = text[1:-1] if text.startswith("[") and text.endswith("]") else text
+    """Return an address without brackets and zone, which netty accepts."""
+    address = text[1:-1] if text.startswith("[") and text.endswith("]") else text
     try:
-        return _shown(IPv6Address(bare.partition("%")[0]))
+        return _shown(IPv6Address(address.partition("%")[0]))
     except AddressValueError as error:
-        raise ValueError(f"{text!a} is no IPv6 address") from error
+        raise ValueError(f"{text!a} is not an IPv6 address") from error
 
 
 def _shown(address: IPv4Address | IPv6Address) -> str:
-    """The text of an address; a mapped one is the IPv4 address that it stands for."""
+    """Return the text of an address; a mapped one is shown as its IPv4 address."""
     mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
     return str(mapped or address)
 
@@ -170,7 +170,7 @@ def _port(text: str) -> int:
     match = _PORT.fullmatch(text)
     port = int(match[1]) if match else 0
     if not 0 < port <= _MAX_PORT:
-        raise ValueError(f"{text!a} is no port")
+        raise ValueError(f"{text!a} is not a port")
     return port
 
 
@@ -206,7 +206,7 @@ def _read_v2(data: bytes | bytearray) -> ProxyHeader | None:
 
 
 def _addresses(command: int, family: int, length: int, data: bytes | bytearray) -> Struct | None:
-    """The form of the addresses, None where there are none or they do not matter."""
+    """Return the layout of the addresses; None if there are none or they are ignored."""
     if command == _LOCAL:
         return None
     if command != _PROXY:
@@ -231,14 +231,14 @@ def _tlvs(data: bytes, level: int = 0) -> Iterator[ProxyTLV]:
     while len(data) - position >= _TLV_MIN_SIZE:
         if level > MAX_NESTING:
             raise ValueError(f"TLVs are nested deeper than {MAX_NESTING} levels")
-        kind, length = _TLV.unpack_from(data, position)
+        tlv_type, length = _TLV.unpack_from(data, position)
         begin = position + _TLV.size
         position = begin + length
         if position > len(data):
-            raise ValueError(f"a TLV of {length} bytes where {len(data) - begin} are left")
+            raise ValueError(f"a TLV of {length} bytes, but only {len(data) - begin} are left")
         value = data[begin:position]
-        yield ProxyTLV(kind, value)
-        if kind == _TLV_SSL:
+        yield ProxyTLV(tlv_type, value)
+        if tlv_type == _TLV_SSL:
             if length < _TLV_SSL_HEAD:
                 raise ValueError(f"a TLV of type SSL with {length} bytes")
             yield from _tlvs(value[_TLV_SSL_HEAD:], level + 1)

@@ -1,6 +1,6 @@
-"""Request 103, by which a broker registers: the handler that takes several steps.
+"""Request 103, by which a broker registers: the handler that runs in several steps.
 
-Rules of this file: those of ``handlers``; between two steps anything may have changed.
+Rules of this file: those of ``handlers``; the state may change between two steps.
 
 Java: ``DefaultRequestProcessor.registerBroker``.
 """
@@ -21,7 +21,7 @@ from rocketwire_namesrv.config.limits import Limit, LimitReachedError
 from rocketwire_namesrv.events import ChecksumMismatch, RegistrationRefused
 from rocketwire_namesrv.protocol.admission import admit_body, admit_registration
 from rocketwire_namesrv.protocol.counters import TimedWork
-from rocketwire_namesrv.protocol.response import Answer, Peer, kv_table, required
+from rocketwire_namesrv.protocol.response import Peer, Response, kv_table, required
 from rocketwire_namesrv.protocol.route_fast_path import ZONE_NAME
 from rocketwire_namesrv.registration.digests import ChecksumError, check_sum
 from rocketwire_namesrv.registration.parsed import BodyRecord
@@ -34,26 +34,26 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Mapping
 
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import State
     from rocketwire_namesrv.registration.parsed import RegisteredTopics
 
 
 def register_broker(
     state: State, request: RemotingCommand, peer: Peer, now: float
-) -> Generator[None, None, Answer]:
-    """103, in steps.  Refused where Java would keep a broker without a name, an address or a
-    cluster."""
+) -> Generator[None, None, Response]:
+    """Handles 103, in steps. A broker without a name, an address or a cluster is refused; Java
+    registers it."""
     header = decode_header(RegisterBrokerRequestHeader, request.ext_fields)
     refused: Mapping[str, str] = encode_header(RegisterBrokerResponseHeader())
     config = state.config
-    began = state.counters.begin()
+    start = state.counters.begin()
     try:
         part = yield from _registration(state, request, header, peer, now)
-        state.counters.took(TimedWork.REGISTRATION_DECODE, began)
+        state.counters.took(TimedWork.REGISTRATION_DECODE, start)
     except ChecksumError as error:
-        happened = (ChecksumMismatch(client=peer.address),)
-        return Answer(ResponseCode.SYSTEM_ERROR, str(error), refused, None, happened)
+        mismatch = (ChecksumMismatch(client=peer.address),)
+        return Response(ResponseCode.SYSTEM_ERROR, str(error), refused, None, mismatch)
     absent = config.delete_topic_with_broker_registration
     admit_registration(config, state.table, part, state.parts, replaces=absent)
     registration = state.parts.gathered(
@@ -73,23 +73,21 @@ def register_broker(
     )
     if registration is part or state.table.data_version(*part.key) == registration.data_version:
         registered = yield from steps
-    else:  # all parts become visible at once: no reader may come between
+    else:  # all parts become visible together: no reader may come in between
         registered = drained(steps)
-    occurrences = tuple(registered.occurrences)
+    events = tuple(registered.events)
     if not registered.accepted:
         reason = "one topic of a broker that has not registered"
         refusal = RegistrationRefused(
             broker_name=header.broker_name, address=header.broker_addr, reason=reason
         )
-        occurrences = (*occurrences, refusal)
-        return Answer(
-            ResponseCode.SYSTEM_ERROR, "register broker failed", refused, None, occurrences
-        )
-    return _accepted(state, registered.ha_address, registered.master_address, occurrences)
+        events = (*events, refusal)
+        return Response(ResponseCode.SYSTEM_ERROR, "register broker failed", refused, None, events)
+    return _accepted(state, registered.ha_address, registered.master_address, events)
 
 
 def _is_java_broker(header: RegisterBrokerRequestHeader) -> bool:
-    """Whether the sender has filled in what every broker of 5.x does."""
+    """Returns whether the sender has set the fields that every broker of 5.x sets."""
     return bool(header.body_crc32) and header.enable_acting_master is not None
 
 
@@ -97,13 +95,13 @@ def _accepted(
     state: State,
     ha_address: str | None,
     master_address: str | None,
-    occurrences: tuple[Occurrence, ...] = (),
-) -> Answer:
+    events: tuple[Event, ...] = (),
+) -> Response:
     body = None
     if state.config.return_order_topic_config_to_broker:
         body = kv_table(state, ORDER_TOPIC_CONFIG)
     response = RegisterBrokerResponseHeader(ha_server_addr=ha_address, master_addr=master_address)
-    return Answer(ext_fields=encode_header(response), body=body, occurrences=occurrences)
+    return Response(ext_fields=encode_header(response), body=body, events=events)
 
 
 def _registration(
@@ -193,7 +191,7 @@ def _as_registration(
 
 
 class RegistrationBodyError(DecodeError):
-    """The body of a registration cannot be read; the remark begins as Java's does."""
+    """The body of a registration is invalid; the remark begins like Java's."""
 
     def __str__(self) -> str:
         return (

@@ -1,6 +1,6 @@
-"""What a handler is told and what it answers.
+"""The arguments and the result of a request handler.
 
-Rules of this file: values, and what several files of handlers need.
+Rules of this file: values, and functions that several files of handlers need.
 """
 
 from __future__ import annotations
@@ -15,17 +15,17 @@ from rocketwire.messages.kvconfig import KVTable
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import State
 
 T = TypeVar("T")
 
 
 class Peer(NamedTuple):
-    """Who asks.
+    """The sender of a request.
 
     Attributes:
-        connection_id: number of the connection, never used again.
+        connection_id: number of the connection, never reused.
         address: for the log.
     """
 
@@ -33,30 +33,30 @@ class Peer(NamedTuple):
     address: str
 
 
-class Answer(NamedTuple):
-    """What is answered, and what else has to be done.
+class Response(NamedTuple):
+    """The response to a request, and its other effects.
 
     Attributes:
-        persist_kv: the key/value file has to be written before the answer goes out.
-        persist_config: likewise the configuration file.
+        persist_kv: write the key/value file before the response is sent.
+        persist_config: write the configuration file before the response is sent.
     """
 
     code: int = ResponseCode.SUCCESS
     remark: str | None = None
     ext_fields: Mapping[str, str] | None = None
     body: bytes | None = None
-    occurrences: tuple[Occurrence, ...] = ()
+    events: tuple[Event, ...] = ()
     persist_kv: bool = False
     persist_config: bool = False
 
 
-SUCCESS = Answer()
-DISABLED = Answer(ResponseCode.SYSTEM_ERROR, "disable")
+SUCCESS = Response()
+DISABLED = Response(ResponseCode.SYSTEM_ERROR, "disable")
 
 
-def no_route(topic: str | None) -> Answer:
-    """What is said of a topic without a route."""
-    return Answer(
+def no_route(topic: str | None) -> Response:
+    """Returns the response for a topic without a route."""
+    return Response(
         ResponseCode.TOPIC_NOT_EXIST,
         f"No topic route info in name server for the topic: {'null' if topic is None else topic}\n"
         "See https://rocketmq.apache.org/docs/bestPractice/06FAQ for further details.",
@@ -64,10 +64,10 @@ def no_route(topic: str | None) -> Answer:
 
 
 def required(value: T | None, name: str) -> T:
-    """The value of a mandatory field.
+    """Returns the value of a mandatory field.
 
     Raises:
-        DecodeError: there is none.
+        DecodeError: it is missing.
     """
     if value is None:
         raise DecodeError("a mandatory field is missing or cannot be read", path=name)
@@ -75,6 +75,7 @@ def required(value: T | None, name: str) -> T:
 
 
 def kv_table(state: State, namespace: str | None) -> bytes | None:
-    """A namespace of the key/value configuration as ``KVTable``; None where it does not exist."""
+    """Returns a namespace of the key/value configuration as ``KVTable``; None if it does not
+    exist."""
     table = state.kv.namespace(namespace)
     return None if table is None else encode_body(KVTable(table=table))

@@ -1,12 +1,13 @@
-"""Route requests (105) answered straight from their bytes: nearly all that a name server is asked.
+"""Answers route requests (105) from their bytes: nearly all requests of a name server are of this
+kind.
 
-A client repeats itself: the header of its next request for a topic differs from the last one in the
-opaque alone.  So what a header means is learnt once, and kept under its bytes up to the opaque.
+The headers of a client's requests for a topic differ in the opaque only. So a header is decoded
+once, and the result is kept under the bytes around the opaque.
 
-Rules of this file: whatever is not exactly such a request is left to the general way, which gives
-the same answer at its leisure.  A header is learnt only if reading it a second time, with another
-opaque in the same place, says the same but for the opaque: JSON then says the same with any number
-there.  What is learnt is bounded, and says nothing of the tables, which are asked each time.
+Rules of this file: any other request is left to the handlers, which return the same response, but
+slower. A header is kept only if decoding it with another opaque gives the same result except for
+the opaque: then this holds for every number. The number of kept headers is bounded. Only headers
+are kept: the tables are read each time.
 
 Java: ``ClientRequestProcessor``.
 """
@@ -39,46 +40,51 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.protocol.views import Views
     from rocketwire_namesrv.routes.route_table import RouteTable
 
-__all__ = ["Answered", "PlainAnswer", "RouteReads", "wants_standard_json", "zone_of"]
+__all__ = [
+    "FastPathResponses",
+    "RouteFastPath",
+    "RouteResponseTemplate",
+    "wants_standard_json",
+    "zone_of",
+]
 
-LEARNT_HEADERS: Final = 16_384
-"""Headers that are kept, some 300 bytes each: topics times kinds of clients."""
-LEARNT_SIZE: Final = 512
+MAX_HEADERS: Final = 16_384
+"""Maximum number of kept headers, some 300 bytes each: topics times kinds of clients."""
+MAX_HEADER_SIZE: Final = 512
 """Longer headers are not kept."""
 ZONE_NAME: Final = "__ZONE_NAME"
-"""Text field outside every header class: the zone of a broker, or the zone that a client wants to
-see."""
+"""Field outside every header class: the zone of a broker, or the zone that a client requests."""
 ZONE_MODE: Final = "__ZONE_MODE"
-"""Text field outside every header class: whether a client wants to see one zone only."""
+"""Field outside every header class: whether a client requests a single zone."""
 
 _STANDARD_JSON_SINCE: Final = int(MQVersion.V4_9_4)
 _ROUTE: Final = int(RequestCode.GET_ROUTEINFO_BY_TOPIC)
 _OPAQUE_NAME: Final = b'"opaque":'
-_OPAQUE_DIGITS: Final = 9  # more of them may be beyond an int32
+_OPAQUE_DIGITS: Final = 9  # more digits may exceed an int32
 _ZERO: Final = ord("0")
 
 _HEAD = Struct(">II")
 _PREFIXES: Final = {
     size: _HEAD.pack(size - LENGTH_SIZE, size - PREFIX_SIZE)
-    for size in range(PREFIX_SIZE, PREFIX_SIZE + LEARNT_SIZE + 1)
+    for size in range(PREFIX_SIZE, PREFIX_SIZE + MAX_HEADER_SIZE + 1)
 }
-"""What frames of each size begin with if they have a JSON header and no body."""
+"""Frame size -> first bytes of a frame of this size with a JSON header and no body."""
 _OPAQUE = Struct(">i")
 _MARK = 0x41424344
-"""Stands for the opaque in the pattern of an answer; nothing else in a header looks like it."""
+"""Placeholder of the opaque in the template of a response; it occurs only once in the header."""
 _BINARY_OPAQUE_AT: Final = build_binary_header(0, 0, 0, _MARK, 0, "", None).index(
     _OPAQUE.pack(_MARK)
 )
 _BINARY_OPAQUE_ENDS: Final = _BINARY_OPAQUE_AT + _OPAQUE.size
 
 
-_Meaning = tuple[str, bool]
-"""The topic that is asked for, and whether standard JSON is to say its route."""
-_NOTHING: Final[dict[bytes, _Meaning]] = {}
+_RouteRequest = tuple[str, bool]
+"""The requested topic, and whether the route has to be in standard JSON."""
+_NO_HEADERS: Final[dict[bytes, _RouteRequest]] = {}
 
 
 def wants_standard_json(version: int, fields: Mapping[str, str]) -> bool:
-    """Whether a client that asks for a route reads standard JSON only."""
+    """Returns whether a client that requests a route reads standard JSON only."""
     return (
         version >= _STANDARD_JSON_SINCE
         or fields.get("acceptStandardJsonOnly", "").lower() == "true"
@@ -86,15 +92,15 @@ def wants_standard_json(version: int, fields: Mapping[str, str]) -> bool:
 
 
 def zone_of(fields: Mapping[str, str]) -> str | None:
-    """The one zone that a client wants to see, if any."""
+    """Returns the zone that a client requests, if any."""
     zone = fields.get(ZONE_NAME)
     if zone is not None and zone.strip() and fields.get(ZONE_MODE, "").lower() == "true":
         return zone
     return None
 
 
-class PlainAnswer:
-    """Frames of the ordinary answer, a success with neither remark nor fields: only opaque and body
+class RouteResponseTemplate:
+    """The frames of ordinary responses, successes without remark and fields: only opaque and body
     differ.
 
     Args:
@@ -112,33 +118,33 @@ class PlainAnswer:
         self.is_json = serialize_type != SerializeType.ROCKETMQ
         mark = str(_MARK).encode() if self.is_json else _OPAQUE.pack(_MARK)
         self._type = serialize_type << 24
-        self.before, _, self.after = encode(pattern)[_HEAD.size :].partition(mark)
-        self.rest = len(self.before) + len(self.after)
+        self.prefix, _, self.suffix = encode(pattern)[_HEAD.size :].partition(mark)
+        self.size = len(self.prefix) + len(self.suffix)
 
     def frame(self, opaque: int, body: bytes) -> bytes:
-        """One frame."""
+        """Returns a frame."""
         number = b"%d" % opaque if self.is_json else _OPAQUE.pack(opaque)
-        header = self.rest + len(number)
+        header = self.size + len(number)
         head = _HEAD.pack(4 + header + len(body), self._type | header)
-        return b"".join((head, self.before, number, self.after, body))
+        return b"".join((head, self.prefix, number, self.suffix, body))
 
     def head(self, route: EncodedRoute, opaque: int) -> tuple[int, bytes]:
-        """Length of a frame with a JSON header in which the opaque takes so many bytes, and what
-        stands before it; kept for the next one."""
-        header = self.rest + opaque
+        """Returns the length of a frame with a JSON header, and the bytes before its opaque; they
+        are kept for the next response."""
+        header = self.size + opaque
         size = header + len(route.body)
-        head = _HEAD.pack(LENGTH_SIZE + size, header) + self.before
-        route.heads[opaque] = found = PREFIX_SIZE + size, head
-        return found
+        head = _HEAD.pack(LENGTH_SIZE + size, header) + self.prefix
+        route.heads[opaque] = result = PREFIX_SIZE + size, head
+        return result
 
 
-class Answered(NamedTuple):
-    """What has been done with the beginning of some bytes received.
+class FastPathResponses(NamedTuple):
+    """The responses to the first requests in the received bytes.
 
     Attributes:
-        parts: of the answers, to be joined.
-        end: position of the first byte that nothing was done with.
-        commands: how many there were.
+        parts: of the responses; the caller joins them.
+        end: position of the first byte that was not handled.
+        commands: number of requests.
     """
 
     parts: list[bytes]
@@ -146,168 +152,175 @@ class Answered(NamedTuple):
     commands: int
 
 
-class RouteReads:
-    """The short way from the bytes of route requests to those of their answers.
+class RouteFastPath:
+    """Answers ordinary route requests from their bytes.
 
     Args:
         table: the routes.
         views: their encoded form.
-        plain: the pattern of an answer.
+        template: of the responses.
     """
 
-    def __init__(self, table: RouteTable, views: Views, plain: PlainAnswer) -> None:
+    def __init__(self, table: RouteTable, views: Views, template: RouteResponseTemplate) -> None:
         self._topics = table.topics
         self._views = views
-        self._plain = plain
-        # by what is behind the opaque, which is the same for all topics (None: a binary header),
-        # then by what stands before it
-        self._learnt: dict[bytes | None, dict[bytes, _Meaning]] = {}
-        self._count = 0  # of all that is learnt
+        self._template = template
+        # by the bytes after the opaque, which are the same for all topics (None: a binary header),
+        # then by the bytes before it
+        self._headers: dict[bytes | None, dict[bytes, _RouteRequest]] = {}
+        self._count = 0  # of all kept headers
 
-    def answer(self, data: bytes, *, max_frame_length: int, most: int) -> Answered:
-        """Answers the requests with which ``data`` begins, as far as they are ordinary.
+    def answer(self, data: bytes, *, max_frame_length: int, max_size: int) -> FastPathResponses:
+        """Answers the first requests in ``data``, until one is not ordinary.
 
         Args:
-            data: as received, from the beginning of a frame.
-            max_frame_length: longer frames are left alone.
-            most: bytes of answers after which no more is done.
+            data: as received, from the start of a frame.
+            max_frame_length: longer frames are not handled. max_size: bytes of responses after
+                which no further request is handled.
         """
         parts: list[bytes] = []
-        at = commands = size = 0
+        start = commands = size = 0
         end = len(data)
-        after = self._plain.after
-        learnt, longest = self._learnt, max_frame_length - LENGTH_SIZE
-        while end - at > PREFIX_SIZE and size < most:
-            length, mark = _HEAD.unpack_from(data, at)
-            stop = at + LENGTH_SIZE + length
+        suffix_bytes = self._template.suffix
+        headers, longest = self._headers, max_frame_length - LENGTH_SIZE
+        while end - start > PREFIX_SIZE and size < max_size:
+            length, mark = _HEAD.unpack_from(data, start)
+            stop = start + LENGTH_SIZE + length
             if stop > end or not LENGTH_SIZE <= length <= longest:
                 break
             if mark + LENGTH_SIZE == length:  # a JSON header and no body
-                before, _, rest = data[at + PREFIX_SIZE : stop].partition(_OPAQUE_NAME)
-                opaque, _, behind = rest.partition(b",")
-                known = learnt.get(behind, _NOTHING).get(before)
-                known = known or self._learn(before, opaque, behind)
+                prefix, _, tail = data[start + PREFIX_SIZE : stop].partition(_OPAQUE_NAME)
+                opaque, _, suffix = tail.partition(b",")
+                requested = headers.get(suffix, _NO_HEADERS).get(prefix)
+                requested = requested or self._decode(prefix, opaque, suffix)
                 if not opaque.isdigit() or len(opaque) > _OPAQUE_DIGITS:
                     break
                 if opaque[0] == _ZERO and len(opaque) > 1:
                     break
             else:
-                known, opaque = self._binary(data[at:stop])
-            if known is None:
+                requested, opaque = self._binary(data[start:stop])
+            if requested is None:
                 break
-            topic, standard = known
-            route = self._route(topic, standard)
+            topic, standard = requested
+            route = self._encoded_route(topic, standard)
             if route is None:
                 break
             width = len(opaque)
-            length, head = route.heads.get(width) or self._plain.head(route, width)
+            length, head = route.heads.get(width) or self._template.head(route, width)
             if length > MAX_FRAME_LENGTH:
                 break
-            parts += (head, opaque, after, route.body)
+            parts += (head, opaque, suffix_bytes, route.body)
             size += length
             commands += 1
-            at = stop
-        return Answered(parts, at, commands)
+            start = stop
+        return FastPathResponses(parts, start, commands)
 
     def answer_one(
         self, data: bytes, *, max_frame_length: int
     ) -> tuple[int, tuple[bytes, ...]] | None:
-        """Answers one request that has been learnt; None where ``data`` is anything else.
+        """Answers one request with a kept header; returns None if ``data`` is anything else.
 
         Args:
             data: as received.
-            max_frame_length: longer frames are left alone.
+            max_frame_length: longer frames are not handled.
 
         Returns:
-            Bytes of the answer, and its parts.
+            The size of the response, and its parts.
         """
         size = len(data)
         if size > max_frame_length or data[:PREFIX_SIZE] != _PREFIXES.get(size):
             return None
-        before, _, rest = data.partition(_OPAQUE_NAME)
-        opaque, _, after = rest.partition(b",")
-        known = self._learnt.get(after, _NOTHING).get(before[PREFIX_SIZE:])
-        if known is None or not opaque.isdigit() or len(opaque) > _OPAQUE_DIGITS:
+        prefix, _, tail = data.partition(_OPAQUE_NAME)
+        opaque, _, suffix = tail.partition(b",")
+        requested = self._headers.get(suffix, _NO_HEADERS).get(prefix[PREFIX_SIZE:])
+        if requested is None or not opaque.isdigit() or len(opaque) > _OPAQUE_DIGITS:
             return None
-        topic, standard = known
-        route = None if opaque[0] == _ZERO else self._route(topic, standard)
+        topic, standard = requested
+        route = None if opaque[0] == _ZERO else self._encoded_route(topic, standard)
         if route is None:
             return None
         width = len(opaque)
-        size, head = route.heads.get(width) or self._plain.head(route, width)
+        size, head = route.heads.get(width) or self._template.head(route, width)
         if size > MAX_FRAME_LENGTH:
             return None
-        return size, (head, opaque, self._plain.after, route.body)
+        return size, (head, opaque, self._template.suffix, route.body)
 
-    def _route(self, topic: str, standard: bool) -> EncodedRoute | None:
-        """The route of a topic, most often one that is kept."""
+    def _encoded_route(self, topic: str, standard: bool) -> EncodedRoute | None:
+        """Returns the encoded route of a topic, or None."""
         topics, views = self._topics, self._views
-        shape = topics.entries.get(topic)
-        if shape is None:
+        layout = topics.entries.get(topic)
+        if layout is None:
             return None
         if not topics.mappings and not views.support_acting_master:
-            route = shape.standard if standard else shape.dialect
+            route = layout.standard if standard else layout.dialect
             if route is not None:
                 return route
         body = views.route(topic, standard=standard)
         return None if body is None else EncodedRoute(body)
 
-    def _learn(self, before: bytes, opaque: bytes, after: bytes) -> _Meaning | None:
-        """What a header means, if it is an ordinary request for a route that there is."""
-        if not opaque.isdigit() or not self._plain.is_json:
+    def _decode(self, prefix: bytes, opaque: bytes, suffix: bytes) -> _RouteRequest | None:
+        """Decodes and keeps a header; returns None if it is not an ordinary request for an existing
+        topic."""
+        if not opaque.isdigit() or not self._template.is_json:
             return None
-        other = b"1" if opaque != b"1" else b"2"
+        second_opaque = b"1" if opaque != b"1" else b"2"
         header, changed = (
-            b"".join((before, _OPAQUE_NAME, number, b",", after)) for number in (opaque, other)
+            b"".join((prefix, _OPAQUE_NAME, number, b",", suffix))
+            for number in (opaque, second_opaque)
         )
-        if len(header) > LEARNT_SIZE:
+        if len(header) > MAX_HEADER_SIZE:
             return None
         try:
-            fields, again = decode_json_header(header), decode_json_header(changed)
+            fields, second = decode_json_header(header), decode_json_header(changed)
         except DecodeError:
             return None
-        same = fields._replace(opaque=0) == again._replace(opaque=0)
-        if not same or (fields.opaque, again.opaque) != (int(opaque), int(other)):
+        is_equal = fields._replace(opaque=0) == second._replace(opaque=0)
+        if not is_equal or (fields.opaque, second.opaque) != (int(opaque), int(second_opaque)):
             return None
-        return self._keep(before, after, fields)
+        return self._keep(prefix, suffix, fields)
 
-    def _binary(self, frame: bytes) -> tuple[_Meaning | None, bytes]:
-        """What a binary header means, if it is an ordinary request for a route that there is, and
-        the digits of its opaque."""
+    def _binary(self, frame: bytes) -> tuple[_RouteRequest | None, bytes]:
+        """Returns the content of a binary header, or None if it is not an ordinary request for an
+        existing topic, and the digits of its opaque."""
         _, header_type, high, size = PREFIX_STRUCT.unpack_from(frame)
         header = frame[PREFIX_SIZE : PREFIX_SIZE + size]
-        whole = not high and len(header) == size >= _BINARY_OPAQUE_ENDS
-        if header_type != SerializeType.ROCKETMQ or not whole:
+        is_complete = not high and len(header) == size >= _BINARY_OPAQUE_ENDS
+        if header_type != SerializeType.ROCKETMQ or not is_complete:
             return None, b""
         key = header[:_BINARY_OPAQUE_AT] + header[_BINARY_OPAQUE_ENDS:]
-        known = self._learnt.get(None, _NOTHING).get(key) or self._learn_binary(header, key)
-        return known, b"%d" % _OPAQUE.unpack_from(header, _BINARY_OPAQUE_AT)[0]
+        requested = self._headers.get(None, _NO_HEADERS).get(key) or self._decode_binary(
+            header, key
+        )
+        return requested, b"%d" % _OPAQUE.unpack_from(header, _BINARY_OPAQUE_AT)[0]
 
-    def _learn_binary(self, header: bytes, key: bytes) -> _Meaning | None:
-        if len(header) > LEARNT_SIZE or not self._plain.is_json:
+    def _decode_binary(self, header: bytes, key: bytes) -> _RouteRequest | None:
+        if len(header) > MAX_HEADER_SIZE or not self._template.is_json:
             return None
         try:
             fields, used = decode_binary_header(header)
         except DecodeError:
             return None
-        # what the entries do not take is the beginning of the body, which nobody reads here
+        # the rest of the header belongs to the body, which is not read here
         return self._keep(key, None, fields) if used == len(header) else None
 
-    def _keep(self, header: bytes, after: bytes | None, fields: HeaderFields) -> _Meaning | None:
-        """Keeps what a header means, if it is an ordinary request for a route that there is."""
-        meaning = _meaning(fields)
-        if meaning is None or meaning[0] not in self._topics.entries:
+    def _keep(
+        self, header: bytes, suffix: bytes | None, fields: HeaderFields
+    ) -> _RouteRequest | None:
+        """Keeps a decoded header; returns None if it is not an ordinary request for an existing
+        topic."""
+        requested = _route_request(fields)
+        if requested is None or requested[0] not in self._topics.entries:
             return None
-        if self._count >= LEARNT_HEADERS:
-            self._learnt.clear()
+        if self._count >= MAX_HEADERS:
+            self._headers.clear()
             self._count = 0
-        self._learnt.setdefault(after, {})[header] = meaning
+        self._headers.setdefault(suffix, {})[header] = requested
         self._count += 1
-        return meaning
+        return requested
 
 
-def _meaning(fields: HeaderFields) -> _Meaning | None:
-    """Topic and dialect that a request for a route asks for; None for any other request."""
+def _route_request(fields: HeaderFields) -> _RouteRequest | None:
+    """Returns the topic and dialect of a route request; None for any other request."""
     ext_fields = fields.ext_fields or {}
     topic = ext_fields.get("topic")
     if fields.code != _ROUTE or fields.flag or topic is None or zone_of(ext_fields) is not None:

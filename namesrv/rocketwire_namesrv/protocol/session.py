@@ -1,12 +1,12 @@
-"""``Session``: the brain of one connection; bytes in, bytes and effects out.
+"""``Session``: the protocol of one connection; bytes in, bytes and effects out.
 
-Rules of this file: no I/O, no clock.  Requests are handled in the order of their arrival, and
-answered in it.  Frames behind one that cannot be read are not executed (Java executes them).
-Whatever a handler raises becomes an answer.
+Rules of this file: no I/O, no clock.  Requests are handled and answered in the order of their
+arrival. Frames after an invalid one are not executed (Java executes them). Every exception of a
+handler becomes a response.
 
-Work is cut where a driver may want to do something else: after so many bytes of answers, so many
-requests or one that looks at the whole table, and inside a large registration.  ``busy`` then says that ``proceed`` goes on from there, and nothing new must
-be received before it has.
+Work pauses where a driver may serve other connections: after a limit of response bytes or requests,
+after a request that looks at the whole table, and inside a large registration. ``busy`` is then
+true: the driver calls ``proceed`` before it passes further bytes.
 
 Java: ``NettyRemotingAbstract``, ``NettyDecoder``.
 """
@@ -29,13 +29,13 @@ from rocketwire_namesrv.config.limits import (
     LimitReachedError,
     exceeds,
 )
-from rocketwire_namesrv.events import Occurrence, RequestFailed, ResponseDropped, shown
+from rocketwire_namesrv.events import Event, RequestFailed, ResponseDropped, shown
 from rocketwire_namesrv.protocol.cluster_test import get_route_in_cluster_test
-from rocketwire_namesrv.protocol.counters import ONEWAY, UNKNOWN, Kind
+from rocketwire_namesrv.protocol.counters import ONEWAY, UNKNOWN, RequestKind
 from rocketwire_namesrv.protocol.effects import NOTHING as NOTHING
-from rocketwire_namesrv.protocol.effects import Outcome as Outcome
-from rocketwire_namesrv.protocol.effects import Work
-from rocketwire_namesrv.protocol.handlers import HANDLERS, SCANS, STEPWISE, Answer, Peer
+from rocketwire_namesrv.protocol.effects import Effects as Effects
+from rocketwire_namesrv.protocol.effects import EffectsBuilder
+from rocketwire_namesrv.protocol.handlers import HANDLERS, SCANS, STEPWISE, Peer, Response
 from rocketwire_namesrv.registration.reader import MANY_BYTES
 from rocketwire_namesrv.routes.steps import drained
 
@@ -46,12 +46,12 @@ if TYPE_CHECKING:
 
 _UNLIMITED: Final = 1 << 62
 
-NOT_SAVED: Final = Answer(
+NOT_SAVED: Final = Response(
     ResponseCode.SYSTEM_ERROR, "in effect, but not saved: the file cannot be written"
 )
-"""The answer to what should have been brought to disk and is not."""
+"""The response to a change that could not be written to disk."""
 
-# plain numbers: every request is looked at with these, and an enum's operators are slow
+# plain numbers: these are used for every request, and an enum's operators are slow
 _RESPONSE: Final = int(CommandFlag.RESPONSE)
 _ONEWAY: Final = int(CommandFlag.ONEWAY)
 _GO_AWAY_ABOVE: Final = int(MQVersion.V5_3_1)
@@ -63,7 +63,7 @@ class Session:
 
     Args:
         state: shared by all sessions of a server.
-        peer: who is on the other side.
+        peer: the other side.
     """
 
     __slots__ = (
@@ -90,7 +90,7 @@ class Session:
         config = state.config
         self._limit = config.frame_max_length
         self._denied = state.access.denied_to(peer.address)
-        # the short way must not be open to who may not read: no frame is short enough
+        # peers that may not read must not use the fast path: no frame is short enough
         may_read = self._denied is None or Role.READ not in self._denied.roles
         self._short = self._limit if may_read else 0
         self._most_unsent = _or_unlimited(config.max_unsent_bytes)
@@ -98,40 +98,40 @@ class Session:
         self._held = 0  # bytes, as ``State.holdings`` has them
         self._decoder: CommandDecoder | None = None
         self._paused = False
-        self._waited = False  # for one of its own limits, of which the log has its line
+        self._waited = False  # whether the log has a line about one of its limits
         self._request: RemotingCommand | None = None  # the one that takes several steps
-        self._steps: Generator[None, None, Answer] | None = None
+        self._steps: Generator[None, None, Response] | None = None
         self._begun = False
-        self._began = 0.0  # when the request that is being handled began
+        self._began = 0.0  # start of the current request
 
     @property
     def frame_started(self) -> bool:
-        """Whether part of a frame has been received and the rest is awaited."""
+        """Whether an incomplete frame has been received."""
         return self._decoder is not None and self._decoder.frame_started
 
     @property
     def busy(self) -> bool:
-        """Whether ``proceed`` has to be called, when the answers so far have been sent."""
+        """Whether the driver has to call ``proceed`` after it has sent the responses so far."""
         return self._paused or self._steps is not None
 
     @property
     def stepping(self) -> bool:
-        """Whether ``proceed`` goes on with a request that takes several steps.  Sessions take turns
-        in that: while another one has begun such a request, nothing comes of it."""
+        """Whether ``proceed`` continues a request that takes several steps. Only one session at a
+        time does so: the others wait."""
         return self._steps is not None
 
-    def reads(self, data: bytes, now: float) -> bytes | None:
-        """Answers bytes that are nothing but ordinary requests for routes; None where they are not,
-        and then nothing has been done with them.
+    def answer_routes(self, data: bytes, now: float) -> bytes | None:
+        """Returns the responses to bytes that are ordinary route requests only; None for any other
+        bytes, which are then not handled.
 
         Args:
             data: as for ``receive``.
             now: monotonic seconds.
         """
-        if self._decoder is not None or not self._state.reads_are_plain(now):
+        if self._decoder is not None or not self._state.can_use_fast_path(now):
             return None
-        parts, end, commands = self._state.reads.answer(
-            data, max_frame_length=self._short, most=self._most_unsent
+        parts, end, commands = self._state.route_fast_path.answer(
+            data, max_frame_length=self._short, max_size=self._most_unsent
         )
         if end != len(data):
             return None
@@ -141,39 +141,39 @@ class Session:
         counters.route_bytes += len(answers)
         return answers
 
-    def reads_one(self, data: bytes, now: float) -> tuple[int, tuple[bytes, ...]] | None:
-        """Answers bytes that are one request for a route like an earlier one; None where they are
-        not, and then nothing has been done with them.
+    def answer_one_route(self, data: bytes, now: float) -> tuple[int, tuple[bytes, ...]] | None:
+        """Returns the response to bytes that are one route request like an earlier one; None for
+        any other bytes, which are then not handled.
 
         Args:
             data: as for ``receive``.
             now: monotonic seconds.
 
         Returns:
-            Bytes of the answer, and its parts.
+            The size of the response, and its parts.
         """
         state = self._state
-        if self._decoder is not None or not state.reads_are_plain(now):
+        if self._decoder is not None or not state.can_use_fast_path(now):
             return None
-        answered = state.reads.answer_one(data, max_frame_length=self._short)
+        answered = state.route_fast_path.answer_one(data, max_frame_length=self._short)
         if answered is not None:
             counters = state.counters
             counters.routes += 1
             counters.route_bytes += answered[0]
         return answered
 
-    def receive(self, data: bytes, now: float) -> Outcome:
+    def receive(self, data: bytes, now: float) -> Effects:
         """Handles every complete command.
 
         Args:
-            data: bytes as they came; an end in the middle of a frame is waited for.
+            data: bytes as received; an incomplete frame is kept.
             now: monotonic seconds.
         """
-        work = Work()
+        work = EffectsBuilder()
         if self._decoder is None:
-            if self._state.reads_are_plain(now):
-                answered = self._state.reads.answer(
-                    data, max_frame_length=self._short, most=self._most_unsent
+            if self._state.can_use_fast_path(now):
+                answered = self._state.route_fast_path.answer(
+                    data, max_frame_length=self._short, max_size=self._most_unsent
                 )
                 work.send, end, work.commands = answered
                 answers = b"".join(work.send)
@@ -181,7 +181,7 @@ class Session:
                 counters.routes += work.commands
                 counters.route_bytes += len(answers)
                 if end == len(data):
-                    return Outcome(send=answers, commands=work.commands)
+                    return Effects(send=answers, commands=work.commands)
                 work.send, work.size = [answers], len(answers)
                 if work.size >= self._most_unsent:
                     work.pause, work.met = True, Limit.UNSENT_BYTES
@@ -196,28 +196,27 @@ class Session:
 
     @property
     def filling(self) -> bool:
-        """Whether the next bytes are those of a large body, which has its place."""
+        """Whether the next bytes belong to a large body, which has its own buffer."""
         return self._decoder is not None and self._decoder.filling
 
     def room(self) -> memoryview:
-        """Where the next bytes belong while it is ``filling``; to be released, and ``received``
-        called, before anything else."""
+        """Returns the buffer for the next bytes while it is ``filling``; the driver releases it and
+        calls ``received`` before any other method."""
         return memoryview(bytearray()) if self._decoder is None else self._decoder.room()
 
-    def received(self, count: int, now: float) -> Outcome:
-        """Goes on like ``receive`` with so many bytes, which are where ``room`` said."""
+    def received(self, count: int, now: float) -> Effects:
+        """Continues like ``receive``, with bytes in the buffer of ``room``."""
         if self._decoder is not None:
             self._decoder.filled(count)
-        return self._handle_all(Work(), now)
+        return self._handle_all(EffectsBuilder(), now)
 
-    def proceed(self, now: float) -> Outcome:
-        """Goes on where ``receive`` or ``proceed`` paused; one step, if it is in the midst of a
-        request.
+    def proceed(self, now: float) -> Effects:
+        """Continues where ``receive`` or ``proceed`` paused; by one step inside a request.
 
         Args:
             now: monotonic seconds.
         """
-        work = Work()
+        work = EffectsBuilder()
         if self._steps is not None and self._request is not None:
             if not self._begun and self._state.stepping:
                 return NOTHING
@@ -225,20 +224,20 @@ class Session:
             try:
                 next(self._steps)
             except StopIteration as end:
-                request, answer = self._request, end.value
+                request, response = self._request, end.value
                 self._steps = self._request = None
                 self._begun = False
-                self._answered(work, request, answer)
+                self._answered(work, request, response)
             else:
                 return NOTHING
         return self._handle_all(work, now)
 
-    def lost(self, now: float, reason: str) -> tuple[Occurrence, ...]:
-        """Unregisters the brokers of this connection, which is no more.
+    def lost(self, now: float, reason: str) -> tuple[Event, ...]:
+        """Unregisters the brokers of this connection after it has ended.
 
         Args:
             now: monotonic seconds.
-            reason: ``closed`` or ``idle`` (``occurrences.Reason``).
+            reason: ``closed`` or ``idle`` (``events.Reason``).
         """
         self.abandon()
         self._state.parts.lost(self._peer.connection_id)
@@ -251,15 +250,15 @@ class Session:
         )
 
     def abandon(self) -> None:
-        """Gives up what it is in the midst of; nothing will be received or sent any more."""
+        """Cancels the current request; nothing is received or sent any more."""
         if self._steps is not None:
             self._steps.close()
         self._steps = self._request = None
         self._paused = False
         self._state.holdings.note(self._peer.connection_id, 0)
 
-    def _handle_all(self, work: Work, now: float) -> Outcome:
-        """Handles the commands that are whole, as long as nothing takes several steps."""
+    def _handle_all(self, work: EffectsBuilder, now: float) -> Effects:
+        """Handles the complete commands, until one takes several steps."""
         close: DecodeError | None = None
         self._paused = False
         while self._decoder is not None and self._steps is None:
@@ -271,7 +270,7 @@ class Session:
                 command = self._decoder.next_command()
             except DecodeError as error:
                 close = _without_frames(error)
-                work.happened += FrameRefused.of(error)
+                work.events += FrameRefused.of(error)
                 break
             if command is None:
                 if not self._decoder.frame_started:
@@ -279,17 +278,17 @@ class Session:
                 break
             if command.flag & _RESPONSE:
                 work.commands += 1
-                work.happened.append(
+                work.events.append(
                     ResponseDropped(client=self._peer.address, opaque=command.opaque)
                 )
                 continue
             self._handle(work, command, now)
         self._note_held(work)
-        happened = work.happened
-        return Outcome(
+        events = work.events
+        return Effects(
             send=b"".join(work.send),
-            occurrences=tuple(happened),
-            notify=self._state.notifications(happened) if happened else (),
+            events=tuple(events),
+            notify=self._state.notifications(events) if events else (),
             persist_kv=work.persist_kv,
             persist_config=work.persist_config,
             send_unsaved=work.sent_unsaved(),
@@ -298,28 +297,26 @@ class Session:
             commands=work.commands,
         )
 
-    def _note_held(self, work: Work) -> None:
-        """Keeps the account of what requests hold that are not whole, or wait for their turn."""
-        held = 0 if self._decoder is None else self._decoder.buffered
+    def _note_held(self, work: EffectsBuilder) -> None:
+        """Updates the bytes of incomplete and waiting requests."""
+        size = 0 if self._decoder is None else self._decoder.buffered
         if self._request is not None:
-            held += len(self._request.body or b"")
-        if held == self._held:
+            size += len(self._request.body or b"")
+        if size == self._held:
             return
-        self._held = held
+        self._held = size
         holdings = self._state.holdings
-        holdings.note(self._peer.connection_id, held)
+        holdings.note(self._peer.connection_id, size)
         limit = self._state.config.max_buffered_bytes
-        for number, size in holdings.relieved(limit):
+        for number, buffered in holdings.relieved(limit):
             work.close_connections += (number,)
-            what = f"requests that are not whole; connection {number} with {size} bytes is closed"
-            work.happened.append(
-                LimitExceeded(limit=Limit.BUFFERED_BYTES, allowed=limit, what=what)
-            )
+            what = f"incomplete requests; connection {number} with {buffered} bytes is closed"
+            work.events.append(LimitExceeded(limit=Limit.BUFFERED_BYTES, allowed=limit, what=what))
 
-    def _handle(self, work: Work, request: RemotingCommand, now: float) -> None:
+    def _handle(self, work: EffectsBuilder, request: RemotingCommand, now: float) -> None:
         denied = self._denied is not None and self._denied.role_of(request.code) is not None
-        whole = denied or self._state.cluster_test or self._sent_away(request)
-        stepwise = None if whole else STEPWISE.get(request.code)
+        is_immediate = denied or self._state.cluster_test or self._sent_away(request)
+        stepwise = None if is_immediate else STEPWISE.get(request.code)
         self._began = self._state.counters.begin()
         if stepwise is None:
             self._answered(work, request, self._answer(request, now))
@@ -330,48 +327,48 @@ class Session:
         else:
             self._answered(work, request, drained(steps))
 
-    def _answered(self, work: Work, request: RemotingCommand, answer: Answer) -> None:
+    def _answered(self, work: EffectsBuilder, request: RemotingCommand, response: Response) -> None:
         work.commands += 1
-        work.happened += answer.occurrences
-        work.persist_kv |= answer.persist_kv
-        work.persist_config |= answer.persist_config
-        size, response = 0, ONEWAY
+        work.events += response.events
+        work.persist_kv |= response.persist_kv
+        work.persist_config |= response.persist_config
+        size, code = 0, ONEWAY
         if not request.flag & _ONEWAY:
-            frame = self._encoded(answer, request.opaque)
-            if answer.persist_kv or answer.persist_config:
+            frame = self._encoded(response, request.opaque)
+            if response.persist_kv or response.persist_config:
                 work.unsaved[len(work.send)] = self._encoded(NOT_SAVED, request.opaque)
             work.send.append(frame)
-            size, response = len(frame), int(answer.code)
+            size, code = len(frame), int(response.code)
             work.size += size
-        kind = Kind(int(request.code) if request.code in _KNOWN else UNKNOWN, response)
-        self._state.counters.answered(kind, len(request.body or b""), size, self._began)
+        request_kind = RequestKind(int(request.code) if request.code in _KNOWN else UNKNOWN, code)
+        self._state.counters.answered(request_kind, len(request.body or b""), size, self._began)
         if request.code in SCANS:
             work.pause = True
         self._note_size(work)
 
-    def _note_size(self, work: Work) -> None:
-        """Lets others have their turn where there are many answers, or long ones."""
+    def _note_size(self, work: EffectsBuilder) -> None:
+        """Pauses after many responses, or long ones."""
         if work.size >= self._most_unsent:
             work.pause, work.met = True, Limit.UNSENT_BYTES
         elif work.commands >= self._in_flight:
             work.pause, work.met = True, Limit.REQUESTS_IN_FLIGHT
 
-    def _note_pause(self, work: Work) -> None:
-        """Tells of a limit that was met, with a line in the log for the first of a connection."""
+    def _note_pause(self, work: EffectsBuilder) -> None:
+        """Adds an event for a limit that was met; only the first one of a connection is logged."""
         config = self._state.config
         unsent = work.met is Limit.UNSENT_BYTES
         work.note_pause(
             config.max_unsent_bytes if unsent else config.max_requests_in_flight,
-            again=self._waited,
+            is_logged=self._waited,
         )
         self._waited |= work.met is not None
 
     def _sent_away(self, request: RemotingCommand) -> bool:
         return self._state.sends_away and request.version > _GO_AWAY_ABOVE
 
-    def _answer(self, request: RemotingCommand, now: float) -> Answer:
+    def _answer(self, request: RemotingCommand, now: float) -> Response:
         if self._sent_away(request):
-            return Answer(ResponseCode.GO_AWAY, "please go away")
+            return Response(ResponseCode.GO_AWAY, "please go away")
         if self._denied is not None and (role := self._denied.role_of(request.code)) is not None:
             return self._refused(request, role)
         handler = HANDLERS.get(request.code)
@@ -379,29 +376,30 @@ class Session:
             handler = get_route_in_cluster_test
         if handler is None:
             remark = f" request type {int(request.code)} not supported"
-            return Answer(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark)
+            return Response(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, remark)
         try:
             limit = self._state.config.body_max_length
             if exceeds(len(request.body or b""), limit):
-                what = f"a body of {len(request.body or b'')} bytes for {shown(RequestCode(request.code))}"
+                code = shown(RequestCode(request.code))
+                what = f"a body of {len(request.body or b'')} bytes for {code}"
                 raise LimitReachedError(Limit.BODY_LENGTH, limit, what)
             return handler(self._state, request, self._peer, now)
         except Exception as error:  # noqa: BLE001 - one request must not end the server
             return self._failed(request, error)
 
-    def _refused(self, request: RemotingCommand, role: Role) -> Answer:
+    def _refused(self, request: RemotingCommand, role: Role) -> Response:
         code = RequestCode(request.code)
-        happened = AccessRefused(client=self._peer.address, code=code, setting=role.value)
+        event = AccessRefused(client=self._peer.address, code=code, setting=role.value)
         remark = f"this name server does not take {shown(code)} from your address"
-        return Answer(ResponseCode.NO_PERMISSION, remark, occurrences=(happened,))
+        return Response(ResponseCode.NO_PERMISSION, remark, events=(event,))
 
     def _guarded(
         self,
-        handler: Callable[[State, RemotingCommand, Peer, float], Generator[None, None, Answer]],
+        handler: Callable[[State, RemotingCommand, Peer, float], Generator[None, None, Response]],
         request: RemotingCommand,
         now: float,
-    ) -> Generator[None, None, Answer]:
-        """The steps of a handler, the only ones at that time."""
+    ) -> Generator[None, None, Response]:
+        """Runs the steps of a handler; only one handler at a time does so."""
         self._state.stepping = True
         try:
             return (yield from handler(self._state, request, self._peer, now))
@@ -410,51 +408,51 @@ class Session:
         finally:
             self._state.stepping = False
 
-    def _failed(self, request: RemotingCommand, error: Exception) -> Answer:
+    def _failed(self, request: RemotingCommand, error: Exception) -> Response:
         if isinstance(error, LimitReachedError):
-            return Answer(ResponseCode.SYSTEM_ERROR, str(error), occurrences=(error.occurrence,))
+            return Response(ResponseCode.SYSTEM_ERROR, str(error), events=(error.event,))
         if isinstance(error, DecodeError):
             remark = text = str(error)
         else:
             remark, text = "system error", f"{type(error).__name__}: {error}"
         code = RequestCode(request.code)
-        happened = RequestFailed(code=code, client=self._peer.address, error=text)
-        return Answer(ResponseCode.SYSTEM_ERROR, remark, occurrences=(happened,))
+        event = RequestFailed(code=code, client=self._peer.address, error=text)
+        return Response(ResponseCode.SYSTEM_ERROR, remark, events=(event,))
 
-    def _encoded(self, answer: Answer, opaque: int) -> bytes:
-        plain = not answer.code and answer.remark is None
-        if plain and answer.ext_fields is None:
-            frame = self._state.plain_answer.frame(opaque, answer.body or b"")
+    def _encoded(self, response: Response, opaque: int) -> bytes:
+        is_plain = not response.code and response.remark is None
+        if is_plain and response.ext_fields is None:
+            frame = self._state.response_template.frame(opaque, response.body or b"")
             if len(frame) <= MAX_FRAME_LENGTH:
                 return frame
-            remark = f"the answer has {len(frame)} bytes, no frame may have so many"
-            answer = Answer(ResponseCode.SYSTEM_ERROR, remark)
-        return encode(_response(answer, opaque, self._state.config.serialize_type))
+            remark = f"the response has {len(frame)} bytes, more than the maximum of a frame"
+            response = Response(ResponseCode.SYSTEM_ERROR, remark)
+        return encode(_command(response, opaque, self._state.config.serialize_type))
 
 
-def _response(answer: Answer, opaque: int, serialize_type: SerializeType) -> RemotingCommand:
+def _command(response: Response, opaque: int, serialize_type: SerializeType) -> RemotingCommand:
     return RemotingCommand(
-        code=answer.code,
+        code=response.code,
         language=LanguageCode.JAVA,
         opaque=opaque,
         flag=CommandFlag.RESPONSE,
-        remark=answer.remark,
-        ext_fields=answer.ext_fields,
-        body=answer.body,
+        remark=response.remark,
+        ext_fields=response.ext_fields,
+        body=response.body,
         serialize_type=serialize_type,
     )
 
 
 def _without_frames(error: DecodeError) -> DecodeError:
-    """The error without the frames that it came through.
+    """Returns the error without its stack frames.
 
-    They hold all that was received, and in a circle the error, which a collector that looks seldom
-    leaves there for long.
+    The frames refer to all received bytes, and in a cycle to the error, so that the garbage
+    collector, which runs seldom here, would keep them for long.
     """
-    each: BaseException | None = error
-    while each is not None:
-        each.__traceback__ = None
-        each = each.__cause__ or each.__context__
+    cause: BaseException | None = error
+    while cause is not None:
+        cause.__traceback__ = None
+        cause = cause.__cause__ or cause.__context__
     return error
 
 

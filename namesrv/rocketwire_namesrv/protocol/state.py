@@ -1,4 +1,4 @@
-"""``State``: everything a name server knows, and what happens without a request.
+"""``State``: the state of a name server, and its changes without a request.
 
 Rules of this file: ``now`` is monotonic seconds and comes in as an argument; wall time is ``now``
 plus a constant.
@@ -18,9 +18,9 @@ from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.frame import BodySpace
 from rocketwire_namesrv.config.access_control import Access
 from rocketwire_namesrv.config.limits import Holdings
-from rocketwire_namesrv.events import MinBrokerIdChanged, Occurrence, PartsOverdue
+from rocketwire_namesrv.events import Event, MinBrokerIdChanged, PartsOverdue
 from rocketwire_namesrv.protocol.counters import Counters
-from rocketwire_namesrv.protocol.route_fast_path import PlainAnswer, RouteReads
+from rocketwire_namesrv.protocol.route_fast_path import RouteFastPath, RouteResponseTemplate
 from rocketwire_namesrv.protocol.views import Views
 from rocketwire_namesrv.registration.split import SplitRegistrations
 from rocketwire_namesrv.routes.kv_config import KVConfig
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from rocketwire_namesrv.config.config import Config
 
 Notification = tuple[str, RemotingCommand]
-"""Where a command of the name server's own has to go, and the command."""
+"""A command that the name server sends by itself: its address and the command."""
 
 
 class State:
@@ -44,26 +44,27 @@ class State:
         config: replaced as a whole by ``configure``.
         table: the routes.
         kv: the key/value configuration.
-        kv_unread: whether there is a file of it that could not be read, and must not be overwritten.
+        kv_unread: whether its file could not be read, and must not be overwritten.
         parts: registrations that are not complete yet.
         views: encoded answers.
-        warm_start: the wait for the brokers that were there before.
+        warm_start: the wait for the brokers that were registered before a restart.
         epoch_ms: wall-clock milliseconds when ``now`` was zero.
         started: ``now`` when the server started.
-        allow_config_update: whether a request may change the configuration (318); Java always lets
-            it.
-        cluster_test: whatever is asked is answered with a route (clusterTest).
-        shutting_down: an orderly shutdown has begun: no routes are given out any more.
-        sends_away: answer GO_AWAY to the clients that know it; a part of some shutdowns.
-        plain_answer: the pattern of most answers.
-        reads: the short way from route requests to their answers.
-        scanned: ``now`` of the latest look for silent brokers; None before the first one.
-        counters: how many requests there were, and how they went.
-        stepping: whether a request that takes several steps has begun and not ended.
-        access: who may ask what.
-        holdings: what is held of requests that are not whole yet.
-        unsent: large answers that wait for their peers to take them.
-        body_space: memory for large registrations, used again and again.
+        allow_config_update: whether a request may change the configuration (318); Java always
+            allows it.
+        cluster_test: every request is answered with a route (clusterTest).
+        shutting_down: an orderly shutdown has begun: no routes are returned any more.
+        sends_away: answer GO_AWAY to the clients that understand it; a phase of the graceful
+            shutdown.
+        response_template: of most responses.
+        route_fast_path: answers ordinary route requests.
+        scanned: ``now`` of the last scan for silent brokers; None before the first one.
+        counters: statistics of the requests.
+        stepping: whether a request that takes several steps is in progress.
+        access: which addresses may send which requests.
+        holdings: bytes of incomplete requests.
+        unsent: bytes of large responses that their peers have not received yet.
+        body_space: memory for large registrations, reused.
     """
 
     def __init__(
@@ -82,8 +83,8 @@ class State:
         self.kv_unread = False
         self.parts = SplitRegistrations()
         self.views = Views(self.table, support_acting_master=config.support_acting_master)
-        self.plain_answer = PlainAnswer(config.serialize_type)
-        self.reads = RouteReads(self.table, self.views, self.plain_answer)
+        self.response_template = RouteResponseTemplate(config.serialize_type)
+        self.route_fast_path = RouteFastPath(self.table, self.views, self.response_template)
         self.warm_start = WarmStart() if warm_start is None else warm_start
         self.epoch_ms = epoch_ms
         self.started = started
@@ -99,16 +100,16 @@ class State:
         self.unsent = Holdings()
         self.body_space = BodySpace()
         self._opaque = 0
-        self._plain_under: Config | None = None  # see ``reads_are_plain``
+        self._fast_path_config: Config | None = None  # see ``can_use_fast_path``
 
     def wall_ms(self, now: float) -> int:
-        """Wall-clock milliseconds at ``now``."""
+        """Returns wall-clock milliseconds at ``now``."""
         return self.epoch_ms + int(now * 1000)
 
     def is_ready(self, now: float) -> bool:
-        """Whether routes may be given out: the server is not about to stop (Java: from 5.5.1 on),
-        brokers have had the time to register (needWaitForService), and those that are known from
-        before are back or missing for too long (warm start)."""
+        """Returns whether routes may be returned: the server is not stopping (Java: from 5.5.1 on),
+        brokers have had the time to register (needWaitForService), and the brokers from before a
+        restart are back or missing for too long (warm start)."""
         if self.shutting_down:
             return False
         config = self.config
@@ -117,51 +118,51 @@ class State:
             return False
         if not self.warm_start.awaited:
             return True
-        # whose topics are only being taken over is not back yet
+        # a broker whose topics are still being registered is not back yet
         return not self.stepping and self.warm_start.is_over(self.table, since_start)
 
-    def reads_are_plain(self, now: float) -> bool:
-        """Whether the answer to a route request depends on nothing but the routes."""
+    def can_use_fast_path(self, now: float) -> bool:
+        """Returns whether the response to a route request depends on the routes only."""
         return not self.shutting_down and (
-            self._plain_under is self.config or self._become_plain(now)
+            self._fast_path_config is self.config or self._allow_fast_path(now)
         )
 
-    def _become_plain(self, now: float) -> bool:
-        """Whether nothing but the routes counts from now on, until the configuration changes."""
+    def _allow_fast_path(self, now: float) -> bool:
+        """Returns whether responses depend on the routes only, from now on until the configuration
+        changes."""
         config = self.config
-        plain = not (
+        is_allowed = not (
             self.cluster_test
             or config.order_message_enable
             or bool(self.warm_start.awaited)
             or (config.need_wait_for_service and not self.is_ready(now))
         )
-        self._plain_under = config if plain else None
-        return plain
+        self._fast_path_config = config if is_allowed else None
+        return is_allowed
 
     def configure(self, config: Config) -> None:
-        """Takes another configuration; what is read at start only keeps its former value in
-        effect."""
+        """Replaces the configuration; settings that are read at start only keep their effect."""
         self.config = config
         self.views.support_acting_master = config.support_acting_master
-        self.table.topics.shapes.forget_all()
+        self.table.topics.layouts.forget_all()
 
-    def expire(self, now: float) -> tuple[tuple[Occurrence, ...], tuple[int, ...]]:
+    def expire(self, now: float) -> tuple[tuple[Event, ...], tuple[int, ...]]:
         """Removes the brokers that have been silent for too long.
 
         Returns:
-            What happened, and the ids of the connections to close.
+            The events, and the ids of the connections to close.
         """
         self.scanned = now
-        happened, connections = self.table.expire(
+        events, connections = self.table.expire(
             now, notify=self.config.notify_min_broker_id_changed
         )
-        return tuple(happened), tuple(connections)
+        return tuple(events), tuple(connections)
 
-    def complete_parts(self, now: float) -> tuple[Occurrence, ...]:
-        """Registers what has been waiting for its next part for too long."""
+    def complete_parts(self, now: float) -> tuple[Event, ...]:
+        """Registers the registrations whose next part is late."""
         if self.stepping or not self.parts:  # one registration at a time
             return ()
-        happened: list[Occurrence] = []
+        events: list[Event] = []
         for registration in self.parts.overdue(now):
             registered = drained(
                 self.table.register(
@@ -171,8 +172,8 @@ class State:
                     notify=self.config.notify_min_broker_id_changed,
                 )
             )
-            happened += registered.occurrences
-            happened.append(
+            events += registered.events
+            events.append(
                 PartsOverdue(
                     cluster=registration.cluster,
                     address=registration.address,
@@ -180,23 +181,23 @@ class State:
                     topics=len(registration.topics),
                 )
             )
-        return tuple(happened)
+        return tuple(events)
 
-    def notifications(self, happened: Iterable[Occurrence]) -> tuple[Notification, ...]:
-        """The commands (905, oneway) that tell brokers of a new smallest id."""
+    def notifications(self, events: Iterable[Event]) -> tuple[Notification, ...]:
+        """Returns the commands (905, oneway) that notify brokers of a new smallest id."""
         result: list[Notification] = []
-        for occurrence in happened:
-            if isinstance(occurrence, MinBrokerIdChanged):
-                command = self._min_broker_id_changed(occurrence)
-                result += [(address, command) for address in occurrence.targets]
+        for event in events:
+            if isinstance(event, MinBrokerIdChanged):
+                command = self._min_broker_id_changed(event)
+                result += [(address, command) for address in event.targets]
         return tuple(result)
 
-    def _min_broker_id_changed(self, occurrence: MinBrokerIdChanged) -> RemotingCommand:
+    def _min_broker_id_changed(self, event: MinBrokerIdChanged) -> RemotingCommand:
         header = NotifyMinBrokerIdChangeRequestHeader(
-            min_broker_id=occurrence.broker_id,
-            min_broker_addr=occurrence.address,
-            offline_broker_addr=occurrence.offline_address,
-            ha_broker_addr=occurrence.ha_address,
+            min_broker_id=event.broker_id,
+            min_broker_addr=event.address,
+            offline_broker_addr=event.offline_address,
+            ha_broker_addr=event.ha_address,
         )
         fields = encode_header(header)
         self._opaque += 1

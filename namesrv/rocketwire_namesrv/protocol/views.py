@@ -1,10 +1,10 @@
-"""Views: the answers that are read from the tables, encoded.
+"""Views: responses that are read from the tables, encoded.
 
-Rules of this file: nothing here changes a table.  A route answer is encoded once per shape and
-dialect and kept on the shape; lists are kept until the table's revision changes.  What differs per
-request or per topic (zones, ordered topics, static mappings) is encoded each time.
+Rules of this file: nothing here changes a table.  A route response is encoded once per queue layout
+and dialect and kept there; lists are kept until the table's revision changes. Responses that depend
+on the request or the topic (zones, ordered topics, static mappings) are encoded each time.
 
-Java: ``RouteInfoManager``'s reading half, ``ClientRequestProcessor``, ``ZoneRouteRPCHook``.
+Java: the reading methods of ``RouteInfoManager``, ``ClientRequestProcessor``, ``ZoneRouteRPCHook``.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from rocketwire_namesrv.routes.brokers import BrokerGroup
-    from rocketwire_namesrv.routes.queue_layouts import Shape
+    from rocketwire_namesrv.routes.queue_layouts import QueueLayout
     from rocketwire_namesrv.routes.route_table import RouteTable
 
 SYNC_BROKER_MEMBER_TOPIC_PREFIX = "rmq_sys_SYNC_BROKER_MEMBER_"
-"""Brokers look for their own group under topics of this prefix; they want to see it as it is."""
+"""Brokers look up their own group under topics of this prefix, without an acting master."""
 
 K = TypeVar("K", bound="str | int")
 V = TypeVar("V")
 
 
 class Views:
-    """Encoded answers about a route table.
+    """Encoded responses from a route table.
 
     Attributes:
         support_acting_master: show the smallest slave of a group without a master as its master
-            (supportActingMaster). Whoever changes it calls ``table.topics.shapes.forget_all``.
+            (supportActingMaster). Call ``table.topics.layouts.forget_all`` after a change.
     """
 
     def __init__(self, table: RouteTable, *, support_acting_master: bool = False) -> None:
@@ -63,41 +63,41 @@ class Views:
     def route(
         self, topic: str, *, standard: bool, order_topic_conf: str | None = None
     ) -> bytes | None:
-        """The route of a topic as ``TopicRouteData``; None where the topic is unknown.
+        """Returns the route of a topic as ``TopicRouteData``; None if the topic is unknown.
 
         Args:
             topic: its name.
-            standard: in standard JSON, not in fastjson's dialect.
-            order_topic_conf: what to say of its order, if anything.
+            standard: in standard JSON instead of fastjson's dialect.
+            order_topic_conf: its order configuration, if any.
         """
-        shape = self._table.topics.entries.get(topic)
-        if shape is None:
+        layout = self._table.topics.entries.get(topic)
+        if layout is None:
             return None
         if order_topic_conf is not None or self._has_own_answer(topic):
-            route = self._own_route(topic, shape, order_topic_conf)
+            route = self._own_route(topic, layout, order_topic_conf)
             return encode_body(route, standard=standard)
-        kept = shape.standard if standard else shape.dialect
+        kept = layout.standard if standard else layout.dialect
         if kept is None:
-            route = self._route(shape, self.support_acting_master)
+            route = self._route(layout, self.support_acting_master)
             kept = EncodedRoute(encode_body(route, standard=standard))
             if standard:
-                shape.standard = kept
+                layout.standard = kept
             else:
-                shape.dialect = kept
+                layout.dialect = kept
         return kept.body
 
     def route_in_zone(
         self, topic: str, zone: str, order_topic_conf: str | None = None, *, standard: bool
     ) -> bytes | None:
-        """The part of a route that a zone is to see: groups of the zone or without a master.
+        """Returns the part of a route that a zone sees: groups of the zone or without a master.
 
-        It is always in the dialect.  ``standard`` says how the whole would be: Java writes that,
-        reads it again and cuts it down, which shows in the order of the maps.
+        It is always in the dialect. ``standard`` is the form of the whole route: Java writes the
+        whole, reads it again and filters it, which determines the order of the maps.
         """
-        shape = self._table.topics.entries.get(topic)
-        if shape is None:
+        layout = self._table.topics.entries.get(topic)
+        if layout is None:
             return None
-        route = self._own_route(topic, shape, order_topic_conf)
+        route = self._own_route(topic, layout, order_topic_conf)
         dropped = {
             data.broker_name: data for data in route.broker_datas or () if not _in_zone(data, zone)
         }
@@ -134,29 +134,31 @@ class Views:
             self.support_acting_master and topic.startswith(SYNC_BROKER_MEMBER_TOPIC_PREFIX)
         )
 
-    def _own_route(self, topic: str, shape: Shape, order_topic_conf: str | None) -> TopicRouteData:
+    def _own_route(
+        self, topic: str, layout: QueueLayout, order_topic_conf: str | None
+    ) -> TopicRouteData:
         acting = self.support_acting_master and not topic.startswith(
             SYNC_BROKER_MEMBER_TOPIC_PREFIX
         )
         mapping = self._table.topics.mappings.get(topic)
         return replace(
-            self._route(shape, acting),
+            self._route(layout, acting),
             order_topic_conf=order_topic_conf,
             topic_queue_mapping_by_broker=(
                 None if mapping is None else {name: mapping[name] for name in mapping.ordered()}
             ),
         )
 
-    def _route(self, shape: Shape, acting: bool) -> TopicRouteData:
-        names = [queue.broker_name or "" for queue in shape.queues]
+    def _route(self, layout: QueueLayout, acting: bool) -> TopicRouteData:
+        names = [queue.broker_name or "" for queue in layout.queues]
         groups = [
             self._table.groups[name] for name in hash_order(names, set_copy_capacity(len(names)))
         ]
         return TopicRouteData(
-            queue_datas=shape.queues,
+            queue_datas=layout.queues,
             broker_datas=tuple(
                 _broker_data(
-                    group, _acting_addresses(group, shape) if acting else group.addresses.copied()
+                    group, _acting_addresses(group, layout) if acting else group.addresses.copied()
                 )
                 for group in groups
             ),
@@ -164,23 +166,23 @@ class Views:
         )
 
     def _filter_servers(self, groups: Iterable[BrokerGroup]) -> dict[str, tuple[str, ...]]:
-        found: HashMap[str, tuple[str, ...] | None] = HashMap()
+        by_address: HashMap[str, tuple[str, ...] | None] = HashMap()
         if self._table.filter_servers:
             for group in groups:
                 addresses = group.addresses.copied()
                 for number in addresses.ordered():
                     address = addresses[number]
-                    found[address] = self._table.filter_servers.get((group.cluster, address))
+                    by_address[address] = self._table.filter_servers.get((group.cluster, address))
         return {
             address: servers
-            for address in found.ordered()
-            if (servers := found[address]) is not None
+            for address in by_address.ordered()
+            if (servers := by_address[address]) is not None
         }
 
     # ---------------------------------------- brokers
 
     def cluster_info(self) -> bytes:
-        """Every broker and cluster, as ``ClusterInfo``."""
+        """Returns every broker and cluster, as ``ClusterInfo``."""
         return self._keep("cluster info", self._table.revision, self._cluster_info)
 
     def _cluster_info(self) -> bytes:
@@ -198,7 +200,7 @@ class Views:
         )
 
     def member_group(self, cluster: str | None, broker_name: str | None) -> bytes:
-        """The members of a group, whatever cluster is asked for, as
+        """Returns the members of a group, whatever the cluster, as
         ``GetBrokerMemberGroupResponseBody``."""
         group = None if broker_name is None else self._table.groups.get(broker_name)
         addresses = {} if group is None else _ordered_map(group.addresses.copied())
@@ -213,14 +215,14 @@ class Views:
     # ---------------------------------------- lists of topics
 
     def all_topics(self) -> bytes:
-        """Every topic, as ``TopicList``."""
+        """Returns every topic, as ``TopicList``."""
         topics = self._table.topics
         return self._keep(
             "all topics", topics.revision, lambda: _topic_list(topics.entries.ordered())
         )
 
     def topics_of_cluster(self, cluster: str | None) -> bytes:
-        """The topics with queues at any broker of a cluster, as ``TopicList``."""
+        """Returns the topics with queues at any broker of a cluster, as ``TopicList``."""
         names = None if cluster is None else self._table.clusters.get(cluster)
         if names is None:
             return _topic_list(())
@@ -234,7 +236,8 @@ class Views:
         )
 
     def system_topics(self) -> bytes:
-        """The names of clusters and brokers, which every broker has topics of, as ``TopicList``."""
+        """Returns the names of clusters and brokers, which are topics of every broker, as
+        ``TopicList``."""
         clusters, groups = self._table.clusters, self._table.groups
         names = [
             name
@@ -249,26 +252,26 @@ class Views:
         return _topic_list(names, next(addresses, None))
 
     def unit_topics(self) -> bytes:
-        """Topics of a unit (311), as ``TopicList``."""
+        """Returns topics of a unit (311), as ``TopicList``."""
         return self._flagged(lambda flag: bool(flag & TopicSysFlag.UNIT))
 
     def unit_sub_topics(self) -> bytes:
-        """Topics with subscriptions of a unit (312), as ``TopicList``."""
+        """Returns topics with subscriptions of a unit (312), as ``TopicList``."""
         return self._flagged(lambda flag: bool(flag & TopicSysFlag.UNIT_SUB))
 
     def unit_sub_ununit_topics(self) -> bytes:
-        """Topics with subscriptions of a unit that are of no unit themselves (313), as
-        ``TopicList``."""
+        """Returns topics with subscriptions of a unit that do not belong to a unit themselves
+        (313), as ``TopicList``."""
         return self._flagged(
             lambda flag: bool(flag & TopicSysFlag.UNIT_SUB) and not flag & TopicSysFlag.UNIT
         )
 
-    def _flagged(self, wanted: Callable[[int], bool]) -> bytes:
-        """The topics whose first queues have such flags; what the other brokers say is not looked
-        at."""
+    def _flagged(self, matches: Callable[[int], bool]) -> bytes:
+        """Returns the topics whose first queues have matching flags; the queues at other brokers
+        are ignored."""
         topics = self._table.topics.entries
         return _topic_list(
-            topic for topic in topics.ordered() if wanted(topics[topic].queues[0].topic_sys_flag)
+            topic for topic in topics.ordered() if matches(topics[topic].queues[0].topic_sys_flag)
         )
 
     def _keep(self, name: str, revision: int, encode: Callable[[], bytes]) -> bytes:
@@ -289,12 +292,12 @@ def _broker_data(group: BrokerGroup, addresses: HashMap[int, str]) -> BrokerData
     )
 
 
-def _acting_addresses(group: BrokerGroup, shape: Shape) -> HashMap[int, str]:
-    """The addresses of a group, its smallest slave standing in for a master that is not there."""
+def _acting_addresses(group: BrokerGroup, layout: QueueLayout) -> HashMap[int, str]:
+    """Returns the addresses of a group; its smallest slave replaces a missing master."""
     addresses = group.addresses.copied()
     if not addresses or MASTER_ID in addresses or not group.enable_acting_master:
         return addresses
-    queue = shape.queue_of(group.name)
+    queue = layout.queue_of(group.name)
     if queue is None or not queue.perm & Perm.WRITE:
         addresses[MASTER_ID] = addresses.pop(min(addresses))
     return addresses
@@ -311,8 +314,8 @@ def _ordered_map(entries: HashMap[K, V]) -> dict[K, V]:
 
 
 def _read_again(entries: Mapping[K, V], standard: bool) -> dict[K, V]:
-    """The entries in the order that they have after Java has written them, as standard JSON with
-    its keys sorted or in the dialect, and read them from there."""
+    """Returns the entries in the order that they have after Java has written them, as standard JSON
+    with sorted keys or in the dialect, and has read them again."""
     keys = sorted(entries, key=_natural) if standard else list(entries)
     result: HashMap[K, V] = HashMap()
     for key in keys:
@@ -321,7 +324,7 @@ def _read_again(entries: Mapping[K, V], standard: bool) -> dict[K, V]:
 
 
 def _natural(key: str | int) -> bytes | int:
-    """What Java compares of two keys: the number, or UTF-16 units."""
+    """Returns what Java compares in two keys: the number, or UTF-16 units."""
     return key if isinstance(key, int) else key.encode("utf-16-be", "surrogatepass")
 
 

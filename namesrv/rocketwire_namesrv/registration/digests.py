@@ -1,9 +1,9 @@
 """Digests and checksums of registration bodies, computed in steps.
 
-A digest tells one body of a broker from the next.  It is Python's own hash of bytes: 64 bits under
-a secret of the process, several times faster than a public digest, and never shown to anybody.  If
-Python was built with a weak hash (``sys.hash_info``), SHA-256 takes its place.  Slices are hashed,
-not views: the hash of a view covers all the bytes after it, too.
+Digests show whether two bodies of a broker are equal. They are Python's own hash of bytes: 64 bits
+under a secret of the process, several times faster than a public digest, and never sent or logged.
+If Python was built with a weak hash (``sys.hash_info``), SHA-256 takes its place.  Slices are
+hashed, not views: the hash of a view covers all the bytes after it, too.
 """
 
 from __future__ import annotations

@@ -61,12 +61,12 @@ def read_json(
         return None
     topics = JsonTopics(shared_names)
     end = yield from _read_table(topics, body, start, names)
-    rest = None if end is None else _read_rest(body[:start], body[end:], topics.marks)
-    if rest is None:
+    content = None if end is None else _read_content(body[:start], body[end:], topics.marks)
+    if content is None:
         return None
-    record = BodyRecord(identity, rest, len(topics.by_key), topics.kept_names())
+    record = BodyRecord(identity, content, len(topics.by_key), topics.kept_names())
     return registered(
-        rest,
+        content,
         wall_ms,
         len(body),
         topics=topics.topics(),
@@ -124,7 +124,7 @@ def _find_end(body: bytes, start: int) -> Generator[None, None, int]:
     return len(body)
 
 
-def _read_rest(head: bytes, tail: bytes, count: int) -> RegisterBrokerBody | None:
+def _read_content(head: bytes, tail: bytes, count: int) -> RegisterBrokerBody | None:
     """Reads the body without its topics; returns None if it is not certain to be that.
 
     Args:

@@ -88,16 +88,16 @@ def read_packed(
     end = yield from topics.read(data, start, max(0, count), names)
     with_mappings = identity.version >= MQVersion.V5_0_0
     tail = parse_register_tail(data, end, with_mappings=with_mappings)
-    rest = body_from_parts(RegisterParts(data_version, [], *tail))
+    content = body_from_parts(RegisterParts(data_version, [], *tail))
     by_name = topics.by_name
     return registered(
-        rest,
+        content,
         wall_ms,
         len(data),
         topics=by_name,
         keys=by_name.lazy_names,
         settings=topics.settings.values(),
-        record=BodyRecord(identity, rest, len(by_name), topics.kept_names()),
+        record=BodyRecord(identity, content, len(by_name), topics.kept_names()),
     )
 
 
@@ -182,8 +182,8 @@ class PackedTopics:
         if names is None or not names.names or len(names.names) > count:
             return None
         first = start + ITEM_LENGTH_SIZE
-        after = first + len(names.names[0])
-        text = data[after : first + data[first - 1]] if first <= len(data) else b""
+        name_end = first + len(names.names[0])
+        text = data[name_end : first + data[first - 1]] if first <= len(data) else b""
         if not data.startswith(names.names[0].encode(), first) or not text.isascii():
             return None
         lengths = _LENGTHS[len(text) :]
@@ -191,8 +191,8 @@ class PackedTopics:
             heads = list(map(lengths.__getitem__, map(len, names.names)))
         except IndexError:
             return None
-        rest = text.decode()
-        written = (rest.join(map(add, heads, names.names)) + rest).encode()
+        suffix = text.decode()
+        written = (suffix.join(map(add, heads, names.names)) + suffix).encode()
         if not text.startswith(b" ") or not data.startswith(written, start):
             return None
         self.by_name.add_unique(TopicBatch(names.names, [self.settings[text[1:]]], names))
@@ -205,17 +205,17 @@ class PackedTopics:
         if end < 0 or not chunk.isascii() or b" " not in chunk:
             return None
         text = chunk.decode()
-        rest = text[text.find(" ") : text.find(_SHORT_TEXT, 1)]
-        names: list[str] = _pattern(len(rest)).findall(text)
-        lengths = _LENGTHS[len(rest) :]
+        suffix = text[text.find(" ") : text.find(_SHORT_TEXT, 1)]
+        names: list[str] = _pattern(len(suffix)).findall(text)
+        lengths = _LENGTHS[len(suffix) :]
         if not names or len(names) > count or max(map(len, names)) >= len(lengths):
             return None
         heads = map(lengths.__getitem__, map(len, names))
         joined = "".join(names)
-        if rest.join(map(add, heads, names)) + rest != text or not is_plain(joined):
+        if suffix.join(map(add, heads, names)) + suffix != text or not is_plain(joined):
             return None
         shared = self._shared_names.shared(names, joined)
-        self.by_name.add(TopicBatch(shared.names, [self.settings[rest[1:].encode()]], shared))
+        self.by_name.add(TopicBatch(shared.names, [self.settings[suffix[1:].encode()]], shared))
         return Chunk(len(names), end, shared)
 
     def _take_until(
@@ -251,8 +251,8 @@ class PackedTopics:
             DecodeError: a topic cannot be read.
         """
         split = [item.partition(b" ") for item in items]
-        heads, _, rests = zip(*split, strict=True)
-        settings = list(map(self.settings.__getitem__, rests))
+        heads, _, suffixes = zip(*split, strict=True)
+        settings = list(map(self.settings.__getitem__, suffixes))
         texts: list[str] = decode_utf8(b"\n".join(heads)).split("\n")
         if len(texts) != len(items):  # a name has more than one line
             texts = [decode_utf8(head) for head in heads]
@@ -264,13 +264,13 @@ class PackedTopics:
 
 
 @lru_cache(_PATTERNS)
-def _pattern(rest: int) -> re.Pattern[str]:
+def _pattern(size: int) -> re.Pattern[str]:
     """Returns a pattern that finds the names of short topics; it cannot backtrack.
 
     Args:
-        rest: characters after each name.
+        size: characters after each name.
     """
-    return re.compile(rf"(?s){_SHORT_TEXT}.([^ ]*+).{{{rest}}}")
+    return re.compile(rf"(?s){_SHORT_TEXT}.([^ ]*+).{{{size}}}")
 
 
 def _short_items(data: bytes, start: int, end: int, count: int) -> tuple[list[bytes], int] | None:

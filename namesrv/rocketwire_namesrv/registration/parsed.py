@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class BodyIdentity(NamedTuple):
-    """What two bodies of a broker have in common if they say the same.
+    """The identity of a body: two bodies of a broker with the same one are equal.
 
     Attributes:
         digest: of the bytes as sent.
@@ -40,18 +40,18 @@ class BodyIdentity(NamedTuple):
 
 
 class BodyRecord(NamedTuple):
-    """What the server keeps of a body, to compare the broker's next body with it.
+    """The record of a body, for comparison with the broker's next one.
 
     Attributes:
-        identity: the next body is the same if it has the same one.
-        rest: the content without the topics.
+        identity: of the body.
+        content: all but the topics.
         topic_count: topics in the body.
         names: the names of its topics, in batches as they follow each other; None for a batch
             whose names are not kept.
     """
 
     identity: BodyIdentity
-    rest: RegisterBrokerBody
+    content: RegisterBrokerBody
     topic_count: int
     names: tuple[TopicNames | None, ...]
 

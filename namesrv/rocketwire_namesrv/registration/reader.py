@@ -83,7 +83,7 @@ def read_registered_topics(
     identity = BodyIdentity(digest, packed, version, crc)
     if previous is not None and previous.identity == identity:
         return registered(
-            previous.rest,
+            previous.content,
             wall_ms,
             len(body),
             topics=(),
@@ -111,5 +111,5 @@ def _read_whole(body: bytes, wall_ms: int) -> RegisteredTopics:
         typed = decode_register_broker_body(body, compressed=False, version=MQVersion.V3_0_11)
         return registered(typed, wall_ms, len(body))
     topics = topics_of_table(table)
-    rest = from_json(RegisterBrokerBody, document)
-    return registered(rest, wall_ms, len(body), topics=topics, keys=table.keys())
+    content = from_json(RegisterBrokerBody, document)
+    return registered(content, wall_ms, len(body), topics=topics, keys=table.keys())

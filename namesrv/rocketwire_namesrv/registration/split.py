@@ -1,17 +1,18 @@
 """Registrations that come in parts: collected, and registered as one when the last part is there.
 
 A broker with ``enableSplitRegistration`` sends its topics in requests of ``splitRegistrationSize``
-topics each, one after the other, and then one with those that are left, which may be none.  Nothing
-in a part says that it is one.  But all have exactly that many topics, and only the last has fewer;
-and a whole registration has the topics that every Java broker makes for itself when it starts.
-Where some but not all of those have come, parts are missing: a broker that has just started often finds its name server in the
-middle of its first attempt, and then only the last parts arrive until it tries again.
+topics each, one after the other, and then one with the remaining topics, which may be none. No
+field marks a request as a part. But all parts except the last have exactly that many topics, and a
+whole registration has the topics that every Java broker creates when it starts. If only some of
+those have come, parts are missing: a broker that has just started often reaches its name server in
+the middle of its first attempt, so that only the last parts arrive until it tries again.
 
 Java registers each part as it comes.  Clients then see a broker with some of its topics, and a
-change that is not in the first part is lost: all parts have one data version, which the first part
-has made a known one.  Neither happens to a whole.
+change that is not in the first part is lost: all parts have the same data version, which is no
+longer new after the first part. Here all parts are registered together.
 
-Rules of this file: pure; what is collected is bounded, belongs to one connection, and ends with it.
+Rules of this file: pure; collected parts are bounded, belong to one connection, and are dropped
+with it.
 
 Java: ``BrokerController.registerBrokerAll``, ``TopicConfigManager.init`` (the sender's side).
 """
@@ -29,31 +30,32 @@ if TYPE_CHECKING:
 __all__ = ["SplitRegistrations"]
 
 FIRST_PART_SECONDS: Final = 3.0
-"""After which a registration that might be a first part is taken for a whole one."""
+"""Wait for the second part of a registration that may be a first part."""
 NEXT_PART_SECONDS: Final = 30.0
-"""After which a later part is no longer waited for: a broker waits up to 24 seconds for the slowest
-of its name servers before it sends the next part to any."""
+"""Wait for each later part: a broker waits up to 24 seconds for the slowest of its name servers
+before it sends the next part to all of them."""
 MISSING_PART_SECONDS: Final = 15.0
-"""After which the parts that must have been there before the first one are no longer waited for: a
-broker repeats its first attempt after ten seconds."""
+"""Wait for parts that are missing before the first received one: a broker repeats its first attempt
+after ten seconds."""
 MOST_PARTS: Final = 1024
-"""Of one registration; with so many it is registered as it is."""
+"""Maximum number of parts; the registration is then applied as it is."""
 SPLIT_SINCE: Final = int(MQVersion.V5_0_0)
 """Older brokers do not split."""
 
 OWN_TOPICS: Final = ("SELF_TEST_TOPIC", "OFFSET_MOVED_EVENT", "SCHEDULE_TOPIC_XXXX")
-"""Topics that every broker has, beside one with its own name and one with its cluster's; nobody can
-delete them."""
+"""Topics that every broker has, in addition to one with its name and one with its cluster's name;
+they cannot be deleted."""
 MADE_BY_BROKERS: Final = frozenset(
     {*OWN_TOPICS, "RMQ_SYS_TRANS_HALF_TOPIC", "RMQ_SYS_TRANS_OP_HALF_TOPIC"}
 )
-"""Topics that nobody else makes: who has one of them, but not all of its own, has more to say."""
+"""Topics that only brokers create: a broker that sent one of these but not all default topics will
+send more parts."""
 
 _Sender = tuple[int, str, str, str, int]
 
 
 class _Collected:
-    """The parts that have come, when the latest did, and which topics some part has to have."""
+    """The received parts, the time of the last one, and the topics that are still missing."""
 
     __slots__ = ("limit", "missing", "parts", "since")
 
@@ -64,14 +66,14 @@ class _Collected:
         self.limit = limit
 
     def take(self, part: Registration, now: float) -> bool:
-        """Adds a part, in the place of those that had no other topics: these are of an earlier
-        registration, for the parts of one have none in common.
+        """Adds a part, and drops the parts that had no other topics: these belong to an earlier
+        registration, for the parts of one registration have no topic in common.
 
         Returns:
-            False if there were parts and none of them is left.
+            False if all earlier parts were dropped.
         """
         keys = set(part.topic_keys)
-        kept = [each for each in self.parts if not keys.issuperset(each.topic_keys)]
+        kept = [earlier for earlier in self.parts if not keys.issuperset(earlier.topic_keys)]
         repeated = bool(self.parts) and not kept
         if kept:
             self.limit = NEXT_PART_SECONDS
@@ -82,36 +84,38 @@ class _Collected:
         return not repeated
 
     def overdue(self, now: float) -> bool:
-        """Whether the next part does not come any more."""
+        """Returns whether the next part is late."""
         return now - self.since >= self.limit
 
 
 class SplitRegistrations:
-    """The registrations of which parts are still to come."""
+    """The registrations of which parts are missing."""
 
     def __init__(self) -> None:
         self._collected: dict[_Sender, _Collected] = {}
-        self._whole: set[_Sender] = set()  # who has as many topics as a part by chance
+        self._whole: set[_Sender] = set()  # senders that have as many topics as a part by chance
 
     def __len__(self) -> int:
         return len(self._collected)
 
     @property
     def topics(self) -> int:
-        """How many topics the parts have that have come."""
-        return sum(len(part.topics) for each in self._collected.values() for part in each.parts)
+        """The number of topics in the received parts."""
+        return sum(len(part.topics) for parts in self._collected.values() for part in parts.parts)
 
     def gathered(
         self, registration: Registration, now: float, *, size: int, version: int, is_new: bool
     ) -> Registration | None:
-        """What is to be registered now; None where ``registration`` is a part and not the last.
+        """Returns the registration to apply now; None if ``registration`` is a part and not the
+        last.
 
         Args:
-            registration: as it came.
+            registration: as received.
             now: monotonic seconds.
-            size: topics of a part but the last; not positive where nobody splits.
+            size: topics of each part but the last; not positive if brokers do not split.
             version: of the sender.
-            is_new: whether it is a Java broker that is not registered: all its topics have to come.
+            is_new: whether it is a Java broker that is not registered yet, so that all its topics
+                have to come.
         """
         if size <= 0 or version < SPLIT_SINCE:
             return registration
@@ -125,7 +129,7 @@ class SplitRegistrations:
             limit = FIRST_PART_SECONDS if is_full else MISSING_PART_SECONDS
             collected = self._collected[sender] = _Collected(missing, limit)
         if not collected.take(registration, now) and not is_full:
-            # said again, it is all that the broker has to say
+            # the broker sent the same again, so the registration is complete
             del self._collected[sender]
             self._whole.add(sender)
             return registration
@@ -135,27 +139,30 @@ class SplitRegistrations:
         return _joined(collected.parts)
 
     def overdue(self, now: float) -> list[Registration]:
-        """Takes out what waits for a part in vain; it is to be registered as it is.
+        """Removes and returns the registrations whose next part is late; the caller applies them as
+        they are.
 
-        Who has sent a single one is not waited for again, as long as its connection lasts.
+        A sender of a single part is never waited for again over the same connection.
         """
-        late = [(sender, each) for sender, each in self._collected.items() if each.overdue(now)]
-        for sender, each in late:
+        overdue = [
+            (sender, parts) for sender, parts in self._collected.items() if parts.overdue(now)
+        ]
+        for sender, collected in overdue:
             del self._collected[sender]
-            if len(each.parts) == 1:
+            if len(collected.parts) == 1:
                 self._whole.add(sender)
-        return [_joined(each.parts) for _, each in late]
+        return [_joined(collected.parts) for _, collected in overdue]
 
     def unregistered(self, cluster: str, address: str) -> None:
-        """Forgets the parts of a broker that goes."""
-        for sender in [each for each in self._collected if each[1:3] == (cluster, address)]:
+        """Drops the parts of a broker that unregisters."""
+        for sender in [key for key in self._collected if key[1:3] == (cluster, address)]:
             del self._collected[sender]
 
     def lost(self, connection_id: int) -> None:
-        """Forgets what came over a connection that is no more."""
+        """Drops the parts that came over a lost connection."""
         if self._collected or self._whole:
-            self._whole = {each for each in self._whole if each[0] != connection_id}
-            for sender in [each for each in self._collected if each[0] == connection_id]:
+            self._whole = {key for key in self._whole if key[0] != connection_id}
+            for sender in [key for key in self._collected if key[0] == connection_id]:
                 del self._collected[sender]
 
 
@@ -170,18 +177,17 @@ def _sender(registration: Registration) -> _Sender:
 
 
 def _missing(registration: Registration) -> set[str]:
-    """Topics without which it is not all that the broker has; a single topic is never the beginning
-    of anything, and is refused.  Where nothing shows that a Java broker made the topics, nothing is
-    known of what it has."""
+    """Returns the default topics of a Java broker that are missing. The result is empty for a
+    single topic, which is refused, and if no topic shows that the sender is a Java broker."""
     if len(registration.topics) == 1 or MADE_BY_BROKERS.isdisjoint(registration.topic_keys):
         return set()
-    own = {registration.broker_name, registration.cluster, *OWN_TOPICS}
-    return own.difference(registration.topic_keys)
+    default_topics = {registration.broker_name, registration.cluster, *OWN_TOPICS}
+    return default_topics.difference(registration.topic_keys)
 
 
 def _joined(parts: list[Registration]) -> Registration:
-    """One registration with the topics of all parts; the rest is as the last one says, which alone
-    has static mappings."""
+    """Returns one registration with the topics of all parts, and all else from the last part, which
+    alone has static mappings."""
     if len(parts) == 1:
         return parts[0]
     return replace(

@@ -1,7 +1,6 @@
-"""What the route table knows of brokers: a registration, a group of members, a live entry.
+"""Values of the route table: a registration, a group of brokers, a live entry.
 
-Rules of this file: values and what can be said of one of them; who is where is ``route_table``'s
-knowledge.
+Rules of this file: values and what follows from one of them; ``route_table`` relates them.
 
 Java: ``BrokerData``, ``BrokerLiveInfo``, ``RegisterBrokerResult``.
 """
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from rocketwire.flags import Perm
-from rocketwire_namesrv.events import MinBrokerIdChanged, Occurrence
+from rocketwire_namesrv.events import Event, MinBrokerIdChanged
 from rocketwire_namesrv.routes.java_hashmap import HashMap
 
 if TYPE_CHECKING:
@@ -26,8 +25,8 @@ ALL_PERMS = -1
 MASTER_ID = 0
 DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 3_600_000
-"""Longer silence than this no broker may ask for: it would stay in the routes long after its
-death."""
+"""Maximum heartbeat timeout: a broker with a longer one would stay in the routes long after it
+died."""
 
 LiveKey = tuple[str, str]
 """Cluster name and broker address."""
@@ -35,17 +34,18 @@ LiveKey = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Registration:
-    """What a broker registers, whichever form it came in.
+    """The registration of a broker, in whichever form it came.
 
     Attributes:
-        timeout_ms: silence after which the broker is taken for dead; None for the default.
-        enable_acting_master: None where the broker is too old to say.
+        timeout_ms: silence after which the broker expires; None for the default.
+        enable_acting_master: None if the broker is too old to send it.
         topics: name and settings of each topic.
-        topic_keys: the keys under which they came; other than the names only in crafted input.
-        filter_servers: None leaves those known alone.
+        topic_keys: the keys under which they came; they differ from the names only in crafted
+            input.
+        filter_servers: None leaves the registered ones as they are.
         connection_id: the connection it came over.
         record: of its body, kept to compare the next one with it; None if nothing is kept.
-        version: of the protocol, as the request named it.
+        version: of the protocol, as in the request.
     """
 
     cluster: str
@@ -67,18 +67,18 @@ class Registration:
 
     @property
     def key(self) -> LiveKey:
-        """Under what the live entry is found."""
+        """The key of the live entry."""
         return self.cluster, self.address
 
 
 class Registered(NamedTuple):
-    """What a registration led to; ``accepted`` is False for one topic of a broker that is not
+    """The result of a registration; ``accepted`` is False for one topic of a broker that is not
     registered yet."""
 
     accepted: bool
     ha_address: str | None
     master_address: str | None
-    occurrences: list[Occurrence]
+    events: list[Event]
 
 
 class RegisteredBody(NamedTuple):
@@ -110,7 +110,8 @@ class BrokerGroup:
         self.enable_acting_master = False
 
     def is_prime_slave(self, registration: Registration) -> bool:
-        """Whether the registrant, a member by now, is the slave that speaks for the group."""
+        """Returns whether the registrant, already a member, is the slave that speaks for the
+        group."""
         return (
             registration.enable_acting_master is not None
             and registration.broker_id != MASTER_ID
@@ -118,40 +119,44 @@ class BrokerGroup:
         )
 
     def perms_of(self, registration: Registration) -> int | None:
-        """Mask of the permissions that the registrant, a member by now, gives to topics: all as a
-        master, all but writing where it stands in for one; None where it has no say."""
+        """Returns the mask of the permissions that the registrant, already a member, gives to
+        topics: all as a master, all but writing as an acting master; None if it does not speak for
+        the group."""
         if registration.broker_id == MASTER_ID:
             return ALL_PERMS
         if not self.is_prime_slave(registration):
             return None
         return ~int(Perm.WRITE) if registration.enable_acting_master else ALL_PERMS
 
-    def joined_as_least(self, ha_address: str | None) -> MinBrokerIdChanged:
-        """The news that who joined has the smallest id: for all others, or for itself if there is
-        nobody else."""
-        least = min(self.addresses)
-        others = tuple(
-            self.addresses[number] for number in self.addresses.ordered() if number != least
+    def joined_as_smallest(self, ha_address: str | None) -> MinBrokerIdChanged:
+        """Returns the event that the new member has the smallest id, for all other members, or for
+        itself if it is the only one."""
+        smallest = min(self.addresses)
+        members = tuple(
+            self.addresses[number] for number in self.addresses.ordered() if number != smallest
         )
-        address = self.addresses[least]
+        address = self.addresses[smallest]
         return MinBrokerIdChanged(
-            broker_id=least, address=address, targets=others or (address,), ha_address=ha_address
+            broker_id=smallest,
+            address=address,
+            targets=members or (address,),
+            ha_address=ha_address,
         )
 
-    def left_by_least(self, offline_address: str) -> MinBrokerIdChanged:
-        """The news that who had the smallest id has left, for all who remain."""
-        least = min(self.addresses)
+    def smallest_left(self, offline_address: str) -> MinBrokerIdChanged:
+        """Returns the event that the member with the smallest id has left, for all other
+        members."""
+        smallest = min(self.addresses)
         return MinBrokerIdChanged(
-            broker_id=least,
-            address=self.addresses[least],
+            broker_id=smallest,
+            address=self.addresses[smallest],
             targets=tuple(self.addresses[number] for number in self.addresses.ordered()),
             offline_address=offline_address,
         )
 
 
 class LiveEntry:
-    """A broker that is there (Java: ``BrokerLiveInfo``), with the broker names it registered
-    under."""
+    """A live broker (Java: ``BrokerLiveInfo``), with the broker names it registered under."""
 
     __slots__ = (
         "body",
@@ -175,13 +180,13 @@ class LiveEntry:
         self.version = registration.version
 
     def expired(self, now: float) -> bool:
-        """Whether it has been silent for too long."""
+        """Returns whether it has been silent for too long."""
         return self.last_update + self.timeout_ms / 1000 < now
 
 
 def sane_timeout(timeout_ms: int | None) -> int:
-    """A timeout that can be worked with: not positive counts as none given, and there is an upper
-    bound."""
+    """Returns a valid timeout: the default if it is not positive, and at most
+    ``MAX_TIMEOUT_MS``."""
     if timeout_ms is None or timeout_ms <= 0:
         return DEFAULT_TIMEOUT_MS
     return min(timeout_ms, MAX_TIMEOUT_MS)

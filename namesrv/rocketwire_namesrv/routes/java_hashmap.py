@@ -2,13 +2,13 @@
 Java sends them.
 
 No peer depends on that order; byte equality with the reference does.  Python's ``dict`` keeps the
-order of insertion, in which Java chains the entries of one bucket, so all that has to be remembered
-beside the entries is how many buckets Java would have by now.
+order of insertion, in which Java chains the entries of one bucket, so the number of buckets that
+Java would have by now is all that is stored besides the entries.
 
 Rules of this file: a map here is a ``dict`` that is only ever changed through ``d[key] = value``,
 ``pop`` and ``del``; ``update``, ``setdefault`` and ``|=`` would miss the growth.  Not followed:
 Java turns a bucket with more than eight entries into a tree; and a shrunken concurrent table may
-differ inside one bucket, as it does not say when it grew.
+differ inside one bucket, because the time of its growth is not stored.
 
 Evidence: ``java.util.HashMap``, ``java.util.concurrent.ConcurrentHashMap`` (the same in JDK 8 to
 17).
@@ -31,11 +31,10 @@ DEFAULT_CAPACITY = 16
 """Buckets of a new ``HashMap``, ``HashSet`` and ``ConcurrentHashMap``."""
 
 ORDERED_ENTRIES = 4096
-"""A concurrent table with more entries is handed out as inserted: the order would cost more than it
-is worth."""
+"""A concurrent table with more entries is handed out in the order of insertion, to save time."""
 
 ORDERED_PER_STEP = 128
-"""Keys, or buckets, that are put in order in one step."""
+"""Keys, or buckets, that one step puts in order."""
 
 _POWERS = tuple(pow(31, exponent, 1 << 32) for exponent in range(255, -1, -1))
 
@@ -64,19 +63,19 @@ def long_hash(value: int) -> int:
 
 
 def spread(key: str | int) -> int:
-    """The hash a table really uses; buckets are its low bits (a concurrent table clears the top
-    bit, which none reaches)."""
+    """Returns the hash that a table uses; its low bits select the bucket (a concurrent table clears
+    the top bit, which no table reaches)."""
     value = string_hash(key) if isinstance(key, str) else long_hash(key)
     return value ^ (value >> 16)
 
 
 def copy_capacity(entries: int) -> int:
-    """Buckets of ``new HashMap<>(other)``, where ``other`` has so many entries."""
+    """Returns the buckets of ``new HashMap<>(other)`` for the number of entries of ``other``."""
     return _power_of_two(entries * 4 // 3 + 1)
 
 
 def set_copy_capacity(entries: int) -> int:
-    """Buckets of ``new HashSet<>(other)``."""
+    """Returns the buckets of ``new HashSet<>(other)``."""
     return _power_of_two(max(entries * 4 // 3 + 1, DEFAULT_CAPACITY))
 
 
@@ -94,8 +93,7 @@ def concurrent_order(
     Args:
         keys: in the order of insertion.
         initial: buckets at the beginning.
-        capacity: buckets it has now, if entries that are gone made it grow further than these keys
-            would.
+        capacity: buckets it has now, if removed entries made it grow further than these keys do.
     """
     return drained(concurrent_order_in_steps(keys, initial, capacity))
 
@@ -103,7 +101,7 @@ def concurrent_order(
 def concurrent_order_in_steps(
     keys: Iterable[str], initial: int = DEFAULT_CAPACITY, capacity: int = 0
 ) -> Generator[None, None, list[str]]:
-    """The same as ``concurrent_order``, for those who have something else to do meanwhile."""
+    """Does the same as ``concurrent_order``, in steps."""
     buckets: dict[int, list[tuple[int, str]]] = {}
     size = initial
     for count, key in enumerate(keys, 1):
@@ -123,8 +121,8 @@ def concurrent_order_in_steps(
 def _split(
     buckets: dict[int, list[tuple[int, str]]], size: int
 ) -> Generator[None, None, dict[int, list[tuple[int, str]]]]:
-    """Doubles a concurrent table: the last run that stays together keeps its order, what precedes
-    is turned round."""
+    """Doubles a concurrent table: the last run that stays together keeps its order, the entries
+    before it are reversed."""
     result: dict[int, list[tuple[int, str]]] = {}
     for number, (index, chain) in enumerate(buckets.items(), 1):
         if number % ORDERED_PER_STEP == 0:
@@ -138,8 +136,8 @@ def _split(
     return result
 
 
-def _power_of_two(least: int) -> int:
-    return 1 << (least - 1).bit_length()
+def _power_of_two(minimum: int) -> int:
+    return 1 << (minimum - 1).bit_length()
 
 
 class HashMap(dict[K, V]):
@@ -158,11 +156,12 @@ class HashMap(dict[K, V]):
             self.capacity *= 2
 
     def ordered(self) -> list[K]:
-        """The keys in Java's order."""
+        """Returns the keys in Java's order."""
         return hash_order(self, self.capacity)
 
     def copied(self) -> HashMap[K, V]:
-        """What ``new HashMap<>(this)`` gives: the same entries, possibly in another order."""
+        """Returns what ``new HashMap<>(this)`` gives: the same entries, possibly in another
+        order."""
         result: HashMap[K, V] = HashMap(copy_capacity(len(self)))
         for key in self.ordered():
             result[key] = self[key]
@@ -185,13 +184,14 @@ class ConcurrentHashMap(dict[str, V]):
             self.capacity *= 2
 
     def insert_all(self, entries: Iterable[tuple[str, V]]) -> None:
-        """Sets many entries; the growth is caught up with at the end."""
+        """Sets many entries; the capacity is updated at the end."""
         super().update(entries)
         while len(self) >= self.capacity - (self.capacity >> 2):
             self.capacity *= 2
 
     def ordered(self) -> list[str]:
-        """The keys in Java's order; in the order of insertion beyond ``ORDERED_ENTRIES``."""
+        """Returns the keys in Java's order; in the order of insertion beyond
+        ``ORDERED_ENTRIES``."""
         if len(self) > ORDERED_ENTRIES:
             return list(self)
         return concurrent_order(self, self.initial, self.capacity)

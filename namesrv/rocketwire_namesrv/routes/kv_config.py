@@ -1,7 +1,7 @@
 """``KVConfig``: namespace -> key -> value, what operators store in a name server.
 
-Rules of this file: pure; what is acknowledged has to be on disk, and putting it there is the
-driver's part (``storage``), which is why ``document`` gives the whole table.
+Rules of this file: pure; an acknowledged change has to be on disk; the driver writes it
+(``storage``), and therefore ``document`` returns the whole table.
 
 Java: ``KVConfigManager`` of 5.5.0.
 """
@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 from rocketwire_namesrv.events import (
     ConfigItemDeleted,
     ConfigItemPut,
+    Event,
     NamespaceCreated,
-    Occurrence,
 )
 from rocketwire_namesrv.routes.java_hashmap import HashMap
 
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ORDER_TOPIC_CONFIG = "ORDER_TOPIC_CONFIG"
-"""The namespace that holds the queue layout of ordered topics; brokers and clients are told of
-it."""
+"""The namespace of the queue layouts of ordered topics, which the server sends to brokers and
+clients."""
 
 
 class KVConfig:
     """The key/value configuration.
 
-    A null value is kept, as in Java: its namespace exists, the item is not found, nothing writes
-    it.
+    A null value is stored, as in Java: its namespace exists, but no response and no file contains
+    the item.
 
     Attributes:
         entries: items in all namespaces.
@@ -50,11 +50,12 @@ class KVConfig:
 
     @property
     def namespaces(self) -> int:
-        """How many namespaces there are."""
+        """The number of namespaces."""
         return len(self._table)
 
     def growth(self, namespace: str, key: str, value: str | None) -> tuple[int, int, int]:
-        """By how many namespaces, items and characters the table would grow with an item."""
+        """Returns by how many namespaces, items and characters the table would grow with an
+        item."""
         items = self._table.get(namespace)
         length = len(value or "")
         if items is None:
@@ -63,24 +64,24 @@ class KVConfig:
             return 0, 1, len(key) + length
         return 0, 0, length - len(items[key] or "")
 
-    def put(self, namespace: str, key: str, value: str | None) -> list[Occurrence]:
-        """Stores an item, and creates its namespace where needed."""
-        happened: list[Occurrence] = []
+    def put(self, namespace: str, key: str, value: str | None) -> list[Event]:
+        """Stores an item, and creates its namespace if necessary."""
+        events: list[Event] = []
         items = self._table.get(namespace)
         if items is None:
             items = self._namespace(namespace)
-            happened.append(NamespaceCreated(namespace=namespace))
+            events.append(NamespaceCreated(namespace=namespace))
         action = "create new" if items.get(key) is None else "update"
         self._set(namespace, key, value)
-        happened.append(ConfigItemPut(action=action, namespace=namespace, key=key, value=value))
-        return happened
+        events.append(ConfigItemPut(action=action, namespace=namespace, key=key, value=value))
+        return events
 
     def get(self, namespace: str | None, key: str | None) -> str | None:
-        """The value, or None where there is none."""
+        """Returns the value, or None."""
         items = None if namespace is None else self._table.get(namespace)
         return None if items is None or key is None else items.get(key)
 
-    def delete(self, namespace: str | None, key: str | None) -> list[Occurrence]:
+    def delete(self, namespace: str | None, key: str | None) -> list[Event]:
         """Deletes an item; its namespace stays, even when empty."""
         items = None if namespace is None else self._table.get(namespace)
         if namespace is None or key is None or items is None or key not in items:
@@ -91,12 +92,12 @@ class KVConfig:
         return [ConfigItemDeleted(namespace=namespace, key=key, value=value)]
 
     def namespace(self, namespace: str | None) -> dict[str, str] | None:
-        """The items of a namespace in Java's order; None where it does not exist."""
+        """Returns the items of a namespace in Java's order; None if it does not exist."""
         items = None if namespace is None else self._table.get(namespace)
         return None if items is None else _written(items)
 
     def document(self) -> dict[str, dict[str, str]]:
-        """The whole table in Java's order, as the member ``configTable`` of the file has it."""
+        """Returns the whole table in Java's order, as in the member ``configTable`` of the file."""
         return {namespace: _written(self._table[namespace]) for namespace in self._table.ordered()}
 
     def _namespace(self, namespace: str) -> HashMap[str, str | None]:

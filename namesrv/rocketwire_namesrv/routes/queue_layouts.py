@@ -1,12 +1,13 @@
-"""Shapes: the queues that topics have at brokers, kept once for all topics that have the same.
+"""Queue layouts: the queues that topics have at brokers, stored once for all topics with the same
+queues.
 
-A large cluster has many topics and few ways of laying them out.  A topic of the route table
-therefore points to a shared, immutable ``Shape``, and what a route answer says beside the topic's
-name can be encoded once per shape.
+A large cluster has many topics and few different layouts.  A topic of the route table therefore
+points to a shared, immutable ``QueueLayout``, and a route response, which does not contain the
+topic's name, is encoded once per layout.
 
-Rules of this file: a shape's queues never change; an encoded answer is dropped (``Shapes.forget``)
-when anything changes that it says about a broker: addresses, zone, acting flag, filter servers.
-``topic -> Shape`` is the only strong reference.
+Rules of this file: the queues of a layout never change. An encoded response is dropped
+(``QueueLayouts.forget``) if a broker in it changes its addresses, zone, acting flag or filter
+servers. ``topic -> QueueLayout`` is the only strong reference.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class QueueSettings(NamedTuple):
-    """What a broker says of one topic, without the name of either."""
+    """The settings of a topic at a broker, without their names."""
 
     read_queue_nums: int
     write_queue_nums: int
@@ -33,12 +34,12 @@ class QueueSettings(NamedTuple):
 
 
 class EncodedRoute:
-    """A route answer, encoded.
+    """An encoded route response.
 
     Attributes:
-        body: of the answer.
-        heads: length of frames with this body, and what stands before the opaque in them, by bytes
-            of the opaque; filled by who sends them.
+        body: of the response.
+        heads: size of the opaque in bytes -> length of a frame with this body, and the bytes before
+            the opaque; filled by ``RouteResponseTemplate.head``.
     """
 
     __slots__ = ("body", "heads")
@@ -48,13 +49,13 @@ class EncodedRoute:
         self.heads: dict[int, tuple[int, bytes]] = {}
 
 
-class Shape:
+class QueueLayout:
     """The queues of a topic, one ``QueueData`` per broker name.
 
     Attributes:
         queues: in the order of Java's ``HashMap`` by broker name.
-        capacity: buckets that Java's map has.
-        standard: route answer in standard JSON, or None when it has to be made.
+        capacity: buckets of Java's map.
+        standard: route response in standard JSON, or None if it is not encoded yet.
         dialect: the same in fastjson's dialect.
     """
 
@@ -67,76 +68,79 @@ class Shape:
         self.dialect: EncodedRoute | None = None
 
     def queue_of(self, broker_name: str) -> QueueData | None:
-        """The queues at that broker, if the topic has any there."""
+        """Returns the queues at that broker, or None."""
         return next((queue for queue in self.queues if queue.broker_name == broker_name), None)
 
 
-class Shapes:
-    """Every shape in use, and the way from one to the next."""
+class QueueLayouts:
+    """Every layout in use, and the way from one to the next."""
 
     def __init__(self) -> None:
-        self._shapes: WeakValueDictionary[tuple[tuple[QueueData, ...], int], Shape] = (
+        self._shapes: WeakValueDictionary[tuple[tuple[QueueData, ...], int], QueueLayout] = (
             WeakValueDictionary()
         )
-        self._by_broker: dict[str | None, WeakSet[Shape]] = {}
+        self._by_broker: dict[str | None, WeakSet[QueueLayout]] = {}
 
     def __len__(self) -> int:
         return len(self._shapes)
 
-    def joined(self, old: Shape | None, queue: QueueData) -> Shape:
-        """The shape ``old`` (None: of a new topic) with ``queue`` added, or in place of the
-        broker's former one."""
+    def joined(self, old: QueueLayout | None, queue: QueueData) -> QueueLayout:
+        """Returns the layout ``old`` (None for a new topic) with ``queue`` added, or in place of
+        the broker's previous one."""
         if old is None:
             return self._shared((queue,), DEFAULT_CAPACITY)
         queues = tuple(
-            queue if other.broker_name == queue.broker_name else other for other in old.queues
+            queue if present.broker_name == queue.broker_name else present for present in old.queues
         )
         if queues == old.queues and queue not in queues:
             return self._grown(queues, queue, old.capacity)
         return self._shared(queues, old.capacity)
 
-    def left(self, old: Shape, broker_name: str) -> Shape | None:
-        """The shape without that broker; None when nothing is left."""
+    def left(self, old: QueueLayout, broker_name: str) -> QueueLayout | None:
+        """Returns the layout without that broker; None if no queue is left."""
         queues = tuple(queue for queue in old.queues if queue.broker_name != broker_name)
         return self._shared(queues, old.capacity) if queues else None
 
-    def permitted(self, old: Shape, broker_name: str, perm: Callable[[int], int]) -> Shape:
-        """The shape with another permission at that broker, computed from the former one."""
+    def permitted(
+        self, old: QueueLayout, broker_name: str, perm: Callable[[int], int]
+    ) -> QueueLayout:
+        """Returns the layout with another permission at that broker, computed from the previous
+        one."""
         queues = tuple(
             replace(queue, perm=perm(queue.perm)) if queue.broker_name == broker_name else queue
             for queue in old.queues
         )
         return self._shared(queues, old.capacity)
 
-    def of_broker(self, broker_name: str) -> list[Shape]:
-        """All shapes that have queues at that broker."""
+    def of_broker(self, broker_name: str) -> list[QueueLayout]:
+        """Returns all layouts with queues at that broker."""
         return list(self._by_broker.get(broker_name, ()))
 
     def forget(self, broker_name: str) -> None:
-        """Drops the encoded answers that name that broker."""
-        for shape in self._by_broker.get(broker_name, ()):
-            shape.standard = shape.dialect = None
+        """Drops the encoded responses with that broker."""
+        for layout in self._by_broker.get(broker_name, ()):
+            layout.standard = layout.dialect = None
 
     def forget_all(self) -> None:
-        """Drops all encoded answers."""
-        for shape in self._shapes.values():
-            shape.standard = shape.dialect = None
+        """Drops all encoded responses."""
+        for layout in self._shapes.values():
+            layout.standard = layout.dialect = None
 
     def drop(self, broker_name: str) -> None:
-        """Forgets a broker that no topic has queues at any more."""
+        """Forgets a broker at which no topic has queues any more."""
         self._by_broker.pop(broker_name, None)
 
-    def _grown(self, queues: tuple[QueueData, ...], queue: QueueData, capacity: int) -> Shape:
+    def _grown(self, queues: tuple[QueueData, ...], queue: QueueData, capacity: int) -> QueueLayout:
         if len(queues) + 1 > capacity * 3 // 4:
             capacity *= 2
         mask = capacity - 1
-        ordered = sorted((*queues, queue), key=lambda each: spread(each.broker_name or "") & mask)
+        ordered = sorted((*queues, queue), key=lambda data: spread(data.broker_name or "") & mask)
         return self._shared(tuple(ordered), capacity)
 
-    def _shared(self, queues: tuple[QueueData, ...], capacity: int) -> Shape:
-        shape = self._shapes.get((queues, capacity))
-        if shape is None:
-            shape = self._shapes[queues, capacity] = Shape(queues, capacity)
+    def _shared(self, queues: tuple[QueueData, ...], capacity: int) -> QueueLayout:
+        layout = self._shapes.get((queues, capacity))
+        if layout is None:
+            layout = self._shapes[queues, capacity] = QueueLayout(queues, capacity)
             for queue in queues:
-                self._by_broker.setdefault(queue.broker_name, WeakSet()).add(shape)
-        return shape
+                self._by_broker.setdefault(queue.broker_name, WeakSet()).add(layout)
+        return layout

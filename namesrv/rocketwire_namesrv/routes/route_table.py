@@ -1,13 +1,13 @@
-"""``RouteTable``: who is registered, and which topics have queues where.
+"""``RouteTable``: the registered brokers, and which topics have queues at them.
 
-Rules of this file: no clock, no socket, no log.  A method is named after the event it records and
-returns what happened. Nothing here awaits, so nothing here is locked; a registration is a generator
-of steps, the table is consistent at every yield, and at most one registration per broker runs at a
-time.
+Rules of this file: no clock, no socket, no log.  A method is named after the event that it records,
+and returns the events that follow. Nothing here awaits, so there are no locks; a registration is a
+generator of steps, the table is consistent at every yield, and at most one registration per broker
+runs at a time.
 
-Identity: a registration belongs to the connection it came over.  The loss of another connection
-does not touch it; nor does a request to unregister that comes over a connection over which the same
-broker registered earlier, for that one is late.
+Identity: a registration belongs to the connection it came over.  It is not affected by the loss of
+another connection, nor by a late request to unregister that comes over an earlier connection of the
+same broker.
 
 Java: ``RouteInfoManager`` of 5.5.0.  Different on purpose: an address never stays in a group after
 its last live entry has gone, a broker name never stays in a cluster after its group has gone, and a
@@ -24,8 +24,8 @@ from rocketwire_namesrv.events import (
     BrokerRegistered,
     BrokerUnregistered,
     ClusterRemoved,
+    Event,
     GroupRemoved,
-    Occurrence,
     Reason,
     RegistrationConflict,
     UnregistrationIgnored,
@@ -54,7 +54,7 @@ class RouteTable:
     """The routes.  Read it freely; change it only through its methods.
 
     Attributes:
-        topics: the topics and their shapes.
+        topics: the topics and their queue layouts.
         groups: broker name -> group.
         clusters: cluster name -> broker names.
         live: cluster and address -> live entry.
@@ -85,52 +85,52 @@ class RouteTable:
         """Registers a broker, in steps.
 
         Args:
-            registration: what it says.
+            registration: its content.
             now: monotonic seconds.
-            delete_absent_topics: the broker loses the topics it does not name
+            delete_absent_topics: remove the broker from the topics that it does not name
                 (deleteTopicWithBrokerRegistration).
             notify: report a new smallest broker id (notifyMinBrokerIdChanged).
 
         Returns:
-            What it led to.  A registration whose broker leaves between two steps ends there.
+            The result.  A registration whose broker leaves between two steps ends there.
         """
-        happened: list[Occurrence] = []
+        events: list[Event] = []
         group, first = self._enter(registration)
-        least = min(group.addresses, default=MASTER_ID)
+        smallest = min(group.addresses, default=MASTER_ID)
         self._take_address_from_other_ids(group, registration)
-        if self._conflicts(group, registration, happened):
-            return Registered(True, None, None, happened)
+        if self._conflicts(group, registration, events):
+            return Registered(True, None, None, events)
         if registration.broker_id not in group.addresses and len(registration.topics) == 1:
-            return Registered(False, None, None, happened)
+            return Registered(False, None, None, events)
         first = not group.addresses.get(registration.broker_id) or first
         if group.addresses.get(registration.broker_id) != registration.address:
             group.addresses[registration.broker_id] = registration.address
             self._changed(group.name)
-        before = self.live.get(registration.key)
-        everything = first or before is None or before.data_version != registration.data_version
-        entry = self._bind(registration, before, now, happened)
+        previous = self.live.get(registration.key)
+        everything = first or previous is None or previous.data_version != registration.data_version
+        entry = self._bind(registration, previous, now, events)
         keep = group.perms_of(registration)
         losses = 0
         if keep is not None:
             if delete_absent_topics and not registration.mappings:
-                happened += self.topics.remove_others(group.name, registration.topic_keys)
+                events += self.topics.remove_others(group.name, registration.topic_keys)
             losses = self.topics.losses.get(group.name, 0)
-            happened += yield from self.topics.register(
+            events += yield from self.topics.register(
                 registration,
                 everything=everything,
                 keep=keep,
                 is_current=lambda: self.live.get(registration.key) is entry,
             )
             if self.live.get(registration.key) is not entry:
-                return Registered(True, None, None, happened)
+                return Registered(True, None, None, events)
             if everything:
                 self.topics.map_statically(registration.mappings)
         if registration.record is not None:
             drop_foreign_names(registration.topics)
             entry.body = RegisteredBody(registration.record, group.name, keep, losses)
-        if notify and registration.broker_id < least:
-            happened.append(group.joined_as_least(registration.ha_address))
-        return Registered(True, *self._master_of(group, registration), happened)
+        if notify and registration.broker_id < smallest:
+            events.append(group.joined_as_smallest(registration.ha_address))
+        return Registered(True, *self._master_of(group, registration), events)
 
     def _enter(self, registration: Registration) -> tuple[BrokerGroup, bool]:
         names = self.clusters.get(registration.cluster)
@@ -155,9 +155,9 @@ class RouteTable:
         return group, first
 
     def _changed(self, broker_name: str) -> None:
-        """What is said about a broker in answers is no longer true."""
+        """Drops the encoded responses with a broker that has changed."""
         self.revision += 1
-        self.topics.shapes.forget(broker_name)
+        self.topics.layouts.forget(broker_name)
 
     def _take_address_from_other_ids(self, group: BrokerGroup, registration: Registration) -> None:
         for broker_id, address in list(group.addresses.items()):
@@ -166,17 +166,17 @@ class RouteTable:
                 self._changed(group.name)
 
     def _conflicts(
-        self, group: BrokerGroup, registration: Registration, happened: list[Occurrence]
+        self, group: BrokerGroup, registration: Registration, events: list[Event]
     ) -> bool:
-        """Whether a living broker of a higher state version has the place; the newcomer then loses
-        its live entry."""
+        """Returns whether a live broker with a higher state version has this id; the new broker
+        then loses its live entry."""
         old_address = group.addresses.get(registration.broker_id)
         if old_address is None or old_address == registration.address:
             return False
         old = self.live.get((registration.cluster, old_address))
         if old is None or old.data_version.state_version <= registration.data_version.state_version:
             return False
-        happened.append(
+        events.append(
             RegistrationConflict(
                 cluster=registration.cluster,
                 broker_name=registration.broker_name,
@@ -193,14 +193,14 @@ class RouteTable:
     def _bind(
         self,
         registration: Registration,
-        before: LiveEntry | None,
+        previous: LiveEntry | None,
         now: float,
-        happened: list[Occurrence],
+        events: list[Event],
     ) -> LiveEntry:
         key = registration.key
         names = {registration.broker_name}
-        if before is None:
-            happened.append(
+        if previous is None:
+            events.append(
                 BrokerRegistered(
                     cluster=registration.cluster,
                     address=registration.address,
@@ -210,8 +210,8 @@ class RouteTable:
                 )
             )
         else:
-            names |= before.names
-            self._unbind(key, before)
+            names |= previous.names
+            self._unbind(key, previous)
         entry = self.live[key] = LiveEntry(registration, names, now)
         self._bound.setdefault(entry.connection_id, {})[key] = None
         self._came_over.setdefault(entry.connection_id, set()).add(key)
@@ -227,21 +227,21 @@ class RouteTable:
     def part_received(
         self, registration: Registration, now: float
     ) -> tuple[str | None, str | None]:
-        """Notes a sign of life of a broker whose registration is not complete yet.
+        """Refreshes a broker whose registration is not complete yet.
 
         Returns:
-            What it is answered: its master's HA address and address.
+            For the response: its master's HA address and address.
         """
         self.refresh(*registration.key, now)
         group = self.groups.get(registration.broker_name)
         return (None, None) if group is None else self._master_of(group, registration)
 
     def _filter_servers_changed(self, address: str) -> None:
-        """What is said of an address is no longer true, whichever groups it is in: they need not be
-        those that it registered with in that cluster."""
+        """Drops the encoded responses with an address, in whichever groups it is: they may be
+        others than those that it registered with in that cluster."""
         for group in self.groups.values():
             if address in group.addresses.values():
-                self.topics.shapes.forget(group.name)
+                self.topics.layouts.forget(group.name)
 
     def _master_of(
         self, group: BrokerGroup, registration: Registration
@@ -282,36 +282,37 @@ class RouteTable:
         )
 
     def came_over(self, connection_id: int) -> int:
-        """How many brokers have registered over a connection, those included that have left."""
+        """Returns how many brokers have registered over a connection, including those that have
+        left."""
         return len(self._came_over.get(connection_id, ()))
 
     # ---------------------------------------- signs of life
 
     def refresh(self, cluster: str, address: str, now: float) -> None:
-        """Notes a sign of life of a broker; nothing happens if it is not registered."""
+        """Refreshes a broker; nothing happens if it is not registered."""
         entry = self.live.get((cluster, address))
         if entry is not None:
             entry.last_update = now
 
     def data_version(self, cluster: str, address: str) -> DataVersion | None:
-        """The version of the topics that a broker registered last."""
+        """Returns the version of the topics that a broker registered last."""
         entry = self.live.get((cluster, address))
         return None if entry is None else entry.data_version
 
-    def expire(self, now: float, *, notify: bool = False) -> tuple[list[Occurrence], list[int]]:
+    def expire(self, now: float, *, notify: bool = False) -> tuple[list[Event], list[int]]:
         """Removes the brokers that have been silent for too long.
 
         Returns:
-            What happened, and the ids of their connections, which are to be closed.
+            The events, and the ids of the brokers' connections, which the caller closes.
         """
         expired = [(key, entry) for key, entry in self.live.items() if entry.expired(now)]
-        happened: list[Occurrence] = [
+        events: list[Event] = [
             BrokerExpired(cluster=key[0], address=key[1], timeout_ms=entry.timeout_ms)
             for key, entry in expired
         ]
         leaving = [(key, name) for key, entry in expired for name in sorted(entry.names)]
-        happened += self._leave(leaving, Reason.EXPIRED, notify)
-        return happened, list(dict.fromkeys(entry.connection_id for _, entry in expired))
+        events += self._leave(leaving, Reason.EXPIRED, notify)
+        return events, list(dict.fromkeys(entry.connection_id for _, entry in expired))
 
     # ---------------------------------------- leaving
 
@@ -323,12 +324,11 @@ class RouteTable:
         connection_id: int,
         *,
         notify: bool = False,
-    ) -> list[Occurrence]:
+    ) -> list[Event]:
         """Unregisters a broker at the request of ``connection_id``.
 
-        If the broker has ever registered over that connection, and is registered over another by
-        now, the request is late and the new registration stays.  The broker id does not select
-        anything.
+        If the broker has registered over that connection before, and is registered over another one
+        now, the request is late and the new registration stays. The broker id is ignored.
         """
         key = (cluster, address)
         entry = self.live.get(key)
@@ -336,9 +336,9 @@ class RouteTable:
         if came_over_it and entry is not None and entry.connection_id != connection_id:
             reason = "registered over another connection since"
         else:
-            happened = self._leave([(key, broker_name)], Reason.UNREGISTERED, notify)
-            if happened:
-                return happened
+            events = self._leave([(key, broker_name)], Reason.UNREGISTERED, notify)
+            if events:
+                return events
             reason = "not registered"
         return [
             UnregistrationIgnored(
@@ -348,7 +348,7 @@ class RouteTable:
 
     def connection_lost(
         self, connection_id: int, reason: str, *, notify: bool = False
-    ) -> list[Occurrence]:
+    ) -> list[Event]:
         """Unregisters every broker whose latest registration came over that connection."""
         self._came_over.pop(connection_id, None)
         leaving = [
@@ -360,12 +360,12 @@ class RouteTable:
 
     def _leave(
         self, leaving: Iterable[tuple[LiveKey, str]], reason: str, notify: bool
-    ) -> list[Occurrence]:
-        happened: list[Occurrence] = []
+    ) -> list[Event]:
+        events: list[Event] = []
         reduced: dict[str, str | None] = {}
         for key, name in leaving:
             if self._release(key, name):
-                happened.append(
+                events.append(
                     BrokerUnregistered(
                         cluster=key[0], address=key[1], broker_name=name, reason=reason
                     )
@@ -373,23 +373,23 @@ class RouteTable:
             group = self.groups.get(name)
             if group is None or self._is_held(name, key[1]):
                 continue
-            least = min(group.addresses, default=None)
+            smallest = min(group.addresses, default=None)
             gone = [number for number, address in group.addresses.items() if address == key[1]]
             for number in gone:
                 del group.addresses[number]
             if not group.addresses:
                 reduced.pop(name, None)
-                happened += self._remove_group(name)
+                events += self._remove_group(name)
             else:
                 self.revision += 1
-                reduced[name] = key[1] if least in gone else reduced.get(name)
+                reduced[name] = key[1] if smallest in gone else reduced.get(name)
         for name, offline in reduced.items():
-            happened += self._reduced(self.groups[name], offline, notify)
-        return happened
+            events += self._reduced(self.groups[name], offline, notify)
+        return events
 
     def _release(self, key: LiveKey, name: str) -> bool:
-        """Takes a broker name from a live entry, and the entry away with its last one."""
-        self.topics.shapes.forget(name)
+        """Removes a broker name from a live entry, and the entry with its last name."""
+        self.topics.layouts.forget(name)
         entry = self.live.get(key)
         if entry is None or name not in entry.names:
             return False
@@ -408,42 +408,42 @@ class RouteTable:
             del self._bound[entry.connection_id]
 
     def _is_held(self, name: str, address: str) -> bool:
-        """Whether the address is registered under that name in some cluster."""
+        """Returns whether the address is registered under that name in any cluster."""
         return any(
             name in entry.names
             for cluster in self.clusters
             if (entry := self.live.get((cluster, address))) is not None
         )
 
-    def _remove_group(self, name: str) -> list[Occurrence]:
+    def _remove_group(self, name: str) -> list[Event]:
         self.revision += 1
         del self.groups[name]
         topics = self.topics.remove_broker(name)
-        happened: list[Occurrence] = [GroupRemoved(broker_name=name, topics=topics)]
+        events: list[Event] = [GroupRemoved(broker_name=name, topics=topics)]
         for cluster, names in list(self.clusters.items()):
             names.pop(name, None)
             if not names:
                 del self.clusters[cluster]
-                happened.append(ClusterRemoved(cluster=cluster))
-        return happened
+                events.append(ClusterRemoved(cluster=cluster))
+        return events
 
     def _reduced(
         self, group: BrokerGroup, offline_address: str | None, notify: bool
-    ) -> list[Occurrence]:
-        """A group lost members and lives on: without a master nobody may write to it."""
+    ) -> list[Event]:
+        """Handles a group that lost members: without a master its topics are not writable."""
         if not group.enable_acting_master:
             return []
         if MASTER_ID not in group.addresses:
             self.change_perm(group.name, lambda perm: perm & ~Perm.WRITE)
         if not notify or offline_address is None:
             return []
-        return [group.left_by_least(offline_address)]
+        return [group.smallest_left(offline_address)]
 
     # ---------------------------------------- administration
 
     def change_perm(self, broker_name: str, perm: Callable[[int], int]) -> int:
-        """Changes the permission of all topics of a broker until its data version changes; counts
-        them."""
+        """Changes the permission of all topics of a broker until its data version changes; returns
+        their number."""
         return self.topics.change_perm(broker_name, perm)
 
     def delete_topic(self, topic: str, cluster: str | None) -> bool:
@@ -452,6 +452,6 @@ class RouteTable:
             return self.topics.delete(topic)
         return self.topics.delete_at(topic, self.clusters.get(cluster, ()))
 
-    def register_topic(self, topic: str, queues: Sequence[QueueData]) -> list[Occurrence]:
+    def register_topic(self, topic: str, queues: Sequence[QueueData]) -> list[Event]:
         """Registers the route of one topic at brokers that are registered (``TopicTable``)."""
         return self.topics.register_route(topic, queues, self.groups)

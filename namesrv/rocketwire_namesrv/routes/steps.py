@@ -1,6 +1,6 @@
-"""Long work in steps, as generators: whoever runs one decides what happens between two steps.
+"""Long work in steps, as generators: the caller decides what happens between two steps.
 
-Rules of this file: nothing here knows what the work is.
+Rules of this file: nothing here depends on the work.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 def drained(steps: Generator[None, None, T]) -> T:
-    """Runs all steps at once."""
+    """Runs all steps and returns the result."""
     while True:
         try:
             next(steps)

@@ -156,6 +156,6 @@ def batches_of(topics: Collection[Topic], size: int) -> Iterator[TopicBatch]:
     if isinstance(topics, TopicBatches) and not topics.has_repeated():
         yield from topics.batches
         return
-    rest = iter(topics)
-    while batch := list(islice(rest, size)):
+    remaining = iter(topics)
+    while batch := list(islice(remaining, size)):
         yield TopicBatch([name for name, _ in batch], [settings for _, settings in batch])

@@ -62,18 +62,18 @@ def use_keys(batches: Sequence[TopicNames], table: Iterable[str]) -> Generator[N
         table: nothing is replaced if its size changes between two steps.
     """
     missing = set(chain.from_iterable(batch.names for batch in batches))
-    own: dict[str, str] = {}
+    key_of: dict[str, str] = {}
     keys = iter(table)
     try:
         while missing and (step := list(islice(keys, KEYS_PER_STEP))):
             equal = missing.intersection(step)  # the elements of the list, not of the set
-            own.update(zip(equal, equal, strict=True))
+            key_of.update(zip(equal, equal, strict=True))
             yield
     except RuntimeError:
         return
     for number, batch in enumerate(batches, 1):
-        if all(map(own.__contains__, batch.names)):
-            batch.names = list(map(own.__getitem__, batch.names))
+        if all(map(key_of.__contains__, batch.names)):
+            batch.names = list(map(key_of.__getitem__, batch.names))
             batch.are_keys = True
         if number % BATCHES_PER_STEP == 0:
             yield

@@ -1,7 +1,7 @@
 """``TopicTable``: which topics have queues at which brokers.
 
-Rules of this file: as in ``table``, which owns the one instance and knows the brokers.  ``entries``
-is read freely and changed here only.
+Rules of this file: those of ``route_table``, which owns the only instance. ``entries`` may be read
+anywhere and is changed here only.
 
 Java: ``topicQueueTable`` and ``topicQueueMappingInfoTable`` of ``RouteInfoManager``.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from rocketwire.messages.route import QueueData
 from rocketwire_namesrv.events import (
-    Occurrence,
+    Event,
     TopicRouteRefused,
     TopicRouteRegistered,
     TopicsRegistered,
@@ -24,7 +24,7 @@ from rocketwire_namesrv.routes.java_hashmap import (
     HashMap,
     concurrent_order_in_steps,
 )
-from rocketwire_namesrv.routes.queue_layouts import QueueSettings, Shape, Shapes
+from rocketwire_namesrv.routes.queue_layouts import QueueLayout, QueueLayouts, QueueSettings
 from rocketwire_namesrv.routes.topic_batches import TopicBatch, batches_of, shared_names_of
 from rocketwire_namesrv.routes.topic_names import SharedNames, use_keys
 
@@ -45,47 +45,51 @@ if TYPE_CHECKING:
 TOPICS_PER_STEP = 256
 
 ORDERED_TOPICS = 4096
-"""A registration with more topics is applied as it came, not in the order of Java's table of
-them."""
+"""A registration with more topics is applied in the order of the body, not in the order of Java's
+table."""
 
 EXAMPLES = 5
 
 
-class _Transition(dict[Shape | None, Shape]):
-    """Shape before -> shape after, for all topics that have the same settings at one broker."""
+class _Transition(dict[QueueLayout | None, QueueLayout]):
+    """Layout before -> layout after, for all topics that have the same settings at one broker."""
 
-    __slots__ = ("queue", "seen", "shapes")
+    __slots__ = ("layouts", "queue", "results")
 
-    def __init__(self, shapes: Shapes, queue: QueueData, seen: set[Shape | None]) -> None:
+    def __init__(
+        self, layouts: QueueLayouts, queue: QueueData, results: set[QueueLayout | None]
+    ) -> None:
         super().__init__()
-        self.shapes = shapes
+        self.layouts = layouts
         self.queue = queue
-        self.seen = seen
+        self.results = results
 
-    def __missing__(self, old: Shape | None) -> Shape:
-        new = self[old] = self.shapes.joined(old, self.queue)
-        self.seen.add(new)
+    def __missing__(self, old: QueueLayout | None) -> QueueLayout:
+        new = self[old] = self.layouts.joined(old, self.queue)
+        self.results.add(new)
         return new
 
 
 class _Transitions(dict[QueueSettings, _Transition]):
-    """Settings at a broker -> transition, each made when it is first needed.
+    """Settings at a broker -> transition, created when it is first needed.
 
     Args:
-        shapes: of the table.
+        layouts: of the table.
         name: of the broker.
         keep: mask for the permissions.
-        seen: shapes that the transitions lead to.
+        results: layouts that the transitions lead to.
     """
 
-    __slots__ = ("keep", "name", "seen", "shapes")
+    __slots__ = ("keep", "layouts", "name", "results")
 
-    def __init__(self, shapes: Shapes, name: str, keep: int, seen: set[Shape | None]) -> None:
+    def __init__(
+        self, layouts: QueueLayouts, name: str, keep: int, results: set[QueueLayout | None]
+    ) -> None:
         super().__init__()
-        self.shapes = shapes
+        self.layouts = layouts
         self.name = name
         self.keep = keep
-        self.seen = seen
+        self.results = results
 
     def __missing__(self, settings: QueueSettings) -> _Transition:
         queue = QueueData(
@@ -95,21 +99,21 @@ class _Transitions(dict[QueueSettings, _Transition]):
             perm=settings.perm & self.keep,
             topic_sys_flag=settings.topic_sys_flag,
         )
-        made = self[settings] = _Transition(self.shapes, queue, self.seen)
-        return made
+        transition = self[settings] = _Transition(self.layouts, queue, self.results)
+        return transition
 
 
 class _Application:
-    """One registration's topics on their way into the table."""
+    """The application of one registration's topics to the table."""
 
-    __slots__ = ("changed", "created", "everything", "name", "seen", "table", "transitions")
+    __slots__ = ("changed", "created", "everything", "name", "results", "table", "transitions")
 
     def __init__(self, table: TopicTable, name: str, *, everything: bool, keep: int) -> None:
         self.table = table
         self.name = name
         self.everything = everything
-        self.seen: set[Shape | None] = set()
-        self.transitions = _Transitions(table.shapes, name, keep, self.seen)
+        self.results: set[QueueLayout | None] = set()
+        self.transitions = _Transitions(table.layouts, name, keep, self.results)
         self.created: list[str] = []
         self.changed: list[str] = []
 
@@ -118,18 +122,18 @@ class _Application:
         if self.everything:
             self._apply_all(batch)
             return
-        # between two steps an administrator may have given the topics other shapes
-        self.seen.update(self.table.shapes.of_broker(self.name))
+        # between two steps an administrator may have given the topics other layouts
+        self.results.update(self.table.layouts.of_broker(self.name))
         missing = self._missing(batch)
         if missing:
             self._apply_all(TopicBatch(list(missing), list(missing.values())))
 
     def _missing(self, batch: TopicBatch) -> dict[str, QueueSettings]:
         """Returns the topics without queues at the broker; of two with one name the first."""
-        entries, seen = self.table.entries, self.seen
+        entries, results = self.table.entries, self.results
         missing: dict[str, QueueSettings] = {}
         for name, settings in zip(batch.names, batch.settings_of_each(), strict=True):
-            if entries.get(name) not in seen:
+            if entries.get(name) not in results:
                 missing.setdefault(name, settings)
         return missing
 
@@ -143,23 +147,24 @@ class _Application:
             return
         transitions = map(self.transitions.__getitem__, batch.settings_of_each())
         new = list(map(getitem, transitions, old))
-        if old == new:  # which asks for identity first, and shapes have no other equality
+        if old == new:  # which compares identities first, and layouts have no other equality
             return
         entries.insert_all(zip(names, new, strict=True))
         if None in old:
             self.created += compress(names, map(is_, old, repeat(None)))
             old = [
-                after if before is None else before for before, after in zip(old, new, strict=True)
+                next_layout if layout is None else layout
+                for layout, next_layout in zip(old, new, strict=True)
             ]
         self.changed += compress(names, map(is_not, old, new))
         self.table.revision += 1
 
-    def _apply_alike(self, batch: TopicBatch, before: Shape | None, after: Shape) -> None:
-        """Applies topics that all had one shape and will all have another."""
-        if before is after:
+    def _apply_alike(self, batch: TopicBatch, old: QueueLayout | None, new: QueueLayout) -> None:
+        """Applies topics that all have one layout before and one after."""
+        if old is new:
             return
-        self.table.entries.insert_all(zip(batch.names, repeat(after), strict=False))
-        if before is not None:
+        self.table.entries.insert_all(zip(batch.names, repeat(new), strict=False))
+        if old is not None:
             self.changed += batch.names
         else:
             self.created += batch.names
@@ -167,8 +172,8 @@ class _Application:
                 batch.shared.are_keys = True
         self.table.revision += 1
 
-    def occurrences(self) -> list[Occurrence]:
-        """What came of it."""
+    def events(self) -> list[Event]:
+        """Returns the events."""
         if not self.created and not self.changed:
             return []
         return [
@@ -183,21 +188,22 @@ class _Application:
 
 
 class TopicTable:
-    """Topics, and where their queues are.
+    """The topics and their queues.
 
     Attributes:
-        entries: topic -> shape.
-        shapes: all shapes in use.
-        mappings: topic -> broker name -> static mapping; survives the topic, as in Java.
+        entries: topic -> layout.
+        layouts: all layouts in use.
+        mappings: topic -> broker name -> static mapping; stays after the topic is deleted, as in
+            Java.
         revision: grows whenever ``entries`` changes.
         losses: broker name -> number of the last event that took a topic from it.
-        mapped: what ``mappings`` takes, in queues.
+        mapped: size of ``mappings``, in queues.
         shared_names: the names that are kept for the next body of each broker.
     """
 
     def __init__(self) -> None:
-        self.entries: ConcurrentHashMap[Shape] = ConcurrentHashMap(2048)
-        self.shapes = Shapes()
+        self.entries: ConcurrentHashMap[QueueLayout] = ConcurrentHashMap(2048)
+        self.layouts = QueueLayouts()
         self.mappings: dict[str, HashMap[str, TopicQueueMappingInfo]] = {}
         self.revision = 0
         self.losses: dict[str | None, int] = {}
@@ -207,13 +213,13 @@ class TopicTable:
         self._at_most: dict[str | None, int] = {}
 
     def at_most_at(self, broker_name: str) -> int:
-        """A bound for the number of topics with queues at a broker, cheaply."""
+        """Returns an upper bound for the number of topics with queues at a broker."""
         return self._at_most.get(broker_name, 0)
 
     def count_at(self, broker_name: str) -> int:
-        """The number of topics with queues at a broker; looks at all topics."""
-        shapes = frozenset(self.shapes.of_broker(broker_name))
-        count = sum(map(shapes.__contains__, self.entries.values())) if shapes else 0
+        """Returns the number of topics with queues at a broker; it looks at all topics."""
+        layouts = frozenset(self.layouts.of_broker(broker_name))
+        count = sum(map(layouts.__contains__, self.entries.values())) if layouts else 0
         self._at_most[broker_name] = count
         return count
 
@@ -227,14 +233,14 @@ class TopicTable:
         everything: bool,
         keep: int,
         is_current: Callable[[], bool],
-    ) -> Generator[None, None, list[Occurrence]]:
-        """Takes the topics of a registration, in steps; returns what came of it.
+    ) -> Generator[None, None, list[Event]]:
+        """Applies the topics of a registration, in steps; returns the events.
 
         Args:
-            registration: whose.
-            everything: whether all topics are taken, or only those not known of this broker.
+            registration: of a broker.
+            everything: whether all topics are applied, or only those without queues at this broker.
             keep: mask for their permissions.
-            is_current: asked after each step; False ends it.
+            is_current: called after each step; False ends the registration.
         """
         name = registration.broker_name
         work = _Application(self, name, everything=everything, keep=keep)
@@ -256,7 +262,7 @@ class TopicTable:
                 names.are_keys = True
         if foreign := [names for names in shared_names if not names.are_keys]:
             yield from use_keys(foreign, self.entries)
-        return work.occurrences()
+        return work.events()
 
     def _lose(self, broker_name: str | None) -> None:
         """Notes that a broker has lost a topic, so that its next body is registered in full."""
@@ -266,7 +272,8 @@ class TopicTable:
     def _arranged(
         self, topics: Collection[tuple[str, QueueSettings]]
     ) -> Generator[None, None, Collection[tuple[str, QueueSettings]]]:
-        """The topics in the order of Java's table of them, where it matters: when some are new."""
+        """Returns the topics in the order of Java's table, if some of them are new; the order does
+        not matter otherwise."""
         if len(topics) > ORDERED_TOPICS:
             return topics
         settings = dict(topics)
@@ -276,26 +283,28 @@ class TopicTable:
         return [(topic, settings[topic]) for topic in order]
 
     def map_statically(self, mappings: Mapping[str, TopicQueueMappingInfo]) -> None:
-        """Takes the static mappings of a registration."""
+        """Stores the static mappings of a registration."""
         for topic, info in mappings.items():
-            known = self.mappings.get(topic)
+            mappings_of_topic = self.mappings.get(topic)
             self.mapped += self.growth_by((topic, info))
-            if known is None:
-                known = self.mappings[topic] = HashMap()
-            known[info.bname or ""] = info
+            if mappings_of_topic is None:
+                mappings_of_topic = self.mappings[topic] = HashMap()
+            mappings_of_topic[info.bname or ""] = info
 
     def growth_by(self, mapping: tuple[str, TopicQueueMappingInfo]) -> int:
-        """By how much ``mapped`` grows with the static mapping of a topic."""
+        """Returns by how much ``mapped`` grows with the static mapping of a topic."""
         topic, info = mapping
-        known = self.mappings.get(topic)
-        former = None if known is None else known.get(info.bname or "")
-        return _weight(info) - (0 if former is None else _weight(former))
+        mappings_of_topic = self.mappings.get(topic)
+        previous = None if mappings_of_topic is None else mappings_of_topic.get(info.bname or "")
+        return _weight(info) - (0 if previous is None else _weight(previous))
 
-    def remove_others(self, broker_name: str, keys: Container[str]) -> list[Occurrence]:
-        """Takes a broker from all topics that are not among ``keys``."""
+    def remove_others(self, broker_name: str, keys: Container[str]) -> list[Event]:
+        """Removes a broker from all topics that are not among ``keys``."""
         changes = self._without(broker_name)
         absent = [
-            topic for topic, shape in self.entries.items() if shape in changes and topic not in keys
+            topic
+            for topic, layout in self.entries.items()
+            if layout in changes and topic not in keys
         ]
         for topic in absent:
             self._place(topic, changes[self.entries[topic]])
@@ -313,25 +322,25 @@ class TopicTable:
         ]
 
     def remove_broker(self, broker_name: str) -> int:
-        """Takes a broker from all topics; counts them."""
+        """Removes a broker from all topics; returns their number."""
         count = self._replace(self._without(broker_name))
-        self.shapes.drop(broker_name)
+        self.layouts.drop(broker_name)
         self.losses.pop(broker_name, None)
         self._at_most.pop(broker_name, None)
         return count
 
     def change_perm(self, broker_name: str, perm: Callable[[int], int]) -> int:
-        """Changes the permission of all topics of a broker until its data version changes; counts
-        them."""
+        """Changes the permission of all topics of a broker until its data version changes; returns
+        their number."""
         return self._replace(
             {
-                shape: self.shapes.permitted(shape, broker_name, perm)
-                for shape in self.shapes.of_broker(broker_name)
+                layout: self.layouts.permitted(layout, broker_name, perm)
+                for layout in self.layouts.of_broker(broker_name)
             }
         )
 
     def delete(self, topic: str) -> bool:
-        """Deletes a topic everywhere."""
+        """Deletes a topic at all brokers; returns whether it existed."""
         if topic not in self.entries:
             return False
         for queue in self.entries[topic].queues:
@@ -340,66 +349,66 @@ class TopicTable:
         return True
 
     def delete_at(self, topic: str, broker_names: Iterable[str]) -> bool:
-        """Takes some brokers from a topic."""
-        before = shape = self.entries.get(topic)
+        """Removes brokers from a topic; returns whether it had queues there."""
+        previous = layout = self.entries.get(topic)
         for name in broker_names:
-            shape = None if shape is None else self.shapes.left(shape, name)
+            layout = None if layout is None else self.layouts.left(layout, name)
             self._lose(name)
-        if shape is before:
+        if layout is previous:
             return False
-        self._place(topic, shape)
+        self._place(topic, layout)
         return True
 
     def register_route(
-        self, topic: str, queues: Sequence[QueueData], known: Container[str | None]
-    ) -> list[Occurrence]:
+        self, topic: str, queues: Sequence[QueueData], registered: Container[str | None]
+    ) -> list[Event]:
         """Registers the route of one topic.
 
-        A new topic needs all its brokers known; of a known topic the queues up to the first unknown
-        broker are taken.
+        All brokers of a new topic must be registered. If the topic exists, the queues before the
+        first unregistered broker are applied.
         """
-        shape = self.entries.get(topic)
-        unknown = next((queue for queue in queues if queue.broker_name not in known), None)
-        happened: list[Occurrence] = []
+        layout = self.entries.get(topic)
+        unknown = next((queue for queue in queues if queue.broker_name not in registered), None)
+        events: list[Event] = []
         if unknown is not None:
-            happened.append(TopicRouteRefused(topic=topic, broker_name=unknown.broker_name))
-            queues = () if shape is None else queues[: queues.index(unknown)]
+            events.append(TopicRouteRefused(topic=topic, broker_name=unknown.broker_name))
+            queues = () if layout is None else queues[: queues.index(unknown)]
         for queue in queues:
-            shape = self.shapes.joined(shape, queue)
+            layout = self.layouts.joined(layout, queue)
             self._more_at(queue.broker_name, 1)
         if queues:
-            self._place(topic, shape)
+            self._place(topic, layout)
             names = _examples([queue.broker_name or "" for queue in queues[: EXAMPLES + 1]])
-            happened.append(TopicRouteRegistered(topic=topic, broker_names=names))
-        return happened
+            events.append(TopicRouteRegistered(topic=topic, broker_names=names))
+        return events
 
-    def _without(self, broker_name: str) -> dict[Shape, Shape | None]:
+    def _without(self, broker_name: str) -> dict[QueueLayout, QueueLayout | None]:
         return {
-            shape: self.shapes.left(shape, broker_name)
-            for shape in self.shapes.of_broker(broker_name)
+            layout: self.layouts.left(layout, broker_name)
+            for layout in self.layouts.of_broker(broker_name)
         }
 
-    def _replace(self, changes: Mapping[Shape, Shape | None]) -> int:
-        hits = [(topic, shape) for topic, shape in self.entries.items() if shape in changes]
-        for topic, shape in hits:
-            self._place(topic, changes[shape])
+    def _replace(self, changes: Mapping[QueueLayout, QueueLayout | None]) -> int:
+        hits = [(topic, layout) for topic, layout in self.entries.items() if layout in changes]
+        for topic, layout in hits:
+            self._place(topic, changes[layout])
         return len(hits)
 
-    def _place(self, topic: str, shape: Shape | None) -> None:
+    def _place(self, topic: str, layout: QueueLayout | None) -> None:
         self.revision += 1
-        if shape is None:
+        if layout is None:
             del self.entries[topic]
         else:
-            self.entries[topic] = shape
+            self.entries[topic] = layout
 
 
 def _examples(names: Sequence[str]) -> tuple[str, ...]:
-    """The first few names, and ``...`` if there are more."""
+    """Returns the first few names, and ``...`` if there are more."""
     return (*names[:EXAMPLES], "...") if len(names) > EXAMPLES else tuple(names)
 
 
 def _weight(info: TopicQueueMappingInfo) -> int:
-    """What a static mapping takes: its queues, and its texts at the price of one for 64
-    characters."""
+    """Returns the size of a static mapping: its queues, and one for each 64 characters of its
+    texts."""
     texts = len(info.bname or "") + len(info.scope or "") + len(info.topic or "")
     return 1 + len(info.curr_id_map or ()) + texts // 64

@@ -1,14 +1,14 @@
-"""``WarmStart``: which brokers were there before the server was started again.
+"""``WarmStart``: the wait for the brokers that were registered before the server was restarted.
 
-A name server that has just started knows no route.  A client that asks then is told that its topic
-does not exist, and may give it up, though every broker will have registered half a minute later.
-Who remembers the brokers can say "not ready" until they are back, which makes clients keep what
-they know.
+A name server that has just started has no routes. It would answer that a topic does not exist, and
+clients might drop it, although every broker registers again within half a minute. A server that
+remembers its brokers answers "not ready" until they are back, and clients keep their routes.
 
-Rules of this file: pure.  A broker is known by cluster, name and id, not by its address: containers
-come back with another one.  What is remembered are names alone; routes are only what brokers say.
+Rules of this file: pure.  A broker is identified by cluster, name and id, not by its address:
+containers come back with another one. Only the names are remembered; routes come from registrations
+only.
 
-Java has nothing like it: ``needWaitForService`` waits for a time, not for brokers.
+Java has no such feature: ``needWaitForService`` waits for a time, not for brokers.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ __all__ = ["KnownBroker", "WarmStart", "brokers_document", "brokers_of", "read_b
 
 
 class KnownBroker(NamedTuple):
-    """A broker as it is known over restarts."""
+    """The identity of a broker over restarts."""
 
     cluster: str
     name: str
@@ -41,12 +41,12 @@ class WarmStart:
     """The wait for brokers.
 
     Args:
-        awaited: who was there before.
-        seconds: after the start, when the wait ends in any case.
+        awaited: the brokers before the restart.
+        seconds: maximum wait after the start.
 
     Attributes:
-        awaited: who is not back yet; empty when the wait is over.
-        missed: who had not come back when the time was up.
+        awaited: brokers that are not back yet; empty when the wait is over.
+        missed: brokers that were not back in time.
     """
 
     def __init__(self, awaited: Iterable[KnownBroker] = (), seconds: float = 0.0) -> None:
@@ -55,10 +55,10 @@ class WarmStart:
         self._seconds = seconds
 
     def is_over(self, table: RouteTable, since_start: float) -> bool:
-        """Whether all are back, or the time is up.
+        """Returns whether all brokers are back, or the time is up.
 
         Args:
-            table: as it is between two registrations.
+            table: between two registrations.
             since_start: seconds.
         """
         self.awaited.difference_update(brokers_of(table))
@@ -69,7 +69,7 @@ class WarmStart:
 
 
 def brokers_of(table: RouteTable) -> list[KnownBroker]:
-    """Who is registered."""
+    """Returns the registered brokers."""
     return [
         KnownBroker(group.cluster, group.name, number)
         for group in table.groups.values()
@@ -78,33 +78,37 @@ def brokers_of(table: RouteTable) -> list[KnownBroker]:
 
 
 def brokers_document(brokers: Iterable[KnownBroker]) -> bytes:
-    """The content of the file that remembers brokers."""
+    """Returns the content of the file of brokers."""
     return fastjson.dumps(
         {
             "brokers": [
-                {"brokerId": each.number, "brokerName": each.name, "clusterName": each.cluster}
-                for each in sorted(set(brokers))
+                {
+                    "brokerId": broker.number,
+                    "brokerName": broker.name,
+                    "clusterName": broker.cluster,
+                }
+                for broker in sorted(set(brokers))
             ]
         }
     )
 
 
 def read_brokers(content: bytes) -> list[KnownBroker]:
-    """The brokers that such a file names.
+    """Returns the brokers in such a file.
 
     Raises:
-        DecodeError: it is no such file.
+        DecodeError: the content is invalid.
     """
     document = fastjson.loads(content)
     listed = document.get("brokers") if isinstance(document, dict) else None
     if not isinstance(listed, list):
-        raise DecodeError("there is no list named brokers in it")
-    return [_read_broker(each) for each in listed]
+        raise DecodeError("the list 'brokers' is missing")
+    return [_read_broker(value) for value in listed]
 
 
 def _read_broker(value: fastjson.JsonValue) -> KnownBroker:
     fields = value if isinstance(value, dict) else {}
     cluster, name, number = (fields.get(key) for key in ("clusterName", "brokerName", "brokerId"))
     if not (isinstance(cluster, str) and isinstance(name, str) and isinstance(number, int)):
-        raise DecodeError("a broker has a clusterName, a brokerName and a brokerId")
+        raise DecodeError("a broker needs a clusterName, a brokerName and a brokerId")
     return KnownBroker(cluster, name, number)

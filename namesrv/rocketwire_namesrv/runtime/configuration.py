@@ -1,4 +1,5 @@
-"""The configuration that a start goes by: file and environment together, and what is wrong with them."""
+"""The configuration that a start goes by: file and environment together, and what is wrong with
+them."""
 
 from __future__ import annotations
 

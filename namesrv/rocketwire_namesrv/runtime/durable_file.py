@@ -1,7 +1,7 @@
 """Bringing what is in memory to disk without holding the server up: one writer, one file at a time.
 
-``DurableFile.save`` returns when the content of that moment, or a later one, is on disk or the
-attempt has failed, and says which.  Callers that come while a save runs share the next one.
+``DurableFile.save`` returns whether the current content, or a later one, is on disk. Callers during
+a save share the next one.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class DurableFile:
 
     Args:
         name: what it is, for the log.
-        path: gives its path, empty where nothing is to be kept.
-        content: gives the bytes of this moment.
+        path: returns its path; empty to keep nothing.
+        content: returns the current content.
     """
 
     def __init__(self, name: str, path: Callable[[], str], content: Callable[[], bytes]) -> None:
@@ -64,7 +64,7 @@ class DurableFile:
     async def _write(self) -> bool:
         path = self._path()
         if not path:
-            return True  # nothing is to be kept
+            return True  # there is no file
         try:
             content = self._content()
             await trio.to_thread.run_sync(storage.save, path, content, limiter=self._one_writer)

@@ -1,4 +1,4 @@
-"""What an error of the operating system says, as a plain sentence without its number."""
+"""The text of an error of the operating system, without its number."""
 
 from __future__ import annotations
 

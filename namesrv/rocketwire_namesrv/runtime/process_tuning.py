@@ -1,4 +1,4 @@
-"""What the name server asks of its process: descriptors, the collector's rhythm, memory that goes back.
+"""Tunes the process of the name server: file descriptors, garbage collection, and returning memory.
 
 Rules of this file: wishes; a system that cannot fulfil one is served without it.
 """
@@ -11,7 +11,8 @@ import gc
 from typing import Final
 
 MMAP_THRESHOLD: Final = 1_048_576
-"""Bytes from which on a block of memory is one of its own, which goes back as soon as it is free."""
+"""Bytes from which on a block of memory is one of its own, which goes back as soon as it is
+free."""
 TRIM_THRESHOLD: Final = 4 * MMAP_THRESHOLD
 """Free bytes at the end of the heap that are kept."""
 

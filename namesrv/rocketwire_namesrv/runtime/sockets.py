@@ -17,9 +17,9 @@ from rocketwire_namesrv.runtime.os_errors import os_error_text
 __all__ = ["BindError", "Listening", "SocketStream", "accept", "address_text", "listen"]
 
 BACKLOG: Final = 1024
-"""Connections that the kernel keeps ready; Java's number, whatever ``serverSocketBacklog`` says."""
+"""Size of the kernel's accept queue; Java's number, whatever ``serverSocketBacklog`` is."""
 
-# What accept(2) may report of a connection that is gone already, or of the network behind it.
+# Errors of accept(2) about a connection that is already closed, or about its network.
 _PASSING: Final = frozenset(
     {
         errno.EAGAIN,
@@ -57,17 +57,17 @@ async def listen(address: str, port: int) -> socket.socket:
     if not 0 <= port <= 65_535:
         raise BindError(f"Failed to bind to {address}:{port}: no such port")
     try:
-        found = await trio.socket.getaddrinfo(
+        addresses = await trio.socket.getaddrinfo(
             address or "localhost", port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )
-        family, kind, protocol, _, where = found[0]
-        listener = socket.socket(family, kind, protocol)
+        family, socket_type, protocol, _, socket_address = addresses[0]
+        listener = socket.socket(family, socket_type, protocol)
         try:
             listener.setblocking(False)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             if family == socket.AF_INET6:
                 listener.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
-            listener.bind(where)
+            listener.bind(socket_address)
             listener.listen(BACKLOG)
         except BaseException:
             listener.close()
@@ -112,7 +112,7 @@ class SocketStream(trio.abc.Stream):
     Args:
         accepted: a connected TCP socket; the stream owns it from now on.
         send_buffer: size of the kernel's buffer in bytes, 0 for its default.
-        receive_buffer: likewise.
+        receive_buffer: size of the receive buffer in bytes; 0 for the system's default.
     """
 
     __slots__ = ("socket",)
@@ -141,10 +141,10 @@ class SocketStream(trio.abc.Stream):
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """Send everything; unlike trio's own streams, without a checkpoint when nothing blocks."""
-        rest = memoryview(data)
-        while rest:
+        unsent = memoryview(data)
+        while unsent:
             try:
-                rest = rest[self.socket.send(rest) :]
+                unsent = unsent[self.socket.send(unsent) :]
             except BlockingIOError:
                 await trio.lowlevel.wait_writable(self.socket)
             except OSError as error:

@@ -1,9 +1,9 @@
 """The only file access of the name server: the KV configuration and the configuration file.
 
 Rules of this file: a save is atomic and durable (a second file, fsync, rename, fsync of the
-folder), and the text before it stays as ``<path>.bak``; a file that could not be understood is
-never overwritten, because the server does not start with it.  What is written, Java reads back.
-Functions block: the driver calls the saving ones in a thread.
+folder), and the previous content stays as ``<path>.bak``; an invalid file is never overwritten,
+because the server does not start with it. Java can read the files. The functions block: the driver
+saves in a thread.
 
 Java: ``KVConfigManager.load``/``persist`` and ``MixAll.string2File``, which overwrite in place.
 """
@@ -39,7 +39,7 @@ _LIMITS: Final = fastjson.JsonLimits(max_size=1 << 30, max_count=10_000_000)  # 
 
 
 class StorageError(RocketWireError):
-    """A file says something with which the server must not start."""
+    """A file is invalid, and the server must not start with it."""
 
 
 def load_config(path: str) -> PropertiesFile:
@@ -119,8 +119,8 @@ def first_certificate(path: str) -> bytes | None:
     """
     try:
         with open(path, "rb") as file:
-            found = _CERTIFICATE.search(file.read())
-        return None if found is None else base64.b64decode(found[1])
+            certificate = _CERTIFICATE.search(file.read())
+        return None if certificate is None else base64.b64decode(certificate[1])
     except (OSError, ValueError):
         return None
 
@@ -142,12 +142,12 @@ def save(path: str, content: bytes) -> None:
     os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
     try:
         with open(path, "rb") as file:
-            before = file.read()
+            previous = file.read()
             mode = os.fstat(file.fileno()).st_mode & 0o777
     except FileNotFoundError:
         mode = _PRIVATE
     else:
-        _put(f"{path}.bak", before, mode)
+        _put(f"{path}.bak", previous, mode)
     _put(os.path.realpath(path), content, mode)
 
 
@@ -161,16 +161,16 @@ def _put(path: str, content: bytes, mode: int) -> None:
 
 
 def _replace(path: str, content: bytes, mode: int) -> None:
-    """Let a second file take the place of ``path``."""
-    beside = f"{path}.tmp"
+    """Write a second file, and rename it to ``path``."""
+    temporary = f"{path}.tmp"
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(beside)  # of a save that was cut short
+        os.unlink(temporary)  # of a save that was cut short
     try:
-        _write(beside, content, os.O_EXCL | os.O_NOFOLLOW, mode)
-        os.rename(beside, path)
+        _write(temporary, content, os.O_EXCL | os.O_NOFOLLOW, mode)
+        os.rename(temporary, path)
     except OSError:
         with contextlib.suppress(OSError):
-            os.unlink(beside)
+            os.unlink(temporary)
         raise
     folder = os.open(os.path.dirname(path) or ".", os.O_RDONLY | os.O_DIRECTORY)
     try:

@@ -1,6 +1,5 @@
-"""Accepting connections: not more than there are places, in all and for each address, and through a
-lack of file descriptors.
-"""
+"""Accepts connections up to a limit, in total and per address, and waits when file descriptors run
+out."""
 
 from __future__ import annotations
 
@@ -18,48 +17,48 @@ if TYPE_CHECKING:
     import socket
     from collections.abc import Callable, Iterable
 
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import State
 
-__all__ = ["Door"]
+__all__ = ["Acceptor"]
 
 PAUSE_SECONDS: Final = 0.1
-"""Before the next attempt, when the process has no file descriptor left."""
+"""Pause when the process has no file descriptor left."""
 REPEAT_SECONDS: Final = 60.0
-"""Between two warnings that no more connections are accepted, in all or of one address."""
+"""Minimum time between two warnings about a limit, in total or for one address."""
 MOST_WARNED: Final = 1024
-"""Addresses of which it is known when they were warned of."""
+"""Maximum number of addresses whose last warning is remembered."""
 
 
-class Door:
-    """Lets peers in.
+class Acceptor:
+    """Accepts connections.
 
     Args:
         state: has the settings.
-        welcome: serves an accepted connection, given its stream and its peer's ``host:port``; a
-            place is taken for it, which ``leave`` gives back.
-        happened: takes note of what happened, and because of whom.
+        welcome: serves an accepted connection, from its stream and its peer's ``host:port``;
+            ``leave`` frees its place.
+        record_events: records events with the address of the peer that caused them.
 
     Attributes:
-        admitted: how many have been let in.
+        admitted: number of accepted connections.
     """
 
     def __init__(
         self,
         state: State,
         welcome: Callable[[SocketStream, str], None],
-        happened: Callable[[Iterable[Occurrence], str | None], None],
+        record_events: Callable[[Iterable[Event], str | None], None],
     ) -> None:
         self.admitted = 0
         self._state = state
         self._welcome = welcome
-        self._happened = happened
+        self._record_events = record_events
         self._next_warning: dict[str, float] = {}
         self._places = trio.Semaphore(max(1, state.config.max_connections))
         self._hosts: dict[str, int] = {}
 
     def leave(self, address: str) -> None:
-        """Give the place of a connection, accepted from ``address``, to another one."""
+        """Free the place of a connection from ``address``."""
         self._places.release()
         host = _host(address)
         count = self._hosts.pop(host, 0) - 1
@@ -77,7 +76,7 @@ class Door:
                 self._places.release()
                 if not exhausted:
                     text = os_error_text(error)
-                    LOGGER.warning("no connection can be accepted at the moment: %s", text)
+                    LOGGER.warning("no connection can be accepted: %s", text)
                 exhausted = True
                 await trio.sleep(PAUSE_SECONDS)
             else:
@@ -94,7 +93,7 @@ class Door:
             await self._places.acquire()
 
     def admit(self, accepted: socket.socket, address: str) -> None:
-        """Have an accepted socket served, for which there is a place.
+        """Serve an accepted socket, unless its address has too many connections.
 
         Args:
             accepted: the server owns it from now on.
@@ -108,7 +107,7 @@ class Door:
                 receive_buffer=config.server_socket_rcv_buf_size,
             )
         except OSError:
-            accepted.close()  # the peer has gone already
+            accepted.close()  # the peer has already closed it
             self._places.release()
             return
         host = _host(address)
@@ -125,15 +124,15 @@ class Door:
         self._welcome(stream, address)
 
     def _exceeded(self, limit: Limit, allowed: int, what: str, host: str) -> None:
-        """Take note, in the log once in a while."""
+        """Record an event; it is only logged once in a while."""
         now = trio.current_time()
-        kind: type[LimitExceeded] = ExceededAgain
+        event_type: type[LimitExceeded] = ExceededAgain
         if now >= self._next_warning.get(host, -math.inf):
-            kind = LimitExceeded
+            event_type = LimitExceeded
             if len(self._next_warning) >= MOST_WARNED:
                 self._next_warning.clear()
             self._next_warning[host] = now + REPEAT_SECONDS
-        self._happened((kind(limit=limit, allowed=allowed, what=what),), None)
+        self._record_events((event_type(limit=limit, allowed=allowed, what=what),), None)
 
 
 def _host(address: str) -> str:

@@ -1,4 +1,4 @@
-"""What operators find under which path of their port."""
+"""The documents of the operators' port by path."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
 
     from rocketwire_namesrv.admin_http.event_history import Observer
     from rocketwire_namesrv.protocol.state import State
-    from rocketwire_namesrv.server.acceptor import Door
+    from rocketwire_namesrv.server.acceptor import Acceptor
     from rocketwire_namesrv.server.event_log import Journal
     from rocketwire_namesrv.tls.contexts import TlsContexts
 
 __all__ = ["Observed", "Pages"]
 
 MOST_AWAITED: Final = 16
-"""Brokers that the server waits for, and that are named."""
-MOST_WANTED: Final = 255
-"""Characters of the beginning of topic names that somebody looks for."""
+"""Maximum number of awaited brokers that are listed."""
+MAX_PREFIX: Final = 255
+"""Maximum length of the searched beginning of topic names."""
 
 
 class Observed(Protocol):
-    """What is looked at: a server."""
+    """The server, as the pages show it."""
 
     @property
     def state(self) -> State:
-        """What it knows."""
+        """The state of the protocol."""
         ...
 
     @property
     def connections(self) -> Sized:
-        """Those open now."""
+        """The open connections."""
         ...
 
     @property
-    def door(self) -> Door:
-        """What lets them in."""
+    def acceptor(self) -> Acceptor:
+        """Accepts connections."""
         ...
 
     @property
@@ -56,12 +56,12 @@ class Observed(Protocol):
 
     @property
     def journal(self) -> Journal:
-        """Where everything that happens is written down."""
+        """Records all events."""
         ...
 
     @property
     def driver_name(self) -> str:
-        """How connections are served."""
+        """The driver of the connections."""
         ...
 
 
@@ -69,8 +69,8 @@ class Pages:
     """The documents of one server.
 
     Args:
-        server: what they tell of.
-        observer: what it has heard.
+        server: their subject.
+        observer: its history.
         address: the IP address that the port listens on.
     """
 
@@ -83,20 +83,20 @@ class Pages:
             observer,
             now=trio.current_time,
             connections=lambda: len(server.connections),
-            opened=lambda: server.door.admitted,
+            opened=lambda: server.acceptor.admitted,
             expiry=lambda: server.tls.expiry,
             driver=server.driver_name,
         )
 
     def exchange(self) -> Exchange:
-        """What one connection needs."""
+        """Return the HTTP exchange of a connection."""
         return Exchange(self.respond, local_only=self._local_only, refused=self._refused)
 
     def _refused(self, host: str) -> None:
         self._server.journal.record((ForeignHostRefused(host=host),), None)
 
     def respond(self, path: str, query: Mapping[str, str]) -> Document | None:
-        """The document under a path, None if there is none."""
+        """Return the document at a path, or None."""
         if path == "/metrics":
             return Document(200, CONTENT_TYPE, self._exposition.text())
         if path == "/healthz":
@@ -111,10 +111,10 @@ class Pages:
         state = self._server.state
         if state.is_ready(trio.current_time()):
             return plain(200, "ready")
-        why = "the server stops" if state.shutting_down else "no routes are given out yet"
+        why = "the server stops" if state.shutting_down else "no routes are returned yet"
         return plain(503, f"not ready: {why}")
 
-    def _page(self, wanted: str) -> bytes:
+    def _page(self, prefix: str) -> bytes:
         state, observer = self._server.state, self._observer
         config = state.config
         facts = {
@@ -126,5 +126,5 @@ class Pages:
         }
         if awaited := sorted(map(str, state.warm_start.awaited)):
             facts["waiting for"] = ", ".join(awaited[:MOST_AWAITED])
-        status = status_of(state, trio.current_time(), wanted[:MOST_WANTED])
+        status = status_of(state, trio.current_time(), prefix[:MAX_PREFIX])
         return status_page(status, facts, observer.permissions, observer.news, observer.troubles)

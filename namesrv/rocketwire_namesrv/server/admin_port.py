@@ -1,12 +1,11 @@
 """The second port, for operators and their tools: metrics, health, and one page for people.
 
-It is no part of RocketMQ's protocol and loopback-only unless told otherwise: whoever reaches it
-reads everything that the name server knows, as whoever reaches the other port does.
+It is not part of RocketMQ's protocol, and loopback-only by default: like the other port, it shows
+the whole state of the name server to every client that reaches it.
 
-Rules of this file: everything has a bound, connections and the time of each exchange; when there
-are too many connections, the oldest one makes room.  The libraries for the protocol and the metrics
-are loaded when the first connection comes, in a thread, so that a server that nobody looks at does
-not pay for them.
+Rules of this file: connections and the time of each exchange are bounded; if there are too many
+connections, the oldest one is closed. The libraries for HTTP and metrics are loaded in a thread at
+the first connection, so that a server without one does not pay for them.
 """
 
 from __future__ import annotations
@@ -31,27 +30,27 @@ __all__ = ["Observation", "missing_libraries"]
 
 MOST_CONNECTIONS: Final = 32
 EXCHANGE_SECONDS: Final = 10.0
-"""From a connection's beginning, or its last answer, until the next answer has been sent."""
+"""Maximum time from a connection's start, or its last response, until the next response is sent."""
 ACCEPT_PAUSE_SECONDS: Final = 0.1
-"""Before the next attempt, when the process has no file descriptor left."""
+"""Pause when the process has no file descriptor left."""
 READ_SIZE: Final = 4096
 PAGES: Final = "rocketwire_namesrv.server.admin_pages"
 LIBRARIES: Final = ("h11", "prometheus_client")
 
 
 def missing_libraries() -> str:
-    """Which libraries the port needs and are not installed, in words; empty if none is."""
+    """Return a message about missing libraries; empty if all are installed."""
     missing = [name for name in LIBRARIES if find_spec(name) is None]
     install = "not installed (pip install 'rocketwire[observe]')"
     return f"{', '.join(missing)} {install}" if missing else ""
 
 
 class Observation:
-    """The port for operators of one server.
+    """The operators' port of a server.
 
     Attributes:
-        listening: address and port; the port is 0 where it does not listen.
-        observer: remembers what happened.
+        listening: address and port; the port is 0 if it does not listen.
+        observer: keeps the history.
     """
 
     def __init__(self, server: Observed) -> None:
@@ -65,10 +64,10 @@ class Observation:
         self._loading = trio.Lock()
 
     async def start(self) -> None:
-        """Listen, and remember from now on what happens.
+        """Listen, and record events from now on.
 
         Raises:
-            BindError: the port was asked for and is taken, or a library is missing.
+            BindError: the port is configured and in use, or a library is missing.
         """
         config = self._server.state.config
         if config.observe_port < 0:
@@ -127,7 +126,7 @@ class Observation:
                 await self._converse(SocketStream(accepted), scope)
         except (OSError, trio.BrokenResourceError):
             pass  # the client has gone
-        except Exception:  # noqa: BLE001 - the seam: whoever looks must not end the server
+        except Exception:  # noqa: BLE001 - an error here must not end the server
             LOGGER.exception("a request for metrics or status failed")
         finally:
             self._scopes.pop(scope, None)

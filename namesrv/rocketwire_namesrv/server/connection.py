@@ -1,7 +1,7 @@
-"""One accepted connection, as its driver and the sweeper see it: what it does, and since when.
+"""An accepted connection, for its driver and the sweeper: its state, and the times of its changes.
 
-No timer and no cancel scope per request: the driver notes the time, the sweeper compares, and ends
-what is overdue.
+There is no timer and no cancel scope per request: the driver stores times, and the sweeper closes
+overdue connections.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from rocketwire_namesrv.events import Reason
 if TYPE_CHECKING:
     from rocketwire_namesrv.config.config import Config
     from rocketwire_namesrv.protocol.handlers import Peer
-    from rocketwire_namesrv.protocol.session import Outcome, Session
+    from rocketwire_namesrv.protocol.session import Effects, Session
 
-__all__ = ["Connection", "Deadlines", "Served"]
+__all__ = ["Deadlines", "ServerConnection", "TaskConnection"]
 
 EXCERPT_LENGTH: Final = 256
-"""First bytes of a frame that are kept until it is a command, to say what they look like."""
+"""First bytes of an incomplete frame that are kept for the log."""
 
 
 class Deadlines(NamedTuple):
-    """For which the sweeper looks, in seconds; infinite where there is none.
+    """The deadlines of the sweeper, in seconds; infinite if there is none.
 
     Attributes:
         frame: from a frame's first byte to its last.
-        send: from the first byte of answers that the peer does not take to the last.
+        send: from the first to the last byte of responses that the peer does not read.
         first_frame: from the connection to the end of its first frame.
     """
 
@@ -41,23 +41,23 @@ class Deadlines(NamedTuple):
 
     @classmethod
     def of(cls, config: Config) -> Self:
-        """Those of the settings, of which 0 or less is none."""
-        wanted = (
+        """Return the deadlines of the settings; 0 or less is none."""
+        values = (
             config.frame_deadline_seconds,
             config.send_deadline_seconds,
             config.first_frame_deadline_seconds,
         )
-        return cls(*(seconds if seconds > 0 else math.inf for seconds in wanted))
+        return cls(*(seconds if seconds > 0 else math.inf for seconds in values))
 
 
-class Served(abc.ABC):
-    """One accepted connection, whichever driver serves it.
+class ServerConnection(abc.ABC):
+    """An accepted connection of either driver.
 
     Args:
         stream: its bytes; closed by the server.
-        session: its brain.
-        peer: who is on the other side.
-        idle_limit: seconds without a command or an answer after which it ends.
+        session: its protocol.
+        peer: the other side.
+        idle_limit: seconds without a command or a response after which it ends.
     """
 
     __slots__ = (
@@ -83,30 +83,32 @@ class Served(abc.ABC):
         self.peer = peer
         self.idle_limit = idle_limit
         self.since = trio.current_time()
-        self.heard = self.since  # when the last whole frame came or an answer went
-        self.frame_since = math.inf  # when the unfinished frame began
-        self.opening: bytes | None = b""  # first bytes of the unfinished frame, if they are known
-        self.has_turn = False  # whether nobody else takes the steps of a request
-        self.sending = False  # whether answers wait for the peer to take them, since ``heard``
+        self.heard = self.since  # time of the last complete frame or sent response
+        self.frame_since = math.inf  # start of the incomplete frame
+        self.opening: bytes | None = b""  # first bytes of the incomplete frame, if they are kept
+        self.has_turn = False  # whether only this connection may take steps of a request
+        self.sending = False  # whether responses are unsent since ``heard``
         self.closing: str | None = None
         self.reason = Reason.CLOSED
 
     @abc.abstractmethod
     def close(self, why: str, reason: Reason = Reason.CLOSED) -> None:
-        """End it, whatever it is doing."""
+        """Close it at once."""
 
     @abc.abstractmethod
     def finish(self, why: str, reason: Reason = Reason.CLOSED) -> None:
-        """End it as soon as the answers that are due have been sent."""
+        """Close it after the pending responses have been sent."""
 
     def overdue(self, now: float, deadlines: Deadlines) -> ConnectionTooSlow | None:
-        """Why its time is up, or None."""
+        """Return the event for an exceeded deadline, or None."""
         if now - self.heard >= self.idle_limit:
             return self._too_slow(Limit.IDLE_TIME, self.idle_limit, "idle for")
         if now - self.frame_since >= deadlines.frame:
             return self._too_slow(Limit.FRAME_DEADLINE, deadlines.frame, "a frame took longer than")
         if self.sending and now - self.heard >= deadlines.send:
-            return self._too_slow(Limit.SEND_DEADLINE, deadlines.send, "answers were not taken for")
+            return self._too_slow(
+                Limit.SEND_DEADLINE, deadlines.send, "responses were not read for"
+            )
         if now - self.since >= deadlines.first_frame and self.heard == self.since:
             return self._too_slow(
                 Limit.FIRST_FRAME_DEADLINE, deadlines.first_frame, "without a frame for"
@@ -121,18 +123,19 @@ class Served(abc.ABC):
             client=self.peer.address,
         )
 
-    def note_progress(self, data: bytes, outcome: Outcome, now: float) -> None:
-        """Keep what the sweeper goes by: a part of a frame is no sign of life, as in Java.
+    def note_progress(self, data: bytes, effects: Effects, now: float) -> None:
+        """Update the times for the sweeper: a part of a frame does not count as activity, as in
+        Java.
 
         Args:
             data: bytes received.
-            outcome: what came of them.
+            effects: of them.
             now: seconds.
         """
         started = self.session.frame_started
-        if outcome.close is not None:
-            self.opening = None if outcome.commands else self._opened_with(data)
-        elif outcome.commands or not started:
+        if effects.close is not None:
+            self.opening = None if effects.commands else self._opened_with(data)
+        elif effects.commands or not started:
             self.heard = now
             self.frame_since = now if started else math.inf
             self.opening = None if started else b""
@@ -146,8 +149,8 @@ class Served(abc.ABC):
         return self.opening + data[:EXCERPT_LENGTH]
 
 
-class Connection(Served):
-    """A connection with a task of its own, which reads, works and writes."""
+class TaskConnection(ServerConnection):
+    """A connection with its own task."""
 
     __slots__ = ("reading", "scope")
 
@@ -159,12 +162,12 @@ class Connection(Served):
         self.reading = False
 
     def close(self, why: str, reason: Reason = Reason.CLOSED) -> None:
-        """End it, whatever it is doing."""
+        """Close it at once."""
         self.finish(why, reason)
         self.scope.cancel()
 
     def finish(self, why: str, reason: Reason = Reason.CLOSED) -> None:
-        """End it as soon as the answers that are due have been sent."""
+        """Close it after the pending responses have been sent."""
         if self.closing is None:
             self.closing = why
             self.reason = reason

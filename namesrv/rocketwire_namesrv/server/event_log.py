@@ -1,7 +1,7 @@
-"""``Journal``: one place through which everything that happened goes, once.
+"""``Journal``: every event passes through it once.
 
-It writes the log.  Whoever else wants to know (what operators see, for instance) listens; nobody
-does unless somebody asked for it, and then nothing is spent on it.
+It writes the log and passes events to its listeners, such as the history on the operators' page.
+Without a listener it costs nothing.
 """
 
 from __future__ import annotations
@@ -13,47 +13,47 @@ from rocketwire_namesrv.runtime.logging_setup import LOGGER
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from rocketwire_namesrv.events import Occurrence
-    from rocketwire_namesrv.server.connection import Served
+    from rocketwire_namesrv.events import Event
+    from rocketwire_namesrv.server.connection import ServerConnection
 
 __all__ = ["Journal", "Listener"]
 
 
 class Listener(Protocol):
-    """Hears what the log says.  Whatever it does must be short, and may not raise."""
+    """Receives the events of the log. Its methods must be fast and must not raise."""
 
-    def occurred(self, occurrence: Occurrence, address: str | None) -> None:
-        """Something happened; ``address`` is the peer that caused it, None without one."""
+    def occurred(self, event: Event, address: str | None) -> None:
+        """Receive an event; ``address`` is the peer that caused it, or None."""
 
-    def ended(self, connection: Served) -> None:
-        """A connection has ended, for the reason in ``closing``."""
+    def ended(self, connection: ServerConnection) -> None:
+        """Receive the end of a connection; its reason is in ``closing``."""
 
 
 class Journal:
-    """Writes down what happened.
+    """Logs events.
 
     Attributes:
-        listeners: who hears of it too.
+        listeners: receive the events, too.
     """
 
     def __init__(self) -> None:
         self.listeners: list[Listener] = []
 
-    def record(self, occurrences: Iterable[Occurrence], address: str | None) -> None:
-        """Log what happened.
+    def record(self, events: Iterable[Event], address: str | None) -> None:
+        """Log events.
 
         Args:
-            occurrences: each becomes a line, if the log takes lines of its level.
-            address: of the peer that caused them; None where time did.
+            events: each becomes a line, if its level is enabled.
+            address: of the peer that caused them; None if a timer did.
         """
-        for occurrence in occurrences:
-            if LOGGER.isEnabledFor(occurrence.level):
-                LOGGER.log(occurrence.level, "%s", occurrence.line(address))
+        for event in events:
+            if LOGGER.isEnabledFor(event.level):
+                LOGGER.log(event.level, "%s", event.line(address))
             for listener in self.listeners:
-                listener.occurred(occurrence, address)
+                listener.occurred(event, address)
 
-    def record_end(self, connection: Served) -> None:
-        """Take note of a connection that has ended."""
+    def record_end(self, connection: ServerConnection) -> None:
+        """Log the end of a connection."""
         LOGGER.debug("connection of %s: %s", connection.peer.address, connection.closing)
         for listener in self.listeners:
             listener.ended(connection)

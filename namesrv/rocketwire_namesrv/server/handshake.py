@@ -1,7 +1,6 @@
 """From an accepted connection to its first frame: the PROXY header, TLS, or neither.
 
-Rules of this file: nothing of what is refused here reaches the session; every refusal is one line
-of the log.
+Rules of this file: refused bytes never reach the session; every refusal is one line of the log.
 
 Java: ``NettyRemotingServer.HandshakeHandler``, ``HAProxyMessageHandler``, ``TlsModeHandler``.
 """
@@ -22,7 +21,7 @@ from rocketwire_namesrv.events import (
     TlsRefused,
     TlsUnavailable,
 )
-from rocketwire_namesrv.protocol.preamble import Follows, Preamble, describe_plain, is_plain
+from rocketwire_namesrv.protocol.preamble import NextProtocol, Preamble, describe_plain, is_plain
 from rocketwire_namesrv.protocol.session import Session
 from rocketwire_namesrv.tls.contexts import TlsError
 from rocketwire_namesrv.tls.stream import TlsStream
@@ -30,7 +29,7 @@ from rocketwire_namesrv.tls.stream import TlsStream
 if TYPE_CHECKING:
     from rocketwire_namesrv.events import ConnectionRefused
     from rocketwire_namesrv.protocol.state import State
-    from rocketwire_namesrv.server.connection import Connection
+    from rocketwire_namesrv.server.connection import TaskConnection
     from rocketwire_namesrv.tls.contexts import TlsContexts
 
 __all__ = ["RefusedError", "open_connection"]
@@ -39,37 +38,38 @@ READ_SIZE: Final = 65_536
 
 
 class RefusedError(Exception):
-    """The connection has to be closed; the text says why.
+    """The connection has to be closed, for the reason in the text.
 
     Attributes:
-        kind: what has happened.
+        event_type: the event to record.
     """
 
-    def __init__(self, kind: type[ConnectionRefused], text: str) -> None:
+    def __init__(self, event_type: type[ConnectionRefused], text: str) -> None:
         super().__init__(text)
-        self.kind = kind
+        self.event_type = event_type
 
 
 async def open_connection(
-    connection: Connection, tls: TlsContexts, state: State, received: bytes = b""
+    connection: TaskConnection, tls: TlsContexts, state: State, received: bytes = b""
 ) -> bytes:
-    """Read what comes before the first frame.
+    """Read the bytes before the first frame.
 
-    Afterwards ``connection.stream`` is the one that frames come from, and ``connection.peer`` is
-    the client that a PROXY header named.
+    Afterwards ``connection.stream`` carries the frames, and ``connection.peer`` is the client of
+    the PROXY header.
 
     Args:
         connection: just accepted.
-        tls: certificates, and whether they may be used.
-        state: for the session of a peer that turns out to be another.
-        received: bytes that have been read from the connection already.
+        tls: the certificates and the TLS mode.
+        state: for a new session if a PROXY header names another peer.
+        received: bytes that were read from the connection already.
 
     Returns:
-        Bytes of the first frames; none of them after TLS was begun, or where the peer has ended.
+        Bytes of the first frames; empty after a TLS handshake, or if the peer has closed the
+        connection.
 
     Raises:
-        RefusedError: a malformed PROXY header, TLS where it is not spoken or fails, no TLS where it
-            must be.
+        RefusedError: a malformed PROXY header, TLS that is disabled or fails, or missing TLS that
+            is required.
     """
     data = received or await _receive(connection)
     if data and is_plain(data) and tls.mode is not TlsMode.ENFORCING:
@@ -81,14 +81,14 @@ async def open_connection(
             _introduce(connection, state, preamble.proxy.client)
         if follows is not None:
             return await _follow(connection, tls, follows, bytes(preamble.held))
-        # the client that a whole PROXY header speaks for may take its time, half of one may not
+        # after a complete PROXY header the client may wait, within one it may not
         since = min(connection.frame_since, trio.current_time())
         connection.frame_since = since if preamble.held else math.inf
         data = await _receive(connection)
     return b""
 
 
-async def _receive(connection: Connection) -> bytes:
+async def _receive(connection: TaskConnection) -> bytes:
     connection.reading = True
     data = bytes(await connection.stream.receive_some(READ_SIZE))
     connection.reading = False
@@ -97,41 +97,43 @@ async def _receive(connection: Connection) -> bytes:
     return data
 
 
-def _fed(preamble: Preamble, data: bytes) -> Follows | None:
+def _fed(preamble: Preamble, data: bytes) -> NextProtocol | None:
     try:
         return preamble.feed(data)
     except DecodeError as error:
         raise RefusedError(ProxyHeaderRefused, str(error)) from error
 
 
-def _introduce(connection: Connection, state: State, client: str | None) -> None:
-    """Know the connection by its client's address from now on."""
+def _introduce(connection: TaskConnection, state: State, client: str | None) -> None:
+    """Use the client's address for the connection from now on."""
     if client is not None and client != connection.peer.address:
         connection.peer = connection.peer._replace(address=client)
         connection.session = Session(state, connection.peer)
 
 
-async def _follow(connection: Connection, tls: TlsContexts, follows: Follows, held: bytes) -> bytes:
-    if follows is Follows.TLS:
-        await _begin_tls(connection, tls, held)
+async def _follow(
+    connection: TaskConnection, tls: TlsContexts, follows: NextProtocol, received: bytes
+) -> bytes:
+    if follows is NextProtocol.TLS:
+        await _begin_tls(connection, tls, received)
         return b""
     if tls.mode is TlsMode.ENFORCING:
         raise RefusedError(
             PlainRefused,
             f"it does not begin with TLS, and tls.server.mode is enforcing; it looks like"
-            f" {describe_plain(held)}",
+            f" {describe_plain(received)}",
         )
-    return held
+    return received
 
 
-async def _begin_tls(connection: Connection, tls: TlsContexts, held: bytes) -> None:
+async def _begin_tls(connection: TaskConnection, tls: TlsContexts, received: bytes) -> None:
     if tls.mode is TlsMode.DISABLED:
         raise RefusedError(TlsRefused, "it begins with TLS, and tls.server.mode is disabled")
     connection.frame_since = min(connection.frame_since, trio.current_time())
     connection.reading = True
     try:
         context = await tls.server_context()
-        stream = TlsStream(connection.stream, context, received=held)
+        stream = TlsStream(connection.stream, context, received=received)
         connection.stream = stream
         await stream.do_handshake()
     except TlsError as error:

@@ -1,7 +1,7 @@
-"""Writing down which brokers are there, for the next start; and saying when all are back after one.
+"""Writes the file of registered brokers for the next start, and logs when all of them are back.
 
-Only with ``rocketwire.warmStartSeconds``.  The file is looked after once a second, beside all
-requests: what happens in the last second before a crash may be missing in it.
+Only with ``rocketwire.warmStartSeconds``. The file is updated once a second: changes in the last
+second before a crash may be missing.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 __all__ = ["remember_for_ever"]
 
 LOOK_SECONDS: Final = 1.0
-"""Between two looks at the table."""
+"""Time between two checks of the table."""
 
 
 class Remembering(Protocol):
-    """Whose brokers are remembered: a server."""
+    """The server, as this module uses it."""
 
     @property
     def state(self) -> State:
-        """What it knows."""
+        """The state of the protocol."""
         ...
 
 
@@ -46,12 +46,12 @@ async def remember_for_ever(server: Remembering) -> None:
     waiting = bool(state.warm_start.awaited)
     if waiting:
         LOGGER.info(
-            "routes are not answered before %d brokers are back", len(state.warm_start.awaited)
+            "routes are not returned before %d brokers are back", len(state.warm_start.awaited)
         )
     while True:
         if waiting and state.is_ready(trio.current_time()):
             waiting = False
-            _say_it_is_over(state)
+            _log_end_of_wait(state)
         present = (state.table.revision, len(state.warm_start.awaited))
         if present != written:
             written = present
@@ -63,10 +63,10 @@ def _document(state: State) -> bytes:
     return brokers_document([*brokers_of(state.table), *state.warm_start.awaited])
 
 
-def _say_it_is_over(state: State) -> None:
+def _log_end_of_wait(state: State) -> None:
     missed = state.warm_start.missed
     if missed:
         names = ", ".join(map(str, missed[:10]))
-        LOGGER.warning("routes are answered, without %d brokers: %s", len(missed), names)
+        LOGGER.warning("routes are returned now, without %d brokers: %s", len(missed), names)
     else:
-        LOGGER.info("routes are answered, all brokers are back")
+        LOGGER.info("routes are returned now, all brokers are back")

@@ -1,4 +1,4 @@
-"""Telling brokers of a new smallest broker id (905): one attempt each, over a connection of its own.
+"""Notifies brokers of a new smallest broker id (905): one attempt each, over a new connection.
 
 Java: ``RouteInfoManager.notifyMinBrokerIdChanged``.
 """
@@ -18,62 +18,62 @@ from rocketwire_namesrv.tls.contexts import TlsError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import Notification, State
     from rocketwire_namesrv.tls.contexts import TlsContexts
 
 __all__ = ["Notifier"]
 
 AT_ONCE: Final = 64
-"""Brokers that are being told at a time."""
+"""Maximum number of brokers that are notified at the same time."""
 
 
 class Notifier:
-    """Sends what the state wants brokers to know.
+    """Sends notifications to brokers.
 
     Args:
         state: the server's.
-        tls: secures connections where ``tls.enable`` says so.
-        happened: takes note of what is not sent.
+        tls: secures connections if ``tls.enable`` is set.
+        record_events: records the notifications that are not sent.
 
     Attributes:
-        tasks: runs the attempts; without it, before and after a server's life, there are none.
+        tasks: runs the attempts; None before and after ``NameServer.run``: nothing is sent then.
     """
 
     def __init__(
         self,
         state: State,
         tls: TlsContexts,
-        happened: Callable[[Iterable[Occurrence], str | None], None],
+        record_events: Callable[[Iterable[Event], str | None], None],
     ) -> None:
         self.tasks: trio.Nursery | None = None
         self._state = state
         self._tls = tls
-        self._happened = happened
+        self._record_events = record_events
         self._waiting = 0
         self._places = trio.CapacityLimiter(AT_ONCE)
 
     def send(self, notifications: Iterable[Notification]) -> None:
-        """Begin to tell; nobody waits for it."""
+        """Start to send, without waiting."""
         if self.tasks is None:
             return
         for address, command in notifications:
             limit = self._state.config.max_notifications
             if exceeds(self._waiting + 1, limit):
-                what = f"broker {address} is not told of the smallest broker id"
-                happened = LimitExceeded(limit=Limit.NOTIFICATIONS, allowed=limit, what=what)
-                self._happened((happened,), None)
+                what = f"broker {address} is not notified of the smallest broker id"
+                exceeded = LimitExceeded(limit=Limit.NOTIFICATIONS, allowed=limit, what=what)
+                self._record_events((exceeded,), None)
             else:
                 self._waiting += 1
-                self.tasks.start_soon(self._tell, address, encode(command))
+                self.tasks.start_soon(self._send_one, address, encode(command))
 
-    async def _tell(self, address: str, frame: bytes) -> None:
+    async def _send_one(self, address: str, frame: bytes) -> None:
         try:
-            await self.tell(address, frame)
+            await self.notify(address, frame)
         finally:
             self._waiting -= 1
 
-    async def tell(self, address: str, frame: bytes) -> None:
+    async def notify(self, address: str, frame: bytes) -> None:
         """Send a frame to a broker; a failure is a warning in the log."""
         host, _, port = address.rpartition(":")
         seconds = self._state.config.connect_timeout_millis / 1000
@@ -95,4 +95,4 @@ class Notifier:
             TlsError,
         ) as error:
             text = os_error_text(error)
-            LOGGER.warning("broker %s is not told of the smallest broker id: %s", address, text)
+            LOGGER.warning("broker %s is not notified of the smallest broker id: %s", address, text)

@@ -1,18 +1,16 @@
-"""The Linux driver: every connection served by one task, which sleeps on an epoll of its own.
+"""The Linux driver: one task serves all connections and waits for one epoll.
 
-What a request for a route costs is mostly waiting for it: a task per connection pays for an
-``epoll_ctl`` and a scheduler pass each time.  Here trio waits for one file descriptor, an epoll in
-which all sockets are registered once, and each time it is ready all that has come is read and
-answered.
+Waiting is most of the cost of a route request: a task per connection pays for an ``epoll_ctl`` and
+a scheduler pass each time. Here trio waits for one file descriptor, an epoll in which all sockets
+are registered once; when it is ready, the reactor reads and answers everything that has arrived.
 
-Rules of this file: this task never waits for anything but that epoll, and lets others run after a
-millisecond and the sockets that were ready then.  Who asks comes before who registers: of all large
-bodies that have come on, one is received at a time, so much of it as takes no time, behind
-everything else that is ready.  It does what can be done at once, and the first
-steps of a large registration, which often are all; everything else (a file that has to be written,
-the rest of such a registration, TLS, a PROXY header) is handed to an ordinary task with the code of
-the portable driver, and the socket is out of the epoll meanwhile.  The bytes of a large body are
-received where they will stay.  A connection is not read from while answers to it are unsent.
+Rules of this file: this task waits for that epoll only, and lets other tasks run after a
+millisecond and the sockets that were ready then. Large bodies are read last and one at a time,
+without blocking. The reactor takes the first steps of a large registration itself. Everything
+slower (writing a file, the rest of such a registration, TLS, a PROXY header) goes to an ordinary
+task with the code of the portable driver; the socket leaves the epoll meanwhile. The bytes of a
+large body are received into their final buffer. The reactor does not read from a connection while
+responses to it are unsent.
 
 Java: ``NettyRemotingServer``, whose selector threads do the same.
 """
@@ -28,7 +26,7 @@ import trio
 from rocketwire_namesrv.events import Reason
 from rocketwire_namesrv.protocol.session import NOTHING
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
-from rocketwire_namesrv.server.connection import Served
+from rocketwire_namesrv.server.connection import ServerConnection
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,75 +34,75 @@ if TYPE_CHECKING:
     from rocketwire.errors import DecodeError
     from rocketwire_namesrv.protocol.counters import Counters
     from rocketwire_namesrv.protocol.handlers import Peer
-    from rocketwire_namesrv.protocol.session import Outcome, Session
+    from rocketwire_namesrv.protocol.session import Effects, Session
     from rocketwire_namesrv.runtime.sockets import SocketStream
 
-__all__ = ["Host", "Link", "Reactor", "is_available"]
+__all__ = ["EpollConnection", "Host", "Reactor", "is_available"]
 
 READ_SIZE: Final = 65_536
-"""Bytes received at a time; more at once make the allocator ask the kernel each time."""
+"""Bytes received at a time; with more, the allocator would call the kernel each time."""
 BODY_READ_SIZE: Final = 262_144
-"""Bytes of a large body that are received at a time: a tenth of a millisecond."""
+"""Bytes of a large body received at a time: a tenth of a millisecond."""
 LARGE: Final = 8192
-"""Bytes of an answer that are not copied to join its parts."""
+"""The parts of responses at least this large, in bytes, are sent without joining them."""
 EVENTS: Final = 64
-"""Sockets looked at between two looks at the clock."""
+"""Sockets served between two looks at the clock."""
 ROUNDS: Final = 4
-"""Looks at the epoll before other tasks have their turn: a lone client's next request often comes
-while its last answer goes."""
+"""Maximum polls in a turn: the next request of a single client often arrives while its last
+response is sent."""
 TURN_SECONDS: Final = 0.001
-"""For which sockets are served before other tasks have their turn."""
+"""Time slice of a turn."""
 
 TIMED_TURNS: Final = 64
-"""Of so many turns one is timed."""
+"""One of this many turns is timed."""
 
 
 def is_available() -> bool:
-    """Whether this system has epoll."""
+    """Return whether this system has epoll."""
     return hasattr(select, "epoll")
 
 
 class Host(Protocol):
-    """What the driver needs of the server."""
+    """The server, as the reactor uses it."""
 
     def begins_plainly(self, data: bytes) -> bool:
-        """Whether a connection that begins so speaks frames, and may."""
+        """Return whether a connection begins with a frame without TLS, and may do so."""
         ...
 
-    def pass_on(self, connection: Link, received: bytes) -> None:
-        """Serve a connection in the portable way, from the bytes on that have been received."""
+    def pass_on(self, connection: EpollConnection, received: bytes) -> None:
+        """Serve a connection with a task, after the received bytes."""
 
-    async def carry_out(self, connection: Served, outcome: Outcome) -> None:
-        """Do what a session wants done, and let it go on until it waits for bytes."""
+    async def carry_out(self, connection: ServerConnection, effects: Effects) -> None:
+        """Carry out the effects of a session, and call it until it waits for bytes."""
 
-    def begin_steps(self, connection: Served) -> Outcome | None:
-        """Take the first steps of a request at once; None where it has to be carried out."""
+    def begin_steps(self, connection: ServerConnection) -> Effects | None:
+        """Take the first steps of a request; return None if ``carry_out`` has to continue."""
         ...
 
-    def report(self, connection: Served, outcome: Outcome) -> None:
-        """Log what happened, tell brokers, and end the connections that are to be ended."""
+    def report(self, connection: ServerConnection, effects: Effects) -> None:
+        """Log events, send notifications, and close connections."""
 
-    def note_unsent(self, connection: Served, size: int) -> None:
-        """Keep the account of answers that wait for their peer to take them."""
+    def note_unsent(self, connection: ServerConnection, size: int) -> None:
+        """Track responses that their peer has not received yet."""
 
-    def refuse(self, connection: Served, error: DecodeError) -> None:
-        """End a connection whose bytes are no command."""
+    def refuse(self, connection: ServerConnection, error: DecodeError) -> None:
+        """Close a connection after an invalid command."""
 
-    def lost(self, connection: Served) -> None:
-        """Take note of a connection's end."""
+    def lost(self, connection: ServerConnection) -> None:
+        """Unregister the brokers of a connection that has ended."""
 
-    def forget(self, connection: Served) -> None:
-        """Drop a connection that has ended, and give its place to another one."""
+    def forget(self, connection: ServerConnection) -> None:
+        """Drop a connection that has ended, and free its place."""
 
 
-class Link(Served):
+class EpollConnection(ServerConnection):
     """A connection of the reactor.
 
     Attributes:
-        begun: whether its first bytes were those of a frame.
-        filling: whether the next bytes have a place of their own (``Session.room``).
-        scope: of the task that serves it at the moment; None while the reactor does.
-        unsent: what is left of the last answers.
+        begun: whether its first bytes were a frame.
+        filling: whether the next bytes have their own buffer (``Session.room``).
+        scope: of the task that serves it now; None while the reactor does.
+        unsent: the unsent bytes of the last responses.
     """
 
     __slots__ = ("_reactor", "begun", "filling", "scope", "stream", "unsent")
@@ -127,14 +125,14 @@ class Link(Served):
         self.unsent: memoryview | None = None
 
     def close(self, why: str, reason: Reason = Reason.CLOSED) -> None:
-        """End it, whatever it is doing."""
+        """Close it at once."""
         self.unsent = None
         self.finish(why, reason)
         if self.scope is not None:
             self.scope.cancel()
 
     def finish(self, why: str, reason: Reason = Reason.CLOSED) -> None:
-        """End it as soon as the answers that are due have been sent."""
+        """Close it after the pending responses have been sent."""
         if self.closing is None:
             self.closing = why
             self.reason = reason
@@ -142,12 +140,12 @@ class Link(Served):
 
 
 class Reactor:
-    """Serves the connections that it is given.
+    """Serves connections without a task for each.
 
     Args:
         host: the server.
-        tasks: runs what cannot be done at once.
-        counters: are told how long some of the requests took.
+        tasks: runs the slower work.
+        counters: record the durations of some requests.
     """
 
     def __init__(self, host: Host, tasks: trio.Nursery, counters: Counters) -> None:
@@ -155,24 +153,26 @@ class Reactor:
         self._host = host
         self._tasks = tasks
         self._epoll = select.epoll()
-        self._links: dict[int, Link] = {}
+        self._connections: dict[int, EpollConnection] = {}
         self._scope = trio.CancelScope()
         self._stopping = False
         self._turns = 0
-        self._bodies = 0  # how often bytes of large bodies were there
+        self._bodies = 0  # rounds with bytes of large bodies
 
-    def add(self, stream: SocketStream, session: Session, peer: Peer, idle_limit: float) -> Link:
-        """Serve a connection from now on; the reactor owns the stream."""
-        link = Link(self, stream, session, peer, idle_limit)
+    def add(
+        self, stream: SocketStream, session: Session, peer: Peer, idle_limit: float
+    ) -> EpollConnection:
+        """Serve a connection; the reactor owns the stream."""
+        connection = EpollConnection(self, stream, session, peer, idle_limit)
         number = stream.socket.fileno()
-        self._links[number] = link
+        self._connections[number] = connection
         self._epoll.register(number, select.EPOLLIN)
-        return link
+        return connection
 
     def stop(self) -> None:
-        """Let ``run`` come to its end, when the last connection has."""
+        """End ``run`` when the last connection has ended."""
         self._stopping = True
-        if not self._links:
+        if not self._connections:
             self._scope.cancel()
 
     async def run(self) -> None:
@@ -183,12 +183,12 @@ class Reactor:
                     await trio.lowlevel.wait_readable(self._epoll)
                     self._turn()
         finally:
-            for link in list(self._links.values()):
-                link.close("the server stops")
+            for connection in list(self._connections.values()):
+                connection.close("the server stops")
             self._epoll.close()
 
     def _turn(self) -> None:
-        """Serve what is ready, and what has become ready meanwhile, as long as there is time."""
+        """Serve the ready sockets, and those that become ready meanwhile, within the time slice."""
         self._turns += 1
         serve = self._serve if self._turns % TIMED_TURNS else self._serve_timed
         poll = self._epoll.poll
@@ -202,7 +202,7 @@ class Reactor:
             self._serve_all(events, now, serve)
 
     def serve_ready(self) -> None:
-        """Serve what is ready; for a task that takes its time and lets nobody wait for that."""
+        """Serve the ready sockets; long tasks call this between their steps."""
         if not self._epoll.closed and (events := self._epoll.poll(0, EVENTS)):
             self._serve_all(events, trio.current_time(), self._serve)
 
@@ -210,194 +210,198 @@ class Reactor:
         self,
         events: list[tuple[int, int]],
         now: float,
-        serve: Callable[[Link, float], None],
+        serve: Callable[[EpollConnection, float], None],
     ) -> None:
-        bodies: list[Link] = []
+        bodies: list[EpollConnection] = []
         for number, _ in events:
-            link = self._links.get(number)
-            if link is None:
+            connection = self._connections.get(number)
+            if connection is None:
                 continue  # another connection has ended it
-            if link.filling:
-                bodies.append(link)
+            if connection.filling:
+                bodies.append(connection)
                 continue
             try:
-                serve(link, now)
-            except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
-                LOGGER.exception("connection of %s failed, it is closed", link.peer.address)
-                link.close("failed")
+                serve(connection, now)
+            except Exception:  # noqa: BLE001 - an error of one connection must not affect others
+                LOGGER.exception("connection of %s failed, it is closed", connection.peer.address)
+                connection.close("failed")
         if bodies:
             self._bodies += 1
             self._serve_body(bodies[self._bodies % len(bodies)], now)
 
-    def _serve_body(self, link: Link, now: float) -> None:
-        """Serve one connection of those whose next bytes have a place of their own; the others are
-        ready the next time, too."""
-        if self._links.get(link.stream.socket.fileno()) is not link:
+    def _serve_body(self, connection: EpollConnection, now: float) -> None:
+        """Serve one of the connections with a large body; the others are still ready the next
+        time."""
+        if self._connections.get(connection.stream.socket.fileno()) is not connection:
             return  # another connection has ended it
         try:
-            if link.unsent is None and link.session.filling:
-                self._receive_body(link, now)
+            if connection.unsent is None and connection.session.filling:
+                self._receive_body(connection, now)
             else:
-                self._serve(link, now)
-        except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
-            LOGGER.exception("connection of %s failed, it is closed", link.peer.address)
-            link.close("failed")
+                self._serve(connection, now)
+        except Exception:  # noqa: BLE001 - an error of one connection must not affect others
+            LOGGER.exception("connection of %s failed, it is closed", connection.peer.address)
+            connection.close("failed")
 
-    def _serve_timed(self, link: Link, now: float) -> None:
-        """Serve, and take the time."""
-        self._counters.timed(self._serve, link, now)
+    def _serve_timed(self, connection: EpollConnection, now: float) -> None:
+        """Serve a connection and measure the duration."""
+        self._counters.timed(self._serve, connection, now)
 
-    def _serve(self, link: Link, now: float) -> None:
-        if link.unsent is not None:
-            self._flush(link, link.unsent, now)
+    def _serve(self, connection: EpollConnection, now: float) -> None:
+        if connection.unsent is not None:
+            self._flush(connection, connection.unsent, now)
             return
         try:
-            data = link.stream.socket.recv(READ_SIZE)
+            data = connection.stream.socket.recv(READ_SIZE)
         except BlockingIOError:
             return
         except OSError as error:
-            link.close(f"broken: {error}")
+            connection.close(f"broken: {error}")
             return
-        if link.begun:
-            answer = link.session.reads_one(data, now)
+        if connection.begun:
+            answer = connection.session.answer_one_route(data, now)
             if answer is not None:
-                link.heard = now
+                connection.heard = now
                 size, parts = answer
-                self._send(link, size, parts)
+                self._send(connection, size, parts)
                 return
-            answers = link.session.reads(data, now)
+            answers = connection.session.answer_routes(data, now)
             if answers:
-                link.heard = now
-                self._send(link, len(answers), (answers,))
+                connection.heard = now
+                self._send(connection, len(answers), (answers,))
                 return
-        self._receive(link, data, now)
+        self._receive(connection, data, now)
 
-    def _receive(self, link: Link, data: bytes, now: float) -> None:
-        """Handle bytes of any kind, none at all included."""
+    def _receive(self, connection: EpollConnection, data: bytes, now: float) -> None:
+        """Handle received bytes; empty bytes are the end of the stream."""
         if not data:
-            link.finish("closed by the peer")
+            connection.finish("closed by the peer")
             return
-        if not link.begun:
+        if not connection.begun:
             if not self._host.begins_plainly(data):
-                self._hand_over(link, data)
+                self._hand_over(connection, data)
                 return
-            link.begun = True
-        self._received(link, data, link.session.receive(data, now), now)
+            connection.begun = True
+        self._received(connection, data, connection.session.receive(data, now), now)
 
-    def _receive_body(self, link: Link, now: float) -> None:
-        """Receive what has come of a large body, where it belongs."""
+    def _receive_body(self, connection: EpollConnection, now: float) -> None:
+        """Receive bytes of a large body into its buffer."""
         try:
-            with link.session.room() as room:
-                count = link.stream.socket.recv_into(room, min(len(room), BODY_READ_SIZE))
+            with connection.session.room() as room:
+                count = connection.stream.socket.recv_into(room, min(len(room), BODY_READ_SIZE))
         except BlockingIOError:
             return
         except OSError as error:
-            link.close(f"broken: {error}")
+            connection.close(f"broken: {error}")
             return
         if count:
-            self._received(link, b"", link.session.received(count, now), now)
+            self._received(connection, b"", connection.session.received(count, now), now)
         else:
-            link.finish("closed by the peer")
+            connection.finish("closed by the peer")
 
-    def _received(self, link: Link, data: bytes, outcome: Outcome, now: float) -> None:
-        """Do what comes of bytes received."""
-        link.note_progress(data, outcome, now)
-        link.filling = link.session.filling
-        if outcome == NOTHING and link.session.stepping:
-            outcome = self._host.begin_steps(link) or outcome
-        if outcome.persist_kv or outcome.persist_config or link.session.busy:
-            self._carry_out(link, outcome)
+    def _received(
+        self, connection: EpollConnection, data: bytes, effects: Effects, now: float
+    ) -> None:
+        """Carry out the effects of received bytes."""
+        connection.note_progress(data, effects, now)
+        connection.filling = connection.session.filling
+        if effects == NOTHING and connection.session.stepping:
+            effects = self._host.begin_steps(connection) or effects
+        if effects.persist_kv or effects.persist_config or connection.session.busy:
+            self._carry_out(connection, effects)
             return
-        self._host.report(link, outcome)
-        if outcome.send and link.closing is None:
-            link.heard = now
-            self._send(link, len(outcome.send), (outcome.send,))
-        if outcome.close is not None and link.closing is None:
-            self._host.refuse(link, outcome.close)
+        self._host.report(connection, effects)
+        if effects.send and connection.closing is None:
+            connection.heard = now
+            self._send(connection, len(effects.send), (effects.send,))
+        if effects.close is not None and connection.closing is None:
+            self._host.refuse(connection, effects.close)
 
-    def _send(self, link: Link, size: int, parts: tuple[bytes, ...]) -> None:
-        """Send what the kernel takes of answers, and keep the rest for when it takes more."""
+    def _send(self, connection: EpollConnection, size: int, parts: tuple[bytes, ...]) -> None:
+        """Send as much of the responses as the kernel accepts, and keep the rest."""
         try:
             if size < LARGE:
-                sent = link.stream.socket.send(b"".join(parts))
+                sent = connection.stream.socket.send(b"".join(parts))
             else:
-                sent = link.stream.socket.sendmsg(parts)
+                sent = connection.stream.socket.sendmsg(parts)
         except BlockingIOError:
             sent = 0
         except OSError as error:
-            link.close(f"broken: {error}")
+            connection.close(f"broken: {error}")
             return
         if sent < size:
-            link.unsent = memoryview(b"".join(parts))[sent:]
-            link.sending = True
-            self._epoll.modify(link.stream.socket.fileno(), select.EPOLLOUT)
-            self._host.note_unsent(link, size)
+            connection.unsent = memoryview(b"".join(parts))[sent:]
+            connection.sending = True
+            self._epoll.modify(connection.stream.socket.fileno(), select.EPOLLOUT)
+            self._host.note_unsent(connection, size)
 
-    def _flush(self, link: Link, unsent: memoryview, now: float) -> None:
+    def _flush(self, connection: EpollConnection, unsent: memoryview, now: float) -> None:
         try:
-            rest = unsent[link.stream.socket.send(unsent) :]
+            unsent = unsent[connection.stream.socket.send(unsent) :]
         except BlockingIOError:
             return
         except OSError as error:
-            link.close(f"broken: {error}")
+            connection.close(f"broken: {error}")
             return
-        link.unsent = rest or None
-        if link.unsent is None:
-            link.sending = False
-            self._host.note_unsent(link, 0)
-            link.heard = now
-            if link.closing is None:
-                self._epoll.modify(link.stream.socket.fileno(), select.EPOLLIN)
+        connection.unsent = unsent or None
+        if connection.unsent is None:
+            connection.sending = False
+            self._host.note_unsent(connection, 0)
+            connection.heard = now
+            if connection.closing is None:
+                self._epoll.modify(connection.stream.socket.fileno(), select.EPOLLIN)
             else:
-                self.end_if_done(link)
+                self.end_if_done(connection)
 
-    # ---- what other tasks do
+    # ---- work of other tasks
 
-    def _hand_over(self, link: Link, received: bytes) -> None:
-        """Leave a connection to the portable driver, which keeps its place."""
-        number = link.stream.socket.fileno()
+    def _hand_over(self, connection: EpollConnection, received: bytes) -> None:
+        """Pass a connection to the portable driver; it keeps its place."""
+        number = connection.stream.socket.fileno()
         self._epoll.unregister(number)
-        del self._links[number]
-        self._host.pass_on(link, received)
+        del self._connections[number]
+        self._host.pass_on(connection, received)
 
-    def _carry_out(self, link: Link, outcome: Outcome) -> None:
-        self._epoll.unregister(link.stream.socket.fileno())
-        link.scope = trio.CancelScope()
-        self._tasks.start_soon(self._serve_alone, link, link.scope, outcome)
+    def _carry_out(self, connection: EpollConnection, effects: Effects) -> None:
+        self._epoll.unregister(connection.stream.socket.fileno())
+        connection.scope = trio.CancelScope()
+        self._tasks.start_soon(self._serve_alone, connection, connection.scope, effects)
 
-    async def _serve_alone(self, link: Link, scope: trio.CancelScope, outcome: Outcome) -> None:
+    async def _serve_alone(
+        self, connection: EpollConnection, scope: trio.CancelScope, effects: Effects
+    ) -> None:
         try:
             with scope:
-                await self._host.carry_out(link, outcome)
+                await self._host.carry_out(connection, effects)
         except trio.BrokenResourceError as error:
-            link.finish(f"broken: {error.__cause__ or error}")
-        except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
-            LOGGER.exception("connection of %s failed, it is closed", link.peer.address)
-            link.finish("failed")
+            connection.finish(f"broken: {error.__cause__ or error}")
+        except Exception:  # noqa: BLE001 - an error of one connection must not affect others
+            LOGGER.exception("connection of %s failed, it is closed", connection.peer.address)
+            connection.finish("failed")
         finally:
-            link.scope = None
-            if link.closing is None:
-                self._epoll.register(link.stream.socket.fileno(), select.EPOLLIN)
+            connection.scope = None
+            if connection.closing is None:
+                self._epoll.register(connection.stream.socket.fileno(), select.EPOLLIN)
             else:
-                self.end_if_done(link)
+                self.end_if_done(connection)
 
     # ---- the end
 
-    def end_if_done(self, link: Link) -> None:
-        """End a connection that is to be closed, unless something is still to be sent."""
-        number = link.stream.socket.fileno()
-        busy = link.scope is not None or link.unsent is not None
-        if busy or self._links.get(number) is not link:
+    def end_if_done(self, connection: EpollConnection) -> None:
+        """Close a finished connection, unless responses are unsent."""
+        number = connection.stream.socket.fileno()
+        busy = connection.scope is not None or connection.unsent is not None
+        if busy or self._connections.get(number) is not connection:
             return
-        del self._links[number]
-        with suppress(OSError, ValueError):  # a task may have had it, or all comes to an end
+        del self._connections[number]
+        with suppress(OSError, ValueError):  # a task may serve it, or the reactor may have ended
             self._epoll.unregister(number)
         try:
-            self._host.lost(link)
-        except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
-            LOGGER.exception("connection of %s failed, it is closed", link.peer.address)
+            self._host.lost(connection)
+        except Exception:  # noqa: BLE001 - an error of one connection must not affect others
+            LOGGER.exception("connection of %s failed, it is closed", connection.peer.address)
         finally:
-            self._host.forget(link)
-            link.stream.socket.close()
-        if self._stopping and not self._links:
+            self._host.forget(connection)
+            connection.stream.socket.close()
+        if self._stopping and not self._connections:
             self._scope.cancel()

@@ -1,10 +1,9 @@
 """The portable driver: sockets, time, files and the log around the sans-IO core, with trio.
 
-Rules of this file: one task per connection, which reads, lets the session work, and writes, in that
-order, so that a peer that does not read its answers is not read from either.  All state changes
-happen inside ``Session`` and ``State`` calls without an await between, which is all the locking
-there is.  ``except Exception`` stands around a connection: whatever a peer sends, the others are
-served.
+Rules of this file: one task per connection, which reads, calls the session, and writes, in that
+order: if a peer does not read its responses, the server does not read from it. All state changes
+happen inside ``Session`` and ``State`` calls without an await, so there are no locks. ``except
+Exception`` surrounds each connection: whatever a peer sends, the others are served.
 
 Java: ``NamesrvController``, ``NettyRemotingServer``.
 """
@@ -30,9 +29,9 @@ from rocketwire_namesrv.runtime.durable_file import DurableFile
 from rocketwire_namesrv.runtime.logging_setup import LOGGER
 from rocketwire_namesrv.runtime.sockets import Listening, listen
 from rocketwire_namesrv.server import reactor
-from rocketwire_namesrv.server.acceptor import Door
+from rocketwire_namesrv.server.acceptor import Acceptor
 from rocketwire_namesrv.server.admin_port import Observation
-from rocketwire_namesrv.server.connection import Connection, Served
+from rocketwire_namesrv.server.connection import ServerConnection, TaskConnection
 from rocketwire_namesrv.server.event_log import Journal
 from rocketwire_namesrv.server.handshake import RefusedError, open_connection
 from rocketwire_namesrv.server.known_brokers import remember_for_ever
@@ -48,27 +47,27 @@ if TYPE_CHECKING:
 
     from rocketwire.errors import DecodeError
     from rocketwire_namesrv.config.config import Config
-    from rocketwire_namesrv.events import Occurrence
-    from rocketwire_namesrv.protocol.session import Outcome
+    from rocketwire_namesrv.events import Event
+    from rocketwire_namesrv.protocol.session import Effects
     from rocketwire_namesrv.protocol.state import State
     from rocketwire_namesrv.runtime.sockets import SocketStream
-    from rocketwire_namesrv.server.reactor import Link
+    from rocketwire_namesrv.server.reactor import EpollConnection
 
 __all__ = ["NameServer", "load_state", "serve", "serve_until_signal"]
 
 READ_SIZE: Final = 65_536
 FAREWELL_SECONDS: Final = 3.0
-"""For answers that are under way when the server stops."""
+"""Time for the last responses when the server stops."""
 TIMED_BATCHES: Final = 64
-"""Of so many batches of bytes received one is timed."""
+"""One of this many batches of received bytes is timed."""
 LARGE: Final = 16_384
-"""Bytes of answers that are worth an account as long as they are not sent."""
+"""Responses at least this large, in bytes, are tracked until they are sent."""
 STEPS_SECONDS: Final = 0.0003
-"""For which a large registration goes on before others have their turn."""
+"""Time slice of a large registration."""
 BEGINNING_SECONDS: Final = 0.00015
-"""For which it goes on at once when it has been received."""
+"""Time slice for the first steps of a large registration."""
 SERVED_STEPS_SECONDS: Final = 0.001
-"""For which it goes on before other tasks have their turn, where readers are served meanwhile."""
+"""Time slice of a large registration if the reactor serves readers between its steps."""
 
 
 async def serve(
@@ -81,14 +80,15 @@ async def serve(
 
     Args:
         config: settings; ``listen_port`` 0 takes any free port.
-        state: what it knows at the start; by default what is on disk.
-        task_status: told the server once it listens; ``NameServer.listening`` has the real port.
+        state: the initial state; loaded from disk by default.
+        task_status: started with the server once it listens; ``NameServer.listening`` has the real
+            port.
 
     Raises:
-        BindError: an address is not ours, or a port is taken.
-        ConfigError: a value makes no sense.
-        StorageError: the KV file is there and makes no sense.
-        TlsError: there is no certificate though there must be one.
+        BindError: an address is not local, or a port is in use.
+        ConfigError: a value is invalid.
+        StorageError: the KV file is invalid.
+        TlsError: a certificate is required and missing.
     """
     config.check()
     server = NameServer(load_state(config) if state is None else state)
@@ -100,8 +100,8 @@ async def serve_until_signal(config: Config, on_boot: Callable[[Listening, str],
 
     Args:
         config: settings.
-        on_boot: called when it listens, with where it does and the address of its status page,
-            which is empty if there is none.
+        on_boot: called when it listens, with its address and the address of its status page, which
+            is empty if there is none.
 
     Returns:
         The number of the signal.
@@ -113,27 +113,27 @@ class NameServer:
     """A running name server.
 
     Attributes:
-        state: what it knows.
-        connections: those open now, by id.
+        state: the state of the protocol.
+        connections: the open connections by id.
         listening: address and port, once it listens.
         tls: its certificates.
-        journal: where everything that happens is written down.
-        notifier: tells brokers what they have to know.
-        door: lets connections in.
+        journal: records all events.
+        notifier: sends notifications to brokers.
+        acceptor: accepts connections.
         observation: the port for operators.
-        reactor: the driver of its sockets; None where each has a task.
-        stopped: set when ``run`` has come to its end.
+        reactor: the driver of its sockets; None if each connection has a task.
+        stopped: set when ``run`` ends.
     """
 
     def __init__(self, state: State) -> None:
         self.state = state
-        self.connections: dict[int, Served] = {}
+        self.connections: dict[int, ServerConnection] = {}
         self.listening = Listening(state.config.bind_address, state.config.listen_port)
         self.reactor: Reactor | None = None
         self.tls = TlsContexts(state.config.tls)
         self.journal = Journal()
-        self.notifier = Notifier(state, self.tls, self.happened)
-        self.door = Door(state, self.welcome, self.happened)
+        self.notifier = Notifier(state, self.tls, self.record_events)
+        self.acceptor = Acceptor(state, self.welcome, self.record_events)
         self.observation = Observation(self)
         self.stopped = trio.Event()
         self._next_id = 1
@@ -171,13 +171,13 @@ class NameServer:
                 self._connections = connections
                 async with trio.open_nursery() as services:
                     self.notifier.tasks = services
-                    services.start_soon(self.door.accept_for_ever, listener)
+                    services.start_soon(self.acceptor.accept_for_ever, listener)
                     services.start_soon(sweep_for_ever, self)
                     services.start_soon(expire_for_ever, self)
                     services.start_soon(self.tls.watch)
                     services.start_soon(remember_for_ever, self)
                     services.start_soon(self.observation.serve)
-                    self.happened(exposed(self.state.config, listener.getsockname()[0]), None)
+                    self.record_events(exposed(self.state.config, listener.getsockname()[0]), None)
                     task_status.started(self)
                     await self._stopping.wait()
                     self.notifier.tasks = None
@@ -191,10 +191,10 @@ class NameServer:
         self.stopped.set()
 
     async def stop(self) -> None:
-        """Let ``run`` come to its end; with enableShutdownGracefully after the GO_AWAY phase.
+        """End ``run``; with enableShutdownGracefully after the GO_AWAY phase.
 
-        From now on no routes are given out, as in Java from 5.5.1 on.  In that phase clients that
-        understand it are sent away, and the other requests of all others are served (Java:
+        From now on no routes are returned, as in Java from 5.5.1 on. In that phase clients that
+        understand GO_AWAY receive it, and other clients are still served (Java:
         ``NamesrvController.shutdown``, ``NettyRemotingServer.shutdown``).
         """
         config = self.state.config
@@ -207,7 +207,7 @@ class NameServer:
     # ---- connections
 
     def welcome(self, stream: SocketStream, address: str) -> None:
-        """Serve an accepted connection, for which there is a place.
+        """Serve an accepted connection.
 
         Args:
             stream: the server owns it from now on.
@@ -218,15 +218,15 @@ class NameServer:
             return
         peer = self._new_peer(address)
         session = Session(self.state, peer)
-        link = self.reactor.add(stream, session, peer, self._idle_limit())
-        self.connections[peer.connection_id] = link
+        connection = self.reactor.add(stream, session, peer, self._idle_limit())
+        self.connections[peer.connection_id] = connection
 
     def begins_plainly(self, data: bytes) -> bool:
-        """Whether a connection that begins so speaks frames, and may."""
+        """Return whether a connection begins with a frame without TLS, and may do so."""
         return is_plain(data) and self.tls.mode is not TlsMode.ENFORCING
 
-    def pass_on(self, connection: Link, received: bytes) -> None:
-        """Serve a connection of the reactor with a task of its own."""
+    def pass_on(self, connection: EpollConnection, received: bytes) -> None:
+        """Serve a connection of the reactor with a task."""
         del self.connections[connection.peer.connection_id]
         self._connections.start_soon(
             self._serve_accepted, connection.stream, connection.peer.address, received
@@ -236,7 +236,7 @@ class NameServer:
         try:
             await self.serve_stream(stream, address, received)
         finally:
-            self.door.leave(address)
+            self.acceptor.leave(address)
 
     def _new_peer(self, address: str) -> Peer:
         peer = Peer(self._next_id, address)
@@ -245,12 +245,12 @@ class NameServer:
 
     @property
     def status_page(self) -> str:
-        """Address of the page for operators; empty if there is none."""
+        """Address of the operators' page; empty if there is none."""
         return self.observation.url
 
     @property
     def driver_name(self) -> str:
-        """How connections are served: ``reactor`` or ``portable``."""
+        """The driver of the connections: ``reactor`` or ``portable``."""
         return "portable" if self.reactor is None else "reactor"
 
     def _idle_limit(self) -> float:
@@ -265,10 +265,10 @@ class NameServer:
         Args:
             stream: any stream of bytes; the server owns it from now on.
             address: of the peer, ``host:port``, for the log.
-            received: what has been read from it already.
+            received: bytes that were read from it already.
         """
         peer = self._new_peer(address)
-        connection = Connection(stream, Session(self.state, peer), peer, self._idle_limit())
+        connection = TaskConnection(stream, Session(self.state, peer), peer, self._idle_limit())
         self.connections[peer.connection_id] = connection
         try:
             try:
@@ -278,23 +278,23 @@ class NameServer:
                 connection.finish(f"broken: {error.__cause__ or error}")
             finally:
                 self.lost(connection)
-        except Exception:  # noqa: BLE001 - the seam: one peer's trouble must not be the others'
+        except Exception:  # noqa: BLE001 - an error of one connection must not affect others
             LOGGER.exception("connection of %s failed, it is closed", address)
         finally:
             del self.connections[peer.connection_id]
             await trio.aclose_forcefully(connection.stream)
 
-    async def _open(self, connection: Connection, received: bytes) -> bytes:
-        """Come to the first frame; returns bytes of it, if there are any yet."""
+    async def _open(self, connection: TaskConnection, received: bytes) -> bytes:
+        """Read up to the first frame; return the bytes of it that were received."""
         try:
             return await open_connection(connection, self.tls, self.state, received)
         except RefusedError as refused:
             address = connection.peer.address
-            self.happened((refused.kind(client=address, reason=str(refused)),), address)
+            self.record_events((refused.event_type(client=address, reason=str(refused)),), address)
             connection.finish(f"refused before its first frame: {refused}")
             return b""
 
-    async def _converse(self, connection: Connection, data: bytes) -> None:
+    async def _converse(self, connection: TaskConnection, data: bytes) -> None:
         session = connection.session
         receive, work = connection.stream.receive_some, session.receive
         while connection.closing is None:
@@ -308,43 +308,43 @@ class NameServer:
             now = trio.current_time()
             self._batches += 1
             if self._batches % TIMED_BATCHES:
-                if answers := session.reads(data, now):
+                if answers := session.answer_routes(data, now):
                     data = b""
                     await self._send(connection, answers)
                     continue
-                outcome = work(data, now)
+                effects = work(data, now)
             else:
-                outcome = self.state.counters.timed(work, data, now)
-            connection.note_progress(data, outcome, now)
+                effects = self.state.counters.timed(work, data, now)
+            connection.note_progress(data, effects, now)
             data = b""
-            await self.carry_out(connection, outcome)
+            await self.carry_out(connection, effects)
 
-    async def carry_out(self, connection: Served, outcome: Outcome) -> None:
-        """Do what a session wants done, and let it go on until it waits for bytes."""
+    async def carry_out(self, connection: ServerConnection, effects: Effects) -> None:
+        """Carry out the effects of a session, and call it until it waits for bytes."""
         while True:
-            self.report(connection, outcome)
-            send = outcome.send if await self._saved(outcome) else outcome.send_unsaved
+            self.report(connection, effects)
+            send = effects.send if await self._saved(effects) else effects.send_unsaved
             if send:
                 await self._send(connection, send)
-            if outcome.close is not None:
-                self.refuse(connection, outcome.close)
+            if effects.close is not None:
+                self.refuse(connection, effects.close)
             if not connection.session.busy:
                 return
-            outcome = await self._proceed(connection)
+            effects = await self._proceed(connection)
 
-    def note_unsent(self, connection: Served, size: int) -> None:
-        """Keep the account of answers that wait for their peer to take them; end who has most, when
-        it is too much."""
+    def note_unsent(self, connection: ServerConnection, size: int) -> None:
+        """Track responses that their peer has not received yet; close the largest ones above the
+        limit."""
         unsent, limit = self.state.unsent, self.state.config.max_all_unsent_bytes
         unsent.note(connection.peer.connection_id, size if size >= LARGE else 0)
-        for number, most in unsent.relieved(limit):
-            what = f"answers that are not taken; connection {number} with {most} bytes is closed"
-            happened = LimitExceeded(limit=Limit.ALL_UNSENT_BYTES, allowed=limit, what=what)
-            self.happened((happened,), None)
-            if (other := self.connections.get(number)) is not None:
-                other.close("answers were not taken, and too many wait for all peers")
+        for number, waiting in unsent.relieved(limit):
+            what = f"unsent responses; connection {number} with {waiting} bytes is closed"
+            exceeded = LimitExceeded(limit=Limit.ALL_UNSENT_BYTES, allowed=limit, what=what)
+            self.record_events((exceeded,), None)
+            if (slow := self.connections.get(number)) is not None:
+                slow.close("responses were not read, and too many wait for all peers")
 
-    async def _send(self, connection: Served, answers: bytes) -> None:
+    async def _send(self, connection: ServerConnection, answers: bytes) -> None:
         connection.sending = True
         if len(answers) >= LARGE:
             self.note_unsent(connection, len(answers))
@@ -354,117 +354,117 @@ class NameServer:
         connection.sending = False
         connection.heard = trio.current_time()
 
-    async def _saved(self, outcome: Outcome) -> bool:
-        """Bring to disk what is acknowledged; False where something of it cannot be written."""
-        kv = not outcome.persist_kv or await self._saved_kv()
-        config = not outcome.persist_config or await self._config_file.save()
+    async def _saved(self, effects: Effects) -> bool:
+        """Write acknowledged changes to disk; return False if a file cannot be written."""
+        kv = not effects.persist_kv or await self._saved_kv()
+        config = not effects.persist_config or await self._config_file.save()
         return kv and config
 
     async def _saved_kv(self) -> bool:
         counters = self.state.counters
-        began = counters.begin()
+        start = counters.begin()
         saved = await self._kv_file.save()
         if saved:
-            counters.took(TimedWork.KV_PERSIST, began)
+            counters.took(TimedWork.KV_PERSIST, start)
         return saved
 
-    async def _proceed(self, connection: Served) -> Outcome:
-        """Let a session go on; in small steps and by turns, if it says so."""
+    async def _proceed(self, connection: ServerConnection) -> Effects:
+        """Continue a session; in steps and in turn with others, if a request takes several
+        steps."""
         session = connection.session
         if session.stepping:
             if not connection.has_turn:
                 await self._turn.acquire()
                 connection.has_turn = True
             try:
-                outcome = self._steps(session)
-                while outcome is NOTHING and session.stepping:
+                effects = self._steps(session)
+                while effects is NOTHING and session.stepping:
                     await trio.lowlevel.checkpoint()
-                    outcome = self._steps(session)
+                    effects = self._steps(session)
             finally:
                 self._leave_turn(connection)
         else:
             await trio.lowlevel.checkpoint()
-            outcome = session.proceed(trio.current_time())
-        connection.note_progress(b"", outcome, trio.current_time())
-        return outcome
+            effects = session.proceed(trio.current_time())
+        connection.note_progress(b"", effects, trio.current_time())
+        return effects
 
-    def begin_steps(self, connection: Served) -> Outcome | None:
-        """Take the first steps of a request at once, if nobody else is in the midst of one; None
-        where it has to be carried out."""
+    def begin_steps(self, connection: ServerConnection) -> Effects | None:
+        """Take the first steps of a request, if no other request is in progress; return None if
+        ``carry_out`` has to continue."""
         try:
             self._turn.acquire_nowait()
         except trio.WouldBlock:
             return None
         connection.has_turn = True
-        outcome = _take_steps(connection.session, BEGINNING_SECONDS)
-        if outcome is NOTHING and connection.session.stepping:
+        effects = _take_steps(connection.session, BEGINNING_SECONDS)
+        if effects is NOTHING and connection.session.stepping:
             return None
         self._leave_turn(connection)
-        connection.note_progress(b"", outcome, trio.current_time())
-        return outcome
+        connection.note_progress(b"", effects, trio.current_time())
+        return effects
 
-    def _steps(self, session: Session) -> Outcome:
-        """Take steps of a request, between two turns of the event loop."""
+    def _steps(self, session: Session) -> Effects:
+        """Take steps of a request between two turns of the event loop."""
         if self.reactor is None:
             return _take_steps(session, STEPS_SECONDS)
         return _take_steps(session, SERVED_STEPS_SECONDS, self.reactor.serve_ready)
 
-    def _leave_turn(self, connection: Served) -> None:
+    def _leave_turn(self, connection: ServerConnection) -> None:
         if connection.has_turn:
             connection.has_turn = False
             self._turn.release()
 
-    def report(self, connection: Served, outcome: Outcome) -> None:
-        """Log what happened, tell brokers, and end the connections that are to be ended."""
-        if outcome.occurrences:
-            self.journal.record(outcome.occurrences, connection.peer.address)
-            self.notifier.send(outcome.notify)
-        for number in outcome.close_connections:
-            if (other := self.connections.get(number)) is not None:
-                other.close("closed at the request of another connection")
+    def report(self, connection: ServerConnection, effects: Effects) -> None:
+        """Log events, send notifications, and close connections."""
+        if effects.events:
+            self.journal.record(effects.events, connection.peer.address)
+            self.notifier.send(effects.notify)
+        for number in effects.close_connections:
+            if (closed := self.connections.get(number)) is not None:
+                closed.close("closed at the request of another connection")
 
-    def refuse(self, connection: Served, error: DecodeError) -> None:
-        """End a connection whose bytes are no command."""
+    def refuse(self, connection: ServerConnection, error: DecodeError) -> None:
+        """Close a connection after an invalid command."""
         opening = connection.opening or error.excerpt
         looks = f"; it looks like {describe(opening)}" if opening else ""
         LOGGER.warning("connection of %s closed: %s%s", connection.peer.address, error, looks)
-        connection.finish(f"bytes that are no command: {error}{looks}")
+        connection.finish(f"invalid command: {error}{looks}")
 
-    def forget(self, connection: Served) -> None:
-        """Drop a connection that has ended, and give its place to another one."""
+    def forget(self, connection: ServerConnection) -> None:
+        """Drop a connection that has ended, and free its place."""
         del self.connections[connection.peer.connection_id]
-        self.door.leave(connection.peer.address)
+        self.acceptor.leave(connection.peer.address)
 
-    def lost(self, connection: Served) -> None:
-        """Take note of a connection's end; not at the server's own, which brokers outlive."""
+    def lost(self, connection: ServerConnection) -> None:
+        """Unregister the brokers of a connection that has ended, unless the server stops."""
         if not self._stopping.is_set():
-            occurrences = connection.session.lost(trio.current_time(), connection.reason)
-            self.happened(occurrences, connection.peer.address)
+            events = connection.session.lost(trio.current_time(), connection.reason)
+            self.record_events(events, connection.peer.address)
         else:
             connection.session.abandon()
         self._leave_turn(connection)
         self.state.unsent.note(connection.peer.connection_id, 0)
         self.journal.record_end(connection)
 
-    # ---- what happened
+    # ---- events
 
-    def happened(self, occurrences: Iterable[Occurrence], address: str | None) -> None:
-        """Take note of what happened, and tell the brokers that it concerns."""
-        self.journal.record(occurrences, address)
-        self.notifier.send(self.state.notifications(occurrences))
+    def record_events(self, events: Iterable[Event], address: str | None) -> None:
+        """Log events, and notify the brokers that they concern."""
+        self.journal.record(events, address)
+        self.notifier.send(self.state.notifications(events))
 
 
 def _take_steps(
-    session: Session, seconds: float, between: Callable[[], None] | None = None
-) -> Outcome:
-    """Take steps of a request for a while, or to its end; before and after each of them others are
-    served."""
+    session: Session, seconds: float, serve_others: Callable[[], None] | None = None
+) -> Effects:
+    """Take steps of a request for a while, or to its end."""
     until = time.monotonic() + seconds
-    if between is not None:
-        between()
+    if serve_others is not None:
+        serve_others()
     while True:
-        outcome = session.proceed(trio.current_time())
-        if between is not None:
-            between()
-        if outcome is not NOTHING or not session.stepping or time.monotonic() >= until:
-            return outcome
+        effects = session.proceed(trio.current_time())
+        if serve_others is not None:
+            serve_others()
+        if effects is not NOTHING or not session.stepping or time.monotonic() >= until:
+            return effects

@@ -1,4 +1,4 @@
-"""Serving until a signal: SIGTERM and SIGINT stop a server, SIGHUP makes it read its certificate again."""
+"""Runs a server until a signal: SIGTERM and SIGINT stop it, SIGHUP reloads its certificate."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["Stoppable", "run_until_signal"]
 
 
 class Stoppable(Protocol):
-    """What signals act upon: a server."""
+    """The server, as signals use it."""
 
     listening: Listening
     tls: TlsContexts
@@ -27,11 +27,11 @@ class Stoppable(Protocol):
 
     @property
     def status_page(self) -> str:
-        """Address of the page for operators; empty if there is none."""
+        """Address of the operators' page; empty if there is none."""
         ...
 
     async def stop(self) -> None:
-        """Let the server come to its end."""
+        """Stop the server."""
 
 
 async def run_until_signal(
@@ -39,11 +39,11 @@ async def run_until_signal(
 ) -> int:
     """Run a server until SIGTERM or SIGINT, and stop it gracefully; main thread only.
 
-    A second signal cuts the graceful phase short.
+    A second signal ends the graceful phase.
 
     Args:
-        serve: runs the server, and tells ``task_status`` of it once it listens.
-        on_boot: called then, with where the server listens and the address of its status page.
+        serve: runs the server, and passes it to ``task_status`` once it listens.
+        on_boot: called then, with the address of the server and of its status page.
 
     Returns:
         The number of the signal.
@@ -52,7 +52,7 @@ async def run_until_signal(
         async with trio.open_nursery() as nursery:
             server: Stoppable = await nursery.start(serve)
             on_boot(server.listening, server.status_page)
-            number = await _told_to_stop(server, signals)
+            number = await _wait_for_stop(server, signals)
             LOGGER.info("stopping on signal %d", number)
             nursery.start_soon(server.stop)
             nursery.start_soon(_stop_at_once, server, signals, nursery.cancel_scope)
@@ -61,8 +61,8 @@ async def run_until_signal(
     return number
 
 
-async def _told_to_stop(server: Stoppable, signals: AsyncIterator[int]) -> int:
-    """Wait for a signal that ends the server, and see to others."""
+async def _wait_for_stop(server: Stoppable, signals: AsyncIterator[int]) -> int:
+    """Wait for a signal that ends the server, and handle others."""
     while (number := await anext(signals)) == signal.SIGHUP:
         await server.tls.reload()
     return number
@@ -71,6 +71,6 @@ async def _told_to_stop(server: Stoppable, signals: AsyncIterator[int]) -> int:
 async def _stop_at_once(
     server: Stoppable, signals: AsyncIterator[int], scope: trio.CancelScope
 ) -> None:
-    """Let the next signal end everything."""
-    await _told_to_stop(server, signals)
+    """Stop at the next signal."""
+    await _wait_for_stop(server, signals)
     scope.cancel()

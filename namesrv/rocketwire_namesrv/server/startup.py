@@ -1,4 +1,4 @@
-"""What a server knows when it starts: its settings, and what is on disk; and what it brings there."""
+"""Loads the state of a server when it starts, and builds the content of its KV file."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ __all__ = ["kv_content", "load_state"]
 
 
 def load_state(config: Config) -> State:
-    """Make the state of a server that starts now, with what is on disk; blocks.
+    """Load the initial state of a server from disk; blocks.
 
     Raises:
-        StorageError: the KV file is there and makes no sense.
+        StorageError: the KV file is invalid.
     """
     table = {}
     unread = False
@@ -44,10 +44,10 @@ def load_state(config: Config) -> State:
 
 
 def kv_content(state: State) -> bytes:
-    """The bytes of the KV file at this moment.
+    """Return the current content of the KV file.
 
     Raises:
-        OSError: what is in the file could not be read, and must not be lost.
+        OSError: the file could not be read at the start, and must not be overwritten.
     """
     if state.kv_unread:
         raise OSError("the file could not be read at the start, it is not overwritten")
@@ -55,12 +55,13 @@ def kv_content(state: State) -> bytes:
 
 
 def _warm_start(config: Config) -> WarmStart:
-    """The wait for the brokers in the file of known ones; none where there is no such file."""
+    """Return the wait for the brokers in the file of known brokers; empty if there is no such
+    file."""
     if config.warm_start_seconds <= 0 or not config.known_brokers_path:
         return WarmStart()
     try:
-        known = storage.load_brokers(config.known_brokers_path)
+        brokers = storage.load_brokers(config.known_brokers_path)
     except (OSError, storage.StorageError) as error:
-        LOGGER.warning("no broker is known from before: %s", os_error_text(error))
+        LOGGER.warning("the list of known brokers cannot be read: %s", os_error_text(error))
         return WarmStart()
-    return WarmStart(known, config.warm_start_seconds)
+    return WarmStart(brokers, config.warm_start_seconds)

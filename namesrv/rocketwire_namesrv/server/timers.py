@@ -1,8 +1,8 @@
-"""What time brings: connections whose time is up, brokers that have been silent for too long, parts
-of registrations that do not come.
+"""Periodic work: closes overdue connections, removes silent brokers, and completes registrations
+whose last part is missing.
 
 Rules of this file: no cancel scope and no timer per connection or request: all connections are
-looked at once in a while.
+checked periodically.
 
 Java: ``NamesrvController.startScheduleService``, ``IdleStateHandler``.
 """
@@ -21,37 +21,37 @@ from rocketwire_namesrv.server.connection import Deadlines
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from rocketwire_namesrv.protocol.state import State
-    from rocketwire_namesrv.server.connection import Served
+    from rocketwire_namesrv.server.connection import ServerConnection
 
 __all__ = ["expire_for_ever", "sweep_for_ever"]
 
 FIRST_SCAN_SECONDS: Final = 5.0
-"""From the start to the first look for silent brokers, as in Java."""
+"""Time from the start to the first scan for silent brokers, as in Java."""
 SWEEP_SECONDS: Final = 1.0
-"""Between two looks for idle connections; less where a limit is short."""
+"""Time between two checks of all connections; less if a limit is short."""
 
 
 class Timed(Protocol):
-    """What time acts upon: a server."""
+    """The server, as the timers use it."""
 
     @property
     def state(self) -> State:
-        """What it knows."""
+        """The state of the protocol."""
         ...
 
     @property
-    def connections(self) -> Mapping[int, Served]:
-        """Those open now, by id."""
+    def connections(self) -> Mapping[int, ServerConnection]:
+        """The open connections by id."""
         ...
 
-    def happened(self, occurrences: Iterable[Occurrence], address: str | None) -> None:
-        """Take note of what happened."""
+    def record_events(self, events: Iterable[Event], address: str | None) -> None:
+        """Record events."""
 
 
 async def sweep_for_ever(server: Timed) -> None:
-    """End connections whose time is up, and complete registrations without their last part, until
+    """Close overdue connections, and complete registrations without their last part, until
     cancelled."""
     pause = 0.0
     while True:
@@ -60,23 +60,23 @@ async def sweep_for_ever(server: Timed) -> None:
 
 
 def _sweep(server: Timed) -> float:
-    """End the connections whose time is up; returns seconds until the next look."""
+    """Close overdue connections; return the seconds until the next check."""
     now = trio.current_time()
     _complete_parts(server, now)
     deadlines = Deadlines.of(server.state.config)
     shortest = min(deadlines)
     for connection in list(server.connections.values()):
         shortest = min(shortest, connection.idle_limit)
-        if (why := connection.overdue(now, deadlines)) is not None:
-            server.happened((why,), None)
-            connection.close(why.what, Reason.IDLE)
+        if (exceeded := connection.overdue(now, deadlines)) is not None:
+            server.record_events((exceeded,), None)
+            connection.close(exceeded.what, Reason.IDLE)
     return min(SWEEP_SECONDS, shortest / 8)
 
 
 def _complete_parts(server: Timed, now: float) -> None:
     try:
-        server.happened(server.state.complete_parts(now), None)
-    except Exception:  # noqa: BLE001 - connections have to be looked at all the same
+        server.record_events(server.state.complete_parts(now), None)
+    except Exception:  # noqa: BLE001 - connections have to be checked in any case
         LOGGER.exception("a registration without its last part failed")
 
 
@@ -94,10 +94,10 @@ async def expire_for_ever(server: Timed) -> None:
 
 def _expire(server: Timed) -> None:
     counters = server.state.counters
-    began = counters.begin()
-    occurrences, numbers = server.state.expire(trio.current_time())
-    counters.took(TimedWork.EXPIRY_SCAN, began)
-    server.happened(occurrences, None)
+    start = counters.begin()
+    events, numbers = server.state.expire(trio.current_time())
+    counters.took(TimedWork.EXPIRY_SCAN, start)
+    server.record_events(events, None)
     for number in numbers:
         if (connection := server.connections.get(number)) is not None:
             connection.close("its broker has been silent for too long", Reason.EXPIRED)

@@ -1,10 +1,10 @@
 """Until when a certificate is valid, read from its DER form.
 
-Python's ssl says so of peers' certificates only, and the library that could say it is needed for
-nothing else where certificates come from files.
+Python's ssl returns it for peers' certificates only, and a library for it would not be needed for
+anything else if certificates come from files.
 
-Rules of this file: pure, and strict about nothing that it does not read: whether a certificate
-makes sense is OpenSSL's to say.
+Rules of this file: pure, and strict only about the fields that it reads: OpenSSL checks
+certificates.
 
 Source: RFC 5280, sections 4.1 and 4.1.2.5.
 """
@@ -29,24 +29,24 @@ def not_after(der: bytes) -> float:
     """The end of a certificate's validity, in seconds since 1970.
 
     Raises:
-        ValueError: it is no certificate.
+        ValueError: it is not a certificate.
     """
     try:
-        at = _inside(der, _inside(der, 0))
-        if der[at] == _VERSION:
-            at = _behind(der, at)
+        position = _start_of(der, _start_of(der, 0))
+        if der[position] == _VERSION:
+            position = _end_of(der, position)
         for _ in range(_BEFORE_VALIDITY):
-            at = _behind(der, at)
-        at = _behind(der, _inside(der, at))
-        tag, start, end = _element(der, at)
+            position = _end_of(der, position)
+        position = _end_of(der, _start_of(der, position))
+        tag, start, end = _element(der, position)
     except IndexError as error:
         raise ValueError("the certificate ends too early") from error
     return _time(tag, der[start:end].decode("ascii"))
 
 
-def _element(der: bytes, at: int) -> tuple[int, int, int]:
-    """Tag, beginning and end of the content of what is at a position."""
-    tag, length, start = der[at], der[at + 1], at + 2
+def _element(der: bytes, position: int) -> tuple[int, int, int]:
+    """Return tag, start and end of the element at a position."""
+    tag, length, start = der[position], der[position + 1], position + 2
     if length >= _LONG:
         size = length - _LONG
         length = int.from_bytes(der[start : start + size], "big")
@@ -56,15 +56,15 @@ def _element(der: bytes, at: int) -> tuple[int, int, int]:
     return tag, start, start + length
 
 
-def _inside(der: bytes, at: int) -> int:
-    tag, start, _ = _element(der, at)
+def _start_of(der: bytes, position: int) -> int:
+    tag, start, _ = _element(der, position)
     if tag != _SEQUENCE:
-        raise ValueError(f"there is no sequence at byte {at} of the certificate")
+        raise ValueError(f"there is no sequence at byte {position} of the certificate")
     return start
 
 
-def _behind(der: bytes, at: int) -> int:
-    return _element(der, at)[2]
+def _end_of(der: bytes, position: int) -> int:
+    return _element(der, position)[2]
 
 
 def _time(tag: int, text: str) -> float:
@@ -76,7 +76,8 @@ def _time(tag: int, text: str) -> float:
 
 
 def expiry_of(der: bytes | None) -> float:
-    """The end of a certificate's validity, in seconds since 1970; NaN if it is missing or invalid."""
+    """The end of a certificate's validity, in seconds since 1970; NaN if it is missing or
+    invalid."""
     try:
         return math.nan if der is None else not_after(der)
     except ValueError:

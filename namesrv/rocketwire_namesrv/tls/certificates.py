@@ -1,4 +1,4 @@
-"""What connections begin TLS with, made of files or of a throw-away certificate.
+"""Builds TLS contexts from files or from a self-signed certificate.
 
 Rules of this file: functions block; nothing is half done: a context is made of all its files or not
 at all.
@@ -85,11 +85,11 @@ def make_client_context(settings: TlsSettings) -> ssl.SSLContext:
 
 def _limit(context: ssl.SSLContext, settings: TlsSettings) -> None:
     names = [name.strip() for name in settings.protocols.split(",") if name.strip()]
-    known = [_VERSIONS[name] for name in names if name in _VERSIONS] or list(_VERSIONS.values())
+    versions = [_VERSIONS[name] for name in names if name in _VERSIONS] or list(_VERSIONS.values())
     if names and not any(name in _VERSIONS for name in names):
         raise TlsError(f"tls.protocols={settings.protocols!r} names neither TLSv1.2 nor TLSv1.3")
-    context.minimum_version = min(known)
-    context.maximum_version = max(known)
+    context.minimum_version = min(versions)
+    context.maximum_version = max(versions)
     if settings.ciphers:
         try:
             restrict(context, choose(settings.ciphers))

@@ -1,10 +1,10 @@
 """``tls.ciphers``: Java's names of cipher suites, and what OpenSSL calls them.
 
-Rules of this file: what the operator has not named is never negotiated.  Python (before 3.15) cannot
-choose among the three suites of TLS 1.3: it offers all of them or, without TLS 1.3, none.
+Rules of this file: what the operator has not named is never negotiated.  Python (before 3.15)
+cannot choose among the three suites of TLS 1.3: it offers all of them or, without TLS 1.3, none.
 
-Java: ``TlsHelper.moreTlsConfig``; JDK's standard names are those of the IANA, OpenSSL has its own for
-TLS 1.2.
+Java: ``TlsHelper.moreTlsConfig``; JDK's standard names are those of the IANA, OpenSSL has its own
+for TLS 1.2.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _MODES: Final = {"CBC": "", "GCM": "-GCM", "CCM": "-CCM", "CCM_8": "-CCM8"}
 
 
 class CipherChoice(NamedTuple):
-    """What a list of names comes to.
+    """The cipher suites of a list of names.
 
     Attributes:
         older: for TLS 1.2, by OpenSSL's names.
@@ -50,25 +50,26 @@ class CipherChoice(NamedTuple):
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """What an operator may have meant otherwise; for the log."""
-        found: list[str] = []
+        """Names that look wrong, for the log."""
+        remarks: list[str] = []
         if self.unknown:
-            found.append(f"tls.ciphers names what is not known here: {', '.join(self.unknown)}")
+            remarks.append(f"tls.ciphers contains unknown names: {', '.join(self.unknown)}")
         if self.is_partly_new and not _can_choose_newer():
-            found.append(
+            remarks.append(
                 "TLS 1.3 is not spoken, because tls.ciphers names some of its cipher suites and not"
                 " all: Python cannot choose among them"
             )
-        return tuple(found)
+        return tuple(remarks)
 
     @property
     def is_partly_new(self) -> bool:
-        """Whether some suites of TLS 1.3 are wanted and not all."""
+        """Whether the list has some suites of TLS 1.3 and not all."""
         return bool(self.newer) and not TLS_1_3.issubset(self.newer)
 
 
 def openssl_name(name: str) -> str:
-    """OpenSSL's name of a cipher suite; the same where it is no standard name of TLS 1.2."""
+    """Return OpenSSL's name of a cipher suite; the same name if it is not a standard name of TLS
+    1.2."""
     parts = _STANDARD.fullmatch(name)
     exchange = None if parts is None else _EXCHANGES.get(parts[1])
     if parts is None or exchange is None:
@@ -86,22 +87,22 @@ def openssl_name(name: str) -> str:
 
 
 def choose(text: str) -> CipherChoice:
-    """Read a list of names with commas between."""
+    """Read a comma-separated list of names."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     translated = {name: openssl_name(name) for name in names if name not in TLS_1_3}
     return CipherChoice(
-        older=tuple(dict.fromkeys(each for each in translated.values() if each in _known())),
+        older=tuple(dict.fromkeys(suite for suite in translated.values() if suite in _known())),
         newer=tuple(dict.fromkeys(name for name in names if name in TLS_1_3)),
-        unknown=tuple(name for name, each in translated.items() if each not in _known()),
+        unknown=tuple(name for name, suite in translated.items() if suite not in _known()),
     )
 
 
 def restrict(context: ssl.SSLContext, choice: CipherChoice) -> None:
-    """Lets a context, whose lowest and highest version are set, negotiate nothing but these.
+    """Limits a context, whose versions are set, to these suites.
 
     Raises:
-        ValueError: nothing is left.
-        ssl.SSLError: OpenSSL takes none of those for TLS 1.2.
+        ValueError: no suite is left.
+        ssl.SSLError: OpenSSL accepts none of the suites for TLS 1.2.
     """
     choose_newer: Callable[[str], None] | None = getattr(context, "set_ciphersuites", None)
     with_newer = bool(choice.newer) and (choose_newer is not None or not choice.is_partly_new)
@@ -123,8 +124,9 @@ def _can_choose_newer() -> bool:
 
 @cache
 def _known() -> frozenset[str]:
-    """All that this OpenSSL has for TLS 1.2, but for those without encryption or certificate."""
+    """Return the suites for TLS 1.2 in this OpenSSL, except those without encryption or
+    certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.set_ciphers("ALL:!aNULL:!eNULL:!PSK:!SRP:@SECLEVEL=0")
     listed: Sequence[Any] = context.get_ciphers()
-    return frozenset(str(each["name"]) for each in listed) - TLS_1_3
+    return frozenset(str(suite["name"]) for suite in listed) - TLS_1_3

@@ -40,7 +40,7 @@ _Signature = tuple[tuple[int, int, int] | None, ...]
 
 
 class _Loaded(NamedTuple):
-    """What was read from files, and what these looked like before."""
+    """The content of the files, and their state before reading."""
 
     settings: TlsSettings
     signature: _Signature
@@ -61,11 +61,11 @@ class TlsContexts:
         self.mode = settings.mode
         self.expiry = math.nan
         self._given = settings
-        self._settings = settings  # with what tls.config.file says
+        self._settings = settings  # overridden by tls.config.file
         self._signature: _Signature = ()
         self._server: ssl.SSLContext | None = None
         self._client: ssl.SSLContext | None = None
-        self._missing = ""  # why there is no context, once that was found out
+        self._missing = ""  # why there is no context, once an attempt has failed
         self._one_at_a_time = trio.Lock()
 
     async def start(self) -> None:
@@ -91,7 +91,8 @@ class TlsContexts:
             await self._load(UNUSABLE)
 
     async def server_context(self) -> ssl.SSLContext:
-        """What a connection begins TLS with; in test mode the first one waits for the certificate.
+        """Return the context of a connection; in test mode the first call waits for the
+        certificate.
 
         Raises:
             TlsError: there is none.
@@ -113,7 +114,7 @@ class TlsContexts:
             LOGGER.info("TLS test mode: connections get a self-signed certificate")
 
     async def client_context(self) -> ssl.SSLContext:
-        """What a connection to a broker begins TLS with.
+        """Return the context of a connection to a broker.
 
         Raises:
             TlsError: its files cannot be used.
@@ -155,7 +156,7 @@ class TlsContexts:
                 await self.reload()
 
     async def _load(self, failure: str) -> bool:
-        """Load all files and use them, or say why not; whether it could be done."""
+        """Load all files and use them, or log why not; return whether they are used."""
         async with self._one_at_a_time:
             paths = _paths(self._settings)
             self._signature = await trio.to_thread.run_sync(_signature_of, paths)
@@ -170,26 +171,26 @@ class TlsContexts:
             return True
 
 
-def check_files(given: TlsSettings) -> list[str]:
-    """Load what a start with these settings would load, and throw it away; blocks.
+def check_files(base: TlsSettings) -> list[str]:
+    """Load the files like a start with these settings, and discard the result; blocks.
 
     Returns:
-        What the start would warn of.
+        The warnings of a start.
 
     Raises:
         TlsError: the server would not start.
     """
-    if given.mode is TlsMode.DISABLED:
+    if base.mode is TlsMode.DISABLED:
         return []
-    settings = _with_file(given)
+    settings = _with_file(base)
     remarks = [*_remarks(settings)]
     if not settings.test_mode:
         _require_paths(settings)
         try:
-            _loaded(given)
+            _loaded(base)
         except TlsError as error:
             remarks.append(f"{UNUSABLE}: {error}")
-    elif given.mode is TlsMode.ENFORCING:
+    elif base.mode is TlsMode.ENFORCING:
         make_server_context(settings)
     return remarks
 
@@ -210,18 +211,18 @@ async def _in_thread(work: Callable[[], T]) -> T:
     return await trio.to_thread.run_sync(work)
 
 
-def _loaded(given: TlsSettings) -> _Loaded:
-    settings = _with_file(given)
+def _loaded(base: TlsSettings) -> _Loaded:
+    settings = _with_file(base)
     signature = _signature_of(_paths(settings))
     context = make_server_context(settings)
     return _Loaded(settings, signature, context, expiry_of(first_certificate(settings.cert_path)))
 
 
 def _with_file(settings: TlsSettings) -> TlsSettings:
-    """The settings with what ``tls.config.file`` says, if it is there.
+    """Return the settings, overridden by ``tls.config.file`` if it exists.
 
     Raises:
-        TlsError: it is there and cannot be used.
+        TlsError: it exists and is invalid.
     """
     if not settings.config_file or not os.path.isfile(settings.config_file):
         return settings
@@ -241,13 +242,13 @@ def _paths(settings: TlsSettings) -> tuple[str, ...]:
 
 
 def _signature_of(paths: tuple[str, ...]) -> _Signature:
-    """What changes when a file does; None for one that is not there."""
-    found: list[tuple[int, int, int] | None] = []
+    """Return values that change with each file; None for a missing file."""
+    signature: list[tuple[int, int, int] | None] = []
     for path in paths:
         try:
             status = os.stat(path)
         except OSError:
-            found.append(None)
+            signature.append(None)
         else:
-            found.append((status.st_mtime_ns, status.st_size, status.st_ino))
-    return tuple(found)
+            signature.append((status.st_mtime_ns, status.st_size, status.st_ino))
+    return tuple(signature)

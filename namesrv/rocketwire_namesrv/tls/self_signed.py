@@ -1,4 +1,4 @@
-"""A throw-away certificate for the test mode: self-signed, and of no worth to anybody who verifies.
+"""A self-signed certificate for the test mode; peers that verify certificates reject it.
 
 Needs the library ``cryptography`` (the extra ``tls``), which is imported on first use.
 

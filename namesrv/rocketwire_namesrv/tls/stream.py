@@ -1,7 +1,7 @@
-"""TLS over any stream of bytes, for one task: what it is told to send and to receive, in turn.
+"""TLS over any stream of bytes, for one task that sends and receives in turn.
 
-``trio.SSLStream`` would do, but for two things: the alert that says why a handshake failed would
-never leave, and every call costs what a second task beside it would need.
+``trio.SSLStream`` has two disadvantages: it never sends the alert about a failed handshake, and
+every call pays for locking against a second task.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class TlsStream(trio.abc.Stream):
         """Agree on keys.
 
         Raises:
-            trio.BrokenResourceError: no agreement; the peer has been told why.
+            trio.BrokenResourceError: the handshake failed; the peer has received an alert.
         """
         await self._run(self._tls.do_handshake)
         await self._flush()
@@ -82,10 +82,10 @@ class TlsStream(trio.abc.Stream):
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
         """Send everything."""
-        rest = memoryview(data)
-        while rest:
+        unsent = memoryview(data)
+        while unsent:
             try:
-                rest = rest[self._tls.write(rest) :]
+                unsent = unsent[self._tls.write(unsent) :]
             except ssl.SSLError as error:
                 raise trio.BrokenResourceError from error
             if self._outgoing.pending >= FLUSH_SIZE:
@@ -97,10 +97,12 @@ class TlsStream(trio.abc.Stream):
         await self._transport.wait_send_all_might_not_block()
 
     async def aclose(self) -> None:
-        """Say goodbye, if that can be said at once, and close."""
+        """Send the close alert if that does not block, and close."""
         try:
             with contextlib.suppress(OSError, trio.BrokenResourceError, trio.ClosedResourceError):
-                with contextlib.suppress(ssl.SSLWantReadError):  # the peer's goodbye: not awaited
+                with contextlib.suppress(
+                    ssl.SSLWantReadError
+                ):  # the peer's close alert is not awaited
                     self._tls.unwrap()
                 await self._flush()
         finally:

@@ -10,8 +10,8 @@ from rocketwire_namesrv.server.event_log import Journal
 if TYPE_CHECKING:
     import pytest
 
-    from rocketwire_namesrv.events import Occurrence
-    from rocketwire_namesrv.server.connection import Served
+    from rocketwire_namesrv.events import Event
+    from rocketwire_namesrv.server.connection import ServerConnection
 
 REMOVED = ClusterRemoved(cluster="c")
 DROPPED = ResponseDropped(client="1.2.3.4:5", opaque=7)
@@ -19,12 +19,12 @@ DROPPED = ResponseDropped(client="1.2.3.4:5", opaque=7)
 
 class Ear:
     def __init__(self) -> None:
-        self.heard: list[tuple[Occurrence, str | None]] = []
+        self.heard: list[tuple[Event, str | None]] = []
 
-    def occurred(self, occurrence: Occurrence, address: str | None) -> None:
-        self.heard.append((occurrence, address))
+    def occurred(self, event: Event, address: str | None) -> None:
+        self.heard.append((event, address))
 
-    def ended(self, connection: Served) -> None:
+    def ended(self, connection: ServerConnection) -> None:
         raise AssertionError(connection)
 
 

@@ -218,7 +218,7 @@ async def test_where_tls_is_enforced_plain_frames_are_refused_and_not_executed(
     )
     assert all(line.endswith(end) for line in warnings(caplog))
     assert warnings(caplog)[1].count(CLIENT) == 1
-    assert observer.occurrences == {"PlainRefused": 3}
+    assert observer.events == {"PlainRefused": 3}
     assert observer.endings == {"refused": 3}
     assert len(observer.troubles) == 3
 
@@ -250,7 +250,7 @@ async def test_where_tls_is_disabled_a_client_hello_is_refused(
 
     (line,) = warnings(caplog)
     assert line.endswith("closed: it begins with TLS, and tls.server.mode is disabled")
-    assert observer.occurrences == {"TlsRefused": 1}
+    assert observer.events == {"TlsRefused": 1}
 
 
 async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
@@ -269,7 +269,7 @@ async def test_without_a_certificate_tls_is_refused_and_plain_frames_are_not(
     (line,) = warnings(caplog)
     assert "it begins with TLS, and there is no certificate: certificate no.pem" in line
     assert line.endswith("with key no.key: no such file or directory")
-    assert observer.occurrences == {"TlsUnavailable": 1}
+    assert observer.events == {"TlsUnavailable": 1}
 
 
 @pytest.mark.parametrize("garbage", [b"\x16" + b"x" * 40, b"\x16\x03\x01\x00\x05hello"])
@@ -284,7 +284,7 @@ async def test_garbage_that_begins_like_tls_is_refused(
 
     (line,) = warnings(caplog)
     assert "closed: the TLS handshake failed: " in line
-    assert observer.occurrences == {"TlsHandshakeFailed": 1}
+    assert observer.events == {"TlsHandshakeFailed": 1}
 
 
 @pytest.mark.parametrize(
@@ -344,7 +344,7 @@ async def test_a_broker_is_told_over_tls_where_that_is_configured(tmp_path: Path
         address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"
         with trio.fail_after(60):
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(server.notifier.tell, address, CLUSTER_INFO)
+                nursery.start_soon(server.notifier.notify, address, CLUSTER_INFO)
                 stream = trio.SSLStream(await listener.accept(), context, server_side=True)
                 received = b""
                 while len(received) < len(CLUSTER_INFO):
@@ -362,13 +362,13 @@ async def test_a_broker_that_speaks_no_tls_is_a_warning(
         address = f"{LOOPBACK}:{listener.socket.getsockname()[1]}"
         with trio.fail_after(60):
             async with trio.open_nursery() as nursery:
-                nursery.start_soon(server.notifier.tell, address, CLUSTER_INFO)
+                nursery.start_soon(server.notifier.notify, address, CLUSTER_INFO)
                 async with await listener.accept() as stream:
                     await stream.receive_some()
                     await stream.send_all(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
     (line,) = warnings(caplog)
-    assert f"broker {address} is not told" in line
+    assert f"broker {address} is not notified" in line
     assert "the TLS handshake failed: " in line
 
 
@@ -454,7 +454,7 @@ async def test_a_malformed_header_is_counted_and_told_of_once() -> None:
         assert await is_closed(ours)
         await wait_all_tasks_blocked()
 
-    assert observer.occurrences == {"ProxyHeaderRefused": 1}
+    assert observer.events == {"ProxyHeaderRefused": 1}
     assert observer.endings == {"refused": 1}
     (event,) = observer.troubles
     assert event.text.startswith("connection of proxy:1 closed: PROXY protocol v2 header: ")

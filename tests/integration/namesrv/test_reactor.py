@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rocketwire_namesrv.config.config import Config
-    from rocketwire_namesrv.protocol.session import Outcome
+    from rocketwire_namesrv.protocol.session import Effects
     from tests.support.running_server import Site
 
 pytestmark = pytest.mark.skipif(not reactor.is_available(), reason="this system has no epoll")
@@ -211,12 +211,12 @@ async def test_a_broker_that_goes_in_the_midst_of_its_registration_leaves_nothin
             proceed = Session.proceed
 
             def closing(self: Session, now: float) -> Any:
-                outcome = proceed(self, now)
+                effects = proceed(self, now)
                 if site.server.state.table.topics.entries and (
                     (link := next(iter(site.server.connections.values()))).session is self
                 ):
                     link.close("for a test")
-                return outcome
+                return effects
 
             broker = other
             monkeypatch.setattr(Session, "proceed", closing)
@@ -330,13 +330,13 @@ async def test_readers_are_answered_between_the_steps_of_a_registration(
             with socket.create_connection((str(host), int(str(port)))) as reader:
                 reader.setblocking(False)
 
-                def proceed_and_look(session: Session, now: float) -> Outcome:
-                    outcome = proceed(session, now)
+                def proceed_and_look(session: Session, now: float) -> Effects:
+                    effects = proceed(session, now)
                     if not sum(answers.values()):
                         reader.sendall(ROUTE)
                     with suppress(BlockingIOError):
                         answers[site.server.state.stepping] += len(reader.recv(65_536))
-                    return outcome
+                    return effects
 
                 await wait_all_tasks_blocked()
                 monkeypatch.setattr(Session, "proceed", proceed_and_look)
@@ -355,11 +355,11 @@ async def test_who_ends_between_two_steps_gives_up_its_turn(
             first, other = site.connect(), site.connect()
             link = next(iter(site.server.connections.values()))
 
-            def proceed_and_end(session: Session, now: float) -> Outcome:
+            def proceed_and_end(session: Session, now: float) -> Effects:
                 monkeypatch.setattr(Session, "proceed", proceed)
-                outcome = proceed(session, now)
+                effects = proceed(session, now)
                 link.close("test")
-                return outcome
+                return effects
 
             monkeypatch.setattr(Session, "proceed", proceed_and_end)
             await first.send(large())
@@ -391,18 +391,18 @@ async def test_of_large_bodies_a_part_is_received_behind_those_who_ask(
 ) -> None:
     monkeypatch.setattr(reactor, "BODY_READ_SIZE", 1000)
     done: list[object] = []
-    received, reads_one = Session.received, Session.reads_one
+    received, answer_one_route = Session.received, Session.answer_one_route
 
-    def note_received(session: Session, count: int, now: float) -> Outcome:
+    def note_received(session: Session, count: int, now: float) -> Effects:
         done.append(count)
         return received(session, count, now)
 
     def note_read(session: Session, data: bytes, now: float) -> Any:
         done.append("read")
-        return reads_one(session, data, now)
+        return answer_one_route(session, data, now)
 
     monkeypatch.setattr(Session, "received", note_received)
-    monkeypatch.setattr(Session, "reads_one", note_read)
+    monkeypatch.setattr(Session, "answer_one_route", note_read)
     with trio.fail_after(60):
         async with running() as site:
             clients = [site.connect() for _ in range(3)]

@@ -91,8 +91,8 @@ async def test_who_is_waited_for_stays_in_the_file_until_the_wait_is_over(
         after = load_brokers(path)
 
     assert (before, after) == ([MASTER, GONE], [MASTER])
-    assert "routes are not answered before 2 brokers are back" in caplog.text
-    assert "routes are answered, without 1 brokers: C/gone/0" in caplog.text
+    assert "routes are not returned before 2 brokers are back" in caplog.text
+    assert "routes are returned now, without 1 brokers: C/gone/0" in caplog.text
 
 
 async def test_the_log_says_that_all_are_back(
@@ -104,7 +104,7 @@ async def test_the_log_says_that_all_are_back(
         server.register()
         await looked()
 
-    assert "routes are answered, all brokers are back" in caplog.text
+    assert "routes are returned now, all brokers are back" in caplog.text
 
 
 async def test_without_the_setting_nothing_is_written(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from trio.testing import memory_stream_pair, wait_all_tasks_blocked
 
 from rocketwire.codes import RequestCode
 from rocketwire_namesrv.config.config import ConfigError
-from rocketwire_namesrv.protocol.session import Outcome, Session
+from rocketwire_namesrv.protocol.session import Effects, Session
 from rocketwire_namesrv.server.server import serve
 from tests.support.running_server import (
     CLUSTER_INFO,
@@ -197,8 +197,8 @@ async def test_a_session_may_have_other_connections_closed(
         await first.ask(CLUSTER_INFO)
         (one,) = site.server.connections
 
-        def closing(*_: object) -> Outcome:
-            return Outcome(close_connections=(one, 4711))
+        def closing(*_: object) -> Effects:
+            return Effects(close_connections=(one, 4711))
 
         monkeypatch.setattr(Session, "receive", closing)
         await site.connect().send(b"now")

@@ -222,4 +222,4 @@ async def test_a_broker_that_cannot_be_told_is_a_warning(caplog: pytest.LogCaptu
             await broker.ask(registration(address="10.0.0.2:1", brokerId="1"))
             await wait_all_tasks_blocked()
 
-    assert "broker no port is not told" in caplog.text
+    assert "broker no port is not notified" in caplog.text

@@ -73,5 +73,5 @@ def register(
 
 
 def perms(table: RouteTable, topic: str) -> dict[str | None, int]:
-    shape = table.topics.entries.get(topic)
-    return {} if shape is None else {queue.broker_name: queue.perm for queue in shape.queues}
+    layout = table.topics.entries.get(topic)
+    return {} if layout is None else {queue.broker_name: queue.perm for queue in layout.queues}

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.protocol.handlers import Peer
-from rocketwire_namesrv.protocol.session import Outcome, Session
+from rocketwire_namesrv.protocol.session import Effects, Session
 from rocketwire_namesrv.protocol.state import State
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
 
 BROKER = "10.0.0.1:10911"
 SLAVE = "10.0.0.2:10911"
@@ -86,15 +86,15 @@ class Server:
         peer = Peer(self.connections, f"127.0.0.1:{50_000 + self.connections}")
         return Session(self.state, peer)
 
-    def receive(self, data: bytes, session: Session | None = None) -> Outcome:
+    def receive(self, data: bytes, session: Session | None = None) -> Effects:
         """What came of bytes, when all is done."""
         one = session or self.session
         outcome = one.receive(data, self.now)
         while one.busy:
             more = one.proceed(self.now)
-            outcome = Outcome(
+            outcome = Effects(
                 send=outcome.send + more.send,
-                occurrences=outcome.occurrences + more.occurrences,
+                events=outcome.events + more.events,
                 notify=outcome.notify + more.notify,
                 persist_kv=outcome.persist_kv or more.persist_kv,
                 persist_config=outcome.persist_config or more.persist_config,
@@ -215,8 +215,6 @@ def identity(name: str = "b1", address: str = BROKER, broker_id: str = "0") -> d
     }
 
 
-def occurrences(
-    server: Server, code: int, ext: dict[str, Any] | None, body: bytes = b""
-) -> list[Occurrence]:
+def events(server: Server, code: int, ext: dict[str, Any] | None, body: bytes = b"") -> list[Event]:
     """What happened at one request."""
-    return list(server.receive(request(code, ext, body)).occurrences)
+    return list(server.receive(request(code, ext, body)).events)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from trio.testing import MockClock
 
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
     from tests.support.fakes.sansio_server import Reply
 
 LARGE = 60_000
@@ -308,10 +308,10 @@ def test_what_all_connections_hold_at_the_start_of_a_large_cluster_closes_none(
 
 
 async def test_all_brokers_of_a_large_cluster_are_told_of_a_new_master() -> None:
-    happened: list[Occurrence] = []
+    happened: list[Event] = []
 
-    def note(occurrences: Iterable[Occurrence], _: str | None) -> None:
-        happened.extend(occurrences)
+    def note(events: Iterable[Event], _: str | None) -> None:
+        happened.extend(events)
 
     state = State(DEFAULTS)
     notifier = Notifier(state, TlsContexts(state.config.tls), note)

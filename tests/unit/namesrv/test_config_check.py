@@ -148,7 +148,7 @@ def test_known_brokers_that_cannot_be_read_are_a_warning_if_they_are_waited_for(
     findings = check(tmp_path, f"{path}rocketwire.warmStartSeconds=5\n")
 
     (warning,) = findings.warnings
-    assert warning.startswith(f"no broker is known from before: {tmp_path}/known.json: ")
+    assert warning.startswith(f"the list of known brokers cannot be read: {tmp_path}/known.json: ")
     assert check(tmp_path, path) == NOTHING
 
 

@@ -1,7 +1,8 @@
 """The command ``rocketwire-codec``.
 
-Rules of this file: a sub-command imports what it needs when it runs; exit status 0, 1 if a line was
-refused, 2 if the command line is wrong; who stops reading the output ends the program silently.
+Rules of this file: a sub-command imports its modules when it runs; the exit status is 0, 1 if a
+line was refused, 2 if the command line is invalid; the program ends silently when its output is
+closed.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.codec.expect import Plain
 
     Commands = Callable[..., argparse.ArgumentParser]
-    """``add_parser`` of the object that ``add_subparsers`` gives."""
+    """``add_parser`` of the result of ``add_subparsers``."""
 
 __all__ = ["main"]
 
@@ -42,11 +43,11 @@ LAYOUT_NAMES: Final = (
     "stored",
     "batch",
 )
-"""As ``layouts.LAYOUTS``, which would take the whole grammar along."""
+"""As in ``layouts.LAYOUTS``, which would import the whole grammar."""
 
 
 class UsageError(Exception):
-    """The command line does not make sense."""
+    """The command line is invalid."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -76,7 +77,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _forget_output() -> None:
-    """Nobody reads any more: what is still buffered must not fail when the process ends."""
+    """Redirect the closed output, so that buffered bytes do not fail when the process ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
@@ -218,10 +219,10 @@ def _translate(
     output: Output,
     translate: Callable[[bytes], Plain],
     *,
-    blank_ones: bool = False,
+    blank_lines: bool = False,
 ) -> None:
     for source in _sources(arguments):
-        each_line(source, translate, output, blank_ones=blank_ones)
+        each_line(source, translate, output, blank_lines=blank_lines)
 
 
 def _reader(arguments: argparse.Namespace) -> Callable[[bytes], bytes]:
@@ -329,8 +330,8 @@ def _properties(arguments: argparse.Namespace, output: Output) -> None:
     if arguments.encode:
         _translate(arguments, output, messages.properties_writer)
         return
-    # no digits at all are what a message without properties has
-    _translate(arguments, output, messages.properties_reader(_reader(arguments)), blank_ones=True)
+    # a message without properties is an empty line
+    _translate(arguments, output, messages.properties_reader(_reader(arguments)), blank_lines=True)
 
 
 def _schema(arguments: argparse.Namespace, output: Output) -> None:

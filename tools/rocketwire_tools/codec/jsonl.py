@@ -1,7 +1,7 @@
-"""Lines in, lines out: bounded reading, the texts that stand for bytes, one JSON object a line.
+"""Reads and writes lines: bounded reading, bytes as hex or base64, one JSON object a line.
 
-Rules of this file: one line is held at a time; what could not be read is answered with a refusal in
-its place, and the next line goes on; every line is flushed, because a program may wait for it.
+Rules of this file: only one line is in memory; an invalid line is answered with a refusal, and the
+next line is read; every line is flushed, because a program may wait for it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rocketwire_tools.codec.expect import Plain
 
 MAX_LINE: Final = 4 * MAX_FRAME_LENGTH
-"""Most bytes of a line: the largest frame as hex, with a blank after every digit."""
+"""Maximum bytes of a line: the largest frame as hex, with a space after every digit."""
 
 
 _PREFIX: Final = re.compile(r"(?:(?<=\s)|\A)0[xX]")
@@ -31,7 +31,7 @@ _NO_DIGIT: Final = re.compile(r"[^0-9a-fA-F\s]")
 
 
 class Output:
-    """Where the objects go.
+    """The output of the objects.
 
     Attributes:
         refused: whether any line was refused.
@@ -47,19 +47,19 @@ class Output:
         self._flush()
 
     def refuse(self, error: CodecError) -> None:
-        """Writes what was wrong, in the place of a result."""
+        """Writes an error instead of a result."""
         self.refused = True
         self.put(refusal(error))
 
 
 def refusal(error: CodecError) -> dict[str, Plain]:
-    """The object that stands for an error; ``offset`` counts bytes of the packet."""
+    """Returns the object for an error; ``offset`` counts bytes of the packet."""
     message = error.message if error.path is None else f"{error.path}: {error.message}"
     return {"error": type(error).__name__, "message": message, "offset": error.offset}
 
 
 def text_of(value: Plain) -> bytes:
-    """One line of JSON; texts with half a surrogate pair, which UTF-8 cannot hold, are escaped."""
+    """Returns a line of JSON; single surrogates, which UTF-8 cannot encode, are escaped."""
     try:
         return unbroken(strict_dumps(value))
     except TypeError:
@@ -71,10 +71,10 @@ def each_line(
     translate: Callable[[bytes], Plain],
     output: Output,
     *,
-    blank_ones: bool = False,
+    blank_lines: bool = False,
 ) -> None:
-    """Answers every line of ``source``, blank ones only if ``blank_ones``."""
-    for line in read_lines(source, blank_ones=blank_ones):
+    """Translates every line of ``source``; blank lines only if ``blank_lines``."""
+    for line in read_lines(source, blank_lines=blank_lines):
         try:
             check_length(line)
             value = translate(line)
@@ -84,12 +84,13 @@ def each_line(
             output.put(value)
 
 
-def read_lines(source: IO[bytes], *, blank_ones: bool = False) -> Iterator[bytes]:
-    """The lines, blank ones only if ``blank_ones``; of one that is too long only the start."""
+def read_lines(source: IO[bytes], *, blank_lines: bool = False) -> Iterator[bytes]:
+    """Yields the lines; blank lines only if ``blank_lines``, and only the start of a line that is
+    too long."""
     while line := source.readline(MAX_LINE + 2):
         if len(line) > MAX_LINE + 1:
             _skip_rest(source, line)
-        if blank_ones or not line.isspace():
+        if blank_lines or not line.isspace():
             yield line
 
 
@@ -99,7 +100,7 @@ def _skip_rest(source: IO[bytes], piece: bytes) -> None:
 
 
 def check_length(line: bytes) -> None:
-    """Refuses a line of which only the start was read.
+    """Refuses a line that is too long.
 
     Raises:
         LimitExceededError: it is longer than ``MAX_LINE``.
@@ -113,12 +114,12 @@ def check_length(line: bytes) -> None:
 
 
 def from_hex(line: bytes) -> bytes:
-    """The bytes of a line of hex digits: blanks, ``0x`` and letter case mean nothing.
+    """Returns the bytes of a line of hex digits; spaces, ``0x`` and letter case are ignored.
 
     A line may also be an object with a member ``hex``, as the encoding sub-commands write it.
 
     Raises:
-        DecodeError: anything else.
+        DecodeError: the line is neither.
     """
     text = line.decode("latin-1")
     try:
@@ -131,24 +132,24 @@ def from_hex(line: bytes) -> bytes:
 
 
 def hex_member(source: dict[str, Plain], name: str) -> bytes:
-    """The bytes of a member that holds hex; none for null.
+    """Returns the bytes of a member with hex digits; empty for null.
 
     Raises:
-        DecodeError: it is missing or no hex.
+        DecodeError: it is missing or not hex.
     """
     text = source.get(name, 0)
     if text is None:
         return b""
     if not isinstance(text, str):
-        raise DecodeError("no text with hex digits", path=name)
+        raise DecodeError("not a text with hex digits", path=name)
     return _loose_hex(text)
 
 
 def _loose_hex(text: str) -> bytes:
     digits = _PREFIX.sub("", text)
-    if strange := _NO_DIGIT.search(digits):
-        before = "".join(digits[: strange.start()].split())
-        raise DecodeError(f"{strange[0]!r} is no hex digit", offset=len(before) // 2)
+    if invalid := _NO_DIGIT.search(digits):
+        digits_before = "".join(digits[: invalid.start()].split())
+        raise DecodeError(f"{invalid[0]!r} is not a hex digit", offset=len(digits_before) // 2)
     digits = "".join(digits.split())
     if len(digits) % 2:
         raise DecodeError("an odd number of hex digits", offset=len(digits) // 2)
@@ -156,10 +157,10 @@ def _loose_hex(text: str) -> bytes:
 
 
 def from_base64(line: bytes) -> bytes:
-    """The bytes of a line of base64, the padding included; blanks mean nothing.
+    """Returns the bytes of a line of base64, with padding; spaces are ignored.
 
     Raises:
-        DecodeError: it is something else.
+        DecodeError: it is not base64.
     """
     try:
         return binascii.a2b_base64(b"".join(line.split()), strict_mode=True)
@@ -168,10 +169,10 @@ def from_base64(line: bytes) -> bytes:
 
 
 def parse_object(line: bytes) -> dict[str, Plain]:
-    """The JSON object that a line holds.
+    """Returns the JSON object in a line.
 
     Raises:
-        DecodeError: it is none.
+        DecodeError: it is not an object.
     """
     try:
         value: Plain = strict_loads(line)

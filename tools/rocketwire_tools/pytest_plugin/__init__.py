@@ -1,7 +1,8 @@
-"""Fixtures for tests of RocketMQ programs: a name server, a scripted broker, and a proxy with faults.
+"""Fixtures for tests of RocketMQ programs: a name server, a scripted broker, and a proxy with
+faults.
 
-Rules of this file: pytest loads it in every run of everybody who has this package installed, so it imports the standard library
-and pytest alone; what a fixture needs is imported when a test asks for it.
+Rules of this file: pytest loads it in every run if this package is installed, so it only imports
+the standard library and pytest; a fixture imports its modules when a test uses it.
 """
 
 from __future__ import annotations
@@ -40,23 +41,25 @@ def pytest_configure(config: pytest.Config) -> None:
     """Declare the markers."""
     config.addinivalue_line(
         "markers",
-        "rocketmq_namesrv(mode=..., **settings): how the name server runs, and lines of its configuration file",
+        "rocketmq_namesrv(mode=..., **settings): how the name server runs, and lines of its"
+        " configuration file",
     )
     config.addinivalue_line(
         "markers",
-        "rocketmq_broker(register=True, **attributes): name, cluster, broker_id and topics of the scripted broker",
+        "rocketmq_broker(register=True, **attributes): name, cluster, broker_id and topics of the"
+        " scripted broker",
     )
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Check the markers of a test, also if it does not use their fixtures."""
+    """Check the markers of a test, even if it does not use their fixtures."""
     for name in (NAMESRV, BROKER):
         checked(item, name)
 
 
 @pytest.fixture
 def rocketmq_backstage() -> Iterator[Backstage]:
-    """The thread behind the other fixtures; a test hardly needs it."""
+    """The thread of the other fixtures; tests rarely need it."""
     from rocketwire_tools.pytest_plugin.trio_thread import Backstage
 
     with Backstage() as backstage:
@@ -67,7 +70,7 @@ def rocketmq_backstage() -> Iterator[Backstage]:
 def rocketmq_namesrv(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[NameServer]:
-    """A name server of its own for this test, on a free port of loopback; ``address`` says where."""
+    """A name server for this test, on a free port of loopback; ``address`` is its address."""
     settings = checked(request.node, NAMESRV)
     mode = str(
         settings.pop("mode", None)
@@ -99,9 +102,10 @@ def _name_server(
 def rocketmq_broker(
     request: pytest.FixtureRequest, rocketmq_backstage: Backstage
 ) -> Iterator[ScriptedBroker]:
-    """A broker that answers as the test says; registered with ``rocketmq_namesrv`` unless the marker says otherwise.
+    """A broker with scripted responses; registered with ``rocketmq_namesrv`` unless the marker
+    disables that.
 
-    An exception in an answer that the test has written fails the test at its end.
+    An exception in a scripted response fails the test at its end.
     """
     from rocketwire_tools.pytest_plugin.scripted import ScriptedBroker
 
@@ -120,7 +124,7 @@ def rocketmq_broker(
 
 @pytest.fixture
 def fault_proxy(rocketmq_backstage: Backstage) -> Iterator[Callable[[str], FaultProxy]]:
-    """Makes proxies: ``fault_proxy("127.0.0.1:9876")`` stands between a client and that server."""
+    """Creates proxies: ``fault_proxy("127.0.0.1:9876")`` is a proxy to that server."""
     from contextlib import ExitStack
 
     from rocketwire_tools.pytest_plugin.faults import FaultProxy

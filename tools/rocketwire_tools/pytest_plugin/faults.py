@@ -1,6 +1,6 @@
 """A TCP proxy whose faults the test turns on and off while it runs.
 
-Rules of this file: faults are told by numbers of bytes, not by chance, so that a test sees the same twice.
+Rules of this file: faults depend on numbers of bytes, not on chance, so that a test is repeatable.
 """
 
 from __future__ import annotations
@@ -20,30 +20,30 @@ if TYPE_CHECKING:
 __all__ = ["Direction", "FaultProxy"]
 
 _READ: Final = 65_536
-_LINGER_NOT: Final = struct.pack("ii", 1, 0)
-"""A socket that is closed so tells its peer by a reset."""
+_RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)
+"""With this linger option, closing a socket sends a reset."""
 
 
 def _check_number(name: str, value: object) -> None:
-    """Raise unless it is one."""
+    """Raise unless the value is a number."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise TypeError(f"{name} is a number, not {value!r}")
 
 
-def _check_count(name: str, value: object, least: int, most: float = math.inf) -> None:
+def _check_count(name: str, value: object, minimum: int, maximum: float = math.inf) -> None:
     """Raise unless a number is an integer within bounds."""
     if not isinstance(value, int) or isinstance(value, bool):
         raise TypeError(f"{name} is an integer, not {value!r}")
-    if not least <= value <= most:
-        bounds = f"at least {least}" if most == math.inf else f"{least} to {most}"
+    if not minimum <= value <= maximum:
+        bounds = f"at least {minimum}" if maximum == math.inf else f"{minimum} to {maximum}"
         raise ValueError(f"{name} is {bounds}, not {value}")
 
 
 class Direction:
-    """What is done to the bytes of one direction, over all connections.
+    """The faults of one direction, for all connections.
 
     Attributes:
-        passed: bytes passed on so far.
+        passed: bytes forwarded so far.
     """
 
     __slots__ = (
@@ -63,7 +63,7 @@ class Direction:
 
     @property
     def delay(self) -> float:
-        """Seconds that each piece is held back."""
+        """Delay of each piece in seconds."""
         return self._delay
 
     @delay.setter
@@ -75,7 +75,7 @@ class Direction:
 
     @property
     def slice_size(self) -> int | None:
-        """Most bytes of a piece that is passed on at once; None for as they come."""
+        """Maximum bytes of a piece; None to forward bytes as they come."""
         return self._slice_size
 
     @slice_size.setter
@@ -85,30 +85,30 @@ class Direction:
         self._slice_size = size
 
     def stall(self) -> None:
-        """Pass nothing on until ``resume``; connections stay open."""
+        """Forward nothing until ``resume``; connections stay open."""
         self._backstage.do(self._set_stalled, True)
 
     def resume(self) -> None:
-        """Pass on what has been held back, and go on."""
+        """Forward the held bytes, and continue."""
         self._backstage.do(self._set_stalled, False)
 
     def corrupt(self, ahead: int, mask: int = 0xFF) -> None:
         """Change one byte.
 
         Args:
-            ahead: which one; 0 is the next that is passed on.
-            mask: bits of it to be turned over, 1 to 255.
+            ahead: its position; 0 is the next byte.
+            mask: bits to flip, 1 to 255.
 
         Raises:
-            TypeError: one of them is not an integer.
-            ValueError: one of them is out of range.
+            TypeError: an argument is not an integer.
+            ValueError: an argument is out of range.
         """
         _check_count("ahead", ahead, 0)
         _check_count("mask", mask, 1, 255)
         self._backstage.do(self._set_mask, ahead, mask)
 
     def reset_after(self, count: int) -> None:
-        """Reset the connection when so many more bytes have been passed on; once.
+        """Reset the connection once, after ``count`` more bytes.
 
         Raises:
             TypeError: ``count`` is not an integer.
@@ -118,7 +118,7 @@ class Direction:
         self._backstage.do(self._set_reset, count)
 
     def heal(self) -> None:
-        """Turn all faults of this direction off."""
+        """Turn off all faults of this direction."""
         self.delay = 0.0
         self.slice_size = None
         self._backstage.do(self._forget)
@@ -126,7 +126,7 @@ class Direction:
     async def carry(
         self, source: trio.abc.ReceiveStream, sink: trio.abc.HalfCloseableStream
     ) -> bool:
-        """Pass bytes on until the source ends; returns whether the connection is to be reset."""
+        """Forward bytes until the source ends; return whether to reset the connection."""
         try:
             while data := bytes(await source.receive_some(_READ)):
                 while data:
@@ -145,7 +145,7 @@ class Direction:
         return False
 
     def _cut(self, data: bytes) -> tuple[bytes, bytes]:
-        """The next piece, and the rest."""
+        """Return the next piece, and the remaining bytes."""
         size = max(1, self.slice_size or len(data))
         if self._reset_at is not None:
             size = max(1, min(size, self._reset_at - self.passed))
@@ -175,8 +175,8 @@ class Direction:
         self._set_stalled(False)
 
 
-class _Link:
-    """One client, and its connection to the server."""
+class _Connection:
+    """A client, and its connection to the server."""
 
     def __init__(self, client: trio.SocketStream) -> None:
         self.streams = [client]
@@ -186,32 +186,33 @@ class _Link:
     def end(self) -> None:
         for stream in self.streams:
             if self.reset:
-                stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _LINGER_NOT)
+                stream.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
             stream.socket.close()
 
 
 class FaultProxy:
-    """Stands between clients and a server; a context manager, made by the fixture ``fault_proxy``.
+    """A proxy between clients and a server; a context manager, created by the fixture
+    ``fault_proxy``.
 
     Attributes:
-        address: where clients connect, ``host:port``.
-        to_server: faults of what clients send.
-        to_client: faults of what the server sends.
+        address: address for clients, ``host:port``.
+        to_server: faults of bytes from clients.
+        to_client: faults of bytes from the server.
         refusing: whether new connections are reset at once.
-        accepted: connections so far.
+        accepted: number of connections so far.
     """
 
     __slots__ = (
         *("accepted", "address", "refusing", "to_client", "to_server"),
-        *("_backstage", "_links", "_scope", "_target"),
+        *("_backstage", "_connections", "_scope", "_target"),
     )
     address: str
 
     def __init__(self, backstage: Backstage, target: str) -> None:
-        """A proxy to ``target``, ``host:port``, which need not be there yet.
+        """Create a proxy to ``target``, ``host:port``, which need not exist yet.
 
         Raises:
-            ValueError: ``target`` is not of that form.
+            ValueError: ``target`` is invalid.
         """
         self._backstage = backstage
         self._target = host_and_port(target)
@@ -219,7 +220,7 @@ class FaultProxy:
         self.to_client = Direction(backstage)
         self.refusing = False
         self.accepted = 0
-        self._links: set[_Link] = set()
+        self._connections: set[_Connection] = set()
         self._scope = trio.CancelScope()
 
     def __enter__(self) -> Self:
@@ -231,15 +232,15 @@ class FaultProxy:
 
     @property
     def open_connections(self) -> int:
-        """Clients that are connected now."""
-        return len(self._links)
+        """Number of connected clients."""
+        return len(self._connections)
 
     def reset(self) -> None:
-        """Reset all connections that are open now."""
+        """Reset all open connections."""
         self._backstage.do(self._reset_all)
 
     def heal(self) -> None:
-        """Turn all faults off; connections that are open stay so."""
+        """Turn off all faults; open connections stay open."""
         self.refusing = False
         self.to_server.heal()
         self.to_client.heal()
@@ -253,41 +254,42 @@ class FaultProxy:
 
     async def _serve(self, client: trio.SocketStream) -> None:
         self.accepted += 1
-        link = _Link(client)
-        self._links.add(link)
+        connection = _Connection(client)
+        self._connections.add(connection)
         try:
-            with link.scope:
-                await self._join(link)
+            with connection.scope:
+                await self._join(connection)
         finally:
-            self._links.discard(link)
-            link.end()
+            self._connections.discard(connection)
+            connection.end()
 
-    async def _join(self, link: _Link) -> None:
-        """Connect to the server and pass bytes both ways; where there is no server, reset."""
-        client = link.streams[0]
+    async def _join(self, connection: _Connection) -> None:
+        """Connect to the server and forward bytes both ways; reset the client if there is no
+        server."""
+        client = connection.streams[0]
         try:
             if self.refusing:
                 raise ConnectionRefusedError
             server = await trio.open_tcp_stream(*self._target)
         except OSError:
-            link.reset = True
+            connection.reset = True
             return
-        link.streams.append(server)
+        connection.streams.append(server)
 
         async def carry(
             direction: Direction, source: trio.SocketStream, sink: trio.SocketStream
         ) -> None:
             if await direction.carry(source, sink):
-                self._reset_one(link)
+                self._reset_one(connection)
 
         async with trio.open_nursery() as both:
             both.start_soon(carry, self.to_server, client, server)
             both.start_soon(carry, self.to_client, server, client)
 
-    def _reset_one(self, link: _Link) -> None:
-        link.reset = True
-        link.scope.cancel()
+    def _reset_one(self, connection: _Connection) -> None:
+        connection.reset = True
+        connection.scope.cancel()
 
     def _reset_all(self) -> None:
-        for link in self._links:
-            self._reset_one(link)
+        for connection in self._connections:
+            self._reset_one(connection)

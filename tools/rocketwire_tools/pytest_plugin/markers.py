@@ -1,7 +1,8 @@
-"""The arguments of the plugin's markers: what is invalid fails the test that is marked, with a text that names the argument.
+"""The arguments of the plugin's markers: an invalid one fails the marked test, with a message that
+names it.
 
-Rules of this file: it imports the standard library and pytest alone, as the plugin does; the settings of the name server are
-imported for tests whose marker has some.
+Rules of this file: like the plugin, it only imports the standard library and pytest; the settings
+of the name server are imported for markers with settings.
 """
 
 from __future__ import annotations
@@ -21,11 +22,11 @@ BROKER: Final = "rocketmq_broker"
 
 
 class _Argument(NamedTuple):
-    """What one keyword argument takes.
+    """The rule of a keyword argument.
 
     Attributes:
         expected: in words.
-        valid: whether a value is valid.
+        valid: returns whether a value is valid.
     """
 
     expected: str
@@ -85,7 +86,8 @@ _SETTINGS: Final[Mapping[type, _Argument]] = {
 
 
 def checked(node: pytest.Item, name: str) -> dict[str, Any]:
-    """The keyword arguments of all markers of that name; those of the marker nearest to the test count.
+    """Return the keyword arguments of all markers of that name; the marker nearest to the test
+    wins.
 
     An invalid argument fails the test.
     """
@@ -103,7 +105,7 @@ def checked(node: pytest.Item, name: str) -> dict[str, Any]:
 
 
 def _check(name: str, key: str, value: object) -> None:
-    """Fail the test unless a marker takes this argument."""
+    """Fail the test unless the marker has this argument."""
     if name == BROKER:
         if key not in _BROKER:
             _refuse_name(f"@pytest.mark.{name} has no argument", key, _BROKER)
@@ -120,10 +122,10 @@ def _check_value(name: str, key: str, value: object, argument: _Argument) -> Non
 
 
 def _check_setting(name: str, key: str, value: object) -> None:
-    """Fail the test unless the name server has this property, and takes the value."""
+    """Fail the test unless the name server has this property, and accepts the value."""
     from rocketwire_namesrv.config.config import PROPERTIES
 
-    types = {str(each.key): each.kind for each in PROPERTIES}
+    types = {str(prop.key): prop.value_type for prop in PROPERTIES}
     if key not in types:
         if not _is_tls(key):
             names = ("mode", *types)
@@ -133,22 +135,22 @@ def _check_setting(name: str, key: str, value: object) -> None:
 
 
 def _is_tls(key: str) -> bool:
-    """Whether a name is a TLS setting that may stand in the name server's file."""
+    """Return whether a name is a TLS setting of the name server's file."""
     from rocketwire_namesrv.config.tls_settings import TlsSettings
 
     changed = [TlsSettings().over({key: text}) for text in ("true", "false")]
-    return any(one != TlsSettings() and not one.misplaced for one in changed)
+    return any(settings != TlsSettings() and not settings.misplaced for settings in changed)
 
 
 def _refuse_name(what: str, name: str, names: Iterable[str]) -> NoReturn:
-    """Fail the test; name what was probably meant."""
+    """Fail the test, with the name that was probably meant."""
     names = list(names)
     closest = difflib.get_close_matches(name, names, 1) or [
-        one for one in names if one.lower() == name.lower()
+        candidate for candidate in names if candidate.lower() == name.lower()
     ]
     hint = f"; did you mean {closest[0]!r}?" if closest else ""
-    few = f"; it has {', '.join(names)}" if not closest and len(names) < 10 else ""
-    _refuse(f"{what} {name!r}{hint}{few}")
+    listed = f"; it has {', '.join(names)}" if not closest and len(names) < 10 else ""
+    _refuse(f"{what} {name!r}{hint}{listed}")
 
 
 def _refuse(text: str) -> NoReturn:

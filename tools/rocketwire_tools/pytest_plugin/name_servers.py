@@ -1,4 +1,4 @@
-"""Our name server as tests have it: a process of its own, or a task of the fixtures' thread."""
+"""The name server for tests: a process, or a task in the fixtures' thread."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ _STOP_SECONDS: Final = 10.0
 _POLL_SECONDS: Final = 0.02
 _BOOTED: Final = re.compile(r"boot success.*address \S*:(\d+)$", re.MULTILINE)
 _JVM: Final = "-Drocketwire.observePort=-1"
-"""No port for operators: several name servers run on one machine."""
+"""No operators' port: several name servers run on one machine."""
 
 
 class NameServer(Protocol):
-    """A name server on loopback that keeps its port and its files when it is started again."""
+    """A name server on loopback that keeps its port and its files over a restart."""
 
     @property
     def port(self) -> int:
-        """Where it listens; known once it was started."""
+        """Its port; set by the first start."""
         ...
 
     @property
@@ -47,14 +47,14 @@ class NameServer(Protocol):
         """Start it and wait until it listens."""
 
     def stop(self) -> None:
-        """Let it end as SIGTERM does, and wait for that; does nothing where it does not run."""
+        """Stop it like SIGTERM, and wait; does nothing if it does not run."""
 
     def kill(self) -> None:
-        """End it at once, and all its connections; does nothing where it does not run."""
+        """Kill it and its connections; does nothing if it does not run."""
 
 
 def _written(folder: Path, settings: Mapping[str, object], port: int) -> Path:
-    """The configuration file, made at the first start; later ones change the port alone, and keep what was changed in it."""
+    """Write the configuration file at the first start; later starts only change the port."""
     path = folder / "namesrv.properties"
     if path.exists():
         text = re.sub(r"(?m)^listenPort=.*$", f"listenPort={port}", path.read_text("utf-8"))
@@ -96,30 +96,30 @@ class ProcessNameServer:
 
     @property
     def log(self) -> str:
-        """All that it has printed and logged since its latest start."""
+        """Its output and log since the last start."""
         return self._output.read_text("utf-8", "replace")
 
     def start(self) -> None:
         """Start it and wait until it listens.
 
         Raises:
-            RuntimeError: it ended, with what it has printed; or it did not listen in time.
+            RuntimeError: it ended or did not listen in time; the message contains its output.
         """
         path = _written(self._folder, self._settings, self.port)
         with self._output.open("wb") as output:
-            self._process = subprocess.Popen(  # noqa: S603 - the words are ours
+            self._process = subprocess.Popen(  # noqa: S603 - fixed arguments
                 [sys.executable, "-m", "rocketwire_namesrv", "-c", path.name],
                 cwd=self._folder,
                 env=self._environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                start_new_session=True,  # Ctrl-C is for pytest alone, which then stops it
+                start_new_session=True,  # Ctrl-C must only reach pytest, which then stops it
             )
         self.port = self._wait_for_port(self._process)
 
     def stop(self) -> None:
-        """End it by SIGTERM, by SIGKILL where that takes too long."""
+        """Stop it with SIGTERM, or with SIGKILL after a timeout."""
         process = self._process
         if process is None:
             return
@@ -131,14 +131,15 @@ class ProcessNameServer:
         self._process = None
 
     def kill(self) -> None:
-        """End it by SIGKILL."""
+        """Kill it with SIGKILL."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
             self._process = None
 
     def _environment(self) -> dict[str, str]:
-        """Ours, and the places that our packages come from, which may be known to this process alone."""
+        """Return this process's environment, with the folders of the packages, which only this
+        process may know."""
         places = [os.environ.get("PYTHONPATH", "")]
         for name in ("rocketwire", "rocketwire_namesrv"):
             spec = find_spec(name)
@@ -163,7 +164,8 @@ class ProcessNameServer:
 
 
 class ThreadNameServer:
-    """A name server in the fixtures' thread: starts ten times as fast, and shares the process with the test.
+    """A name server in the fixtures' thread: it starts ten times as fast, and shares the process
+    with the test.
 
     Attributes:
         port: where it listens.
@@ -198,14 +200,14 @@ class ThreadNameServer:
         self.port = server.listening.port
 
     def stop(self) -> None:
-        """Let it end, and wait for that."""
+        """Stop it, and wait."""
         if self._server is not None:
             self._backstage.call(self._server.stop)
             self._backstage.call(self._server.stopped.wait)
             self._server = None
 
     def kill(self) -> None:
-        """End it at once."""
+        """Kill it."""
         if self._server is not None:
             self._backstage.call(self._cancel)
             self._server = None

@@ -22,7 +22,8 @@ def ask(address: str, request: RemotingCommand, *, seconds: float = 10.0) -> Rem
 
     Raises:
         TimeoutError: nothing came in time.
-        OSError: the server is not there, or the connection was reset (``ConnectionError``) or closed without an answer.
+        OSError: the server is not there, or the connection was reset (``ConnectionError``) or
+            closed without an answer.
         DecodeError: what came is no command.
     """
     decoder = CommandDecoder()

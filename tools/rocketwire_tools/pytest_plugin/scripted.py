@@ -1,4 +1,4 @@
-"""A broker that answers what the test has written down, and keeps what it was sent."""
+"""A broker that sends scripted responses, and records requests."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 __all__ = ["Reply", "ScriptedBroker"]
 
 Reply: TypeAlias = RemotingCommand | Callable[[RemotingCommand], RemotingCommand | None] | None
-"""An answer, what makes one of the request, or None for silence."""
+"""A response, a function that creates one from the request, or None for no response."""
 
 _SUCCESS: Final = RemotingCommand(code=ResponseCode.SUCCESS)
 _QUEUES: Final = 4
 _SELF_TEST: Final = "SELF_TEST_TOPIC"
-"""Brokers register this topic, their own name and their cluster's besides all others; one topic alone from a broker that is not
-known would be refused (Java: ``RouteInfoManager.registerBroker``)."""
+"""Brokers always register this topic, their name and their cluster's name; a single topic of a new
+broker would be refused (Java: ``RouteInfoManager.registerBroker``)."""
 
 
 def _check_code(code: object) -> None:
@@ -51,23 +51,28 @@ def _check_code(code: object) -> None:
 
 
 def _name(code: int) -> str:
-    """``SEND_MESSAGE_V2``; ``request code 9999`` if no request has the code."""
-    return next((one.name for one in RequestCode if one == code), f"(code {code})")
+    """Return the name of a request code, or ``(code 9999)`` if it is unknown."""
+    return next(
+        (request_code.name for request_code in RequestCode if request_code == code),
+        f"(code {code})",
+    )
 
 
 class ScriptedBroker:
-    """A broker on a free port of loopback; a context manager, made by the fixture ``rocketmq_broker``.
+    """A broker on a free port of loopback; a context manager, created by the fixture
+    ``rocketmq_broker``.
 
-    Heartbeats of clients and their farewells succeed, and every other code is not supported, until ``answer`` says otherwise.
+    Heartbeats and unregistrations of clients succeed, and every other code is not supported, until
+    ``answer`` changes that.
 
     Attributes:
         name: broker name.
         cluster: cluster name.
         broker_id: 0 for a master.
-        topics: what it registers, four queues each.
-        address: where it listens, ``host:port``.
-        requests: all that clients have sent, one-way ones included, in the order of arrival.
-        failures: exceptions out of answers that the test has written.
+        topics: registered topics, four queues each.
+        address: its address, ``host:port``.
+        requests: all requests of clients, including one-way ones, in the order of arrival.
+        failures: exceptions of scripted responses.
     """
 
     __slots__ = (
@@ -110,18 +115,19 @@ class ScriptedBroker:
         for scope in self._registrations.values():
             self._backstage.do(scope.cancel)
 
-    # ------------------------------------------------------------------ what the test says
+    # ------------------------------------------------------------------ for the test
 
     def answer(self, code: int, *replies: Reply) -> None:
-        """Answer requests of that code so from now on.
+        """Set the responses to requests with that code.
 
         Args:
             code: the request code.
-            replies: the first for the next request, and so on; the last one stays.
+            replies: one for each next request; the last one is repeated.
 
         Raises:
             ValueError: no reply.
-            TypeError: the code is not an integer, or a reply is neither a ``RemotingCommand`` nor a function nor None.
+            TypeError: the code is not an integer, or a reply is neither a ``RemotingCommand`` nor a
+                function nor None.
         """
         _check_code(code)
         if not replies:
@@ -129,24 +135,25 @@ class ScriptedBroker:
         for reply in replies:
             if reply is not None and not isinstance(reply, RemotingCommand) and not callable(reply):
                 raise TypeError(
-                    f"a reply is a RemotingCommand, a function of the request or None, not {reply!r}"
+                    "a reply is a RemotingCommand, a function of the request or None,"
+                    f" not {reply!r}"
                 )
         self._script[code] = deque(replies)
 
     def received(self, code: int) -> list[RemotingCommand]:
-        """The requests of that code so far."""
+        """Return the requests with that code so far."""
         with self._news:
             return [request for request in self.requests if request.code == code]
 
     def wait_for(
         self, code: int, count: int = 1, *, seconds: float = 10.0
     ) -> list[RemotingCommand]:
-        """Wait until so many requests of that code have come; returns them.
+        """Wait for ``count`` requests with that code; return them.
 
         Blocks: under trio ``await trio.to_thread.run_sync(broker.wait_for, code)``.
 
         Raises:
-            TimeoutError: they have not; the text says how many came, and what else.
+            TimeoutError: there are fewer; the message contains their number, and other requests.
             TypeError: the code is not an integer.
             ValueError: ``count`` is less than 1.
         """
@@ -156,17 +163,17 @@ class ScriptedBroker:
         with self._news:
             if self._news.wait_for(lambda: len(self.received(code)) >= count, seconds):
                 return self.received(code)
-            came = Counter(request.code for request in self.requests)
-        number = came.pop(code, 0)
+            counts = Counter(request.code for request in self.requests)
+        number = counts.pop(code, 0)
         plural = "" if count == 1 else "s"
-        others = ", ".join(f"{times} {_name(other)}" for other, times in came.items())
+        listed = ", ".join(f"{times} {_name(code)}" for code, times in counts.items())
         raise TimeoutError(
             f"expected {count} {_name(code)} request{plural} within {seconds:g} s, got {number}; "
-            + (f"other requests: {others}" if others else "no other requests came")
+            + (f"other requests: {listed}" if listed else "no other requests came")
         )
 
     def tell_clients(self, request: RemotingCommand) -> int:
-        """Send a one-way request to every client that is connected; returns to how many."""
+        """Send a one-way request to every connected client; return their number."""
         return self._backstage.call(self._tell, request)
 
     def disconnect(self) -> None:
@@ -174,39 +181,48 @@ class ScriptedBroker:
         self._backstage.call(self._disconnect)
 
     def register(self, name_server: str, *, seconds: float = 10.0) -> None:
-        """Register with a name server, and stay connected with it; again to tell it other ``topics``.
+        """Register with a name server, and stay connected; call it again after a change of
+        ``topics``.
 
         Args:
             name_server: its address, ``host:port``.
-            seconds: most that the answer may take.
+            seconds: timeout of the response.
 
         Raises:
-            ConnectFailedError: it is not there.
-            RuntimeError: it refuses, or does not answer in time.
+            ConnectFailedError: it does not listen.
+            RuntimeError: it refuses, or the timeout expires.
         """
         self._version += 1
-        former = self._registrations.get(name_server)
+        previous = self._registrations.get(name_server)
         scope = self._registrations[name_server] = trio.CancelScope()
         start = self._backstage.nursery.start
         response = self._backstage.call(
             start, self._stay_registered, name_server, scope, self._registration(), seconds
         )
-        if former is not None:
-            self._backstage.do(former.cancel)
+        if previous is not None:
+            self._backstage.do(previous.cancel)
         if response.code != ResponseCode.SUCCESS:
             self.leave(name_server)
-            code = next((one.name for one in ResponseCode if one == response.code), "")
+            code = next(
+                (
+                    response_code.name
+                    for response_code in ResponseCode
+                    if response_code == response.code
+                ),
+                "",
+            )
             raise RuntimeError(
-                f"{name_server} refuses the registration: code {response.code} {code}, {response.remark}"
+                f"{name_server} refuses the registration: code {response.code} {code},"
+                f" {response.remark}"
             )
 
     def leave(self, name_server: str) -> None:
-        """Close the connection to a name server, which then forgets the broker."""
+        """Close the connection to a name server, which then removes the broker."""
         scope = self._registrations.pop(name_server, None)
         if scope is not None:
             self._backstage.do(scope.cancel)
 
-    # ------------------------------------------------------------------ the thread's side
+    # ------------------------------------------------------------------ in the thread
 
     async def _run(self, *, task_status: trio.TaskStatus[str]) -> None:
         listeners = await trio.open_tcp_listeners(0, host="127.0.0.1")
@@ -289,14 +305,14 @@ class ScriptedBroker:
         task_status: trio.TaskStatus[RemotingCommand],
     ) -> None:
         host, port = host_and_port(name_server)
-        late = RemotingCommand(code=ResponseCode.SYSTEM_ERROR, remark="no answer in time")
+        timed_out = RemotingCommand(code=ResponseCode.SYSTEM_ERROR, remark="no answer in time")
         with scope:
             async with open_channel(host, port, handler=self._handle) as channel:
-                response = late
+                response = timed_out
                 try:
                     with trio.move_on_after(seconds):
                         response = await channel.request(request)
                 except ChannelError as error:
-                    response = replace(late, remark=str(error))
+                    response = replace(timed_out, remark=str(error))
                 task_status.started(response)
                 await trio.sleep_forever()

@@ -1,7 +1,7 @@
 """A thread that runs trio for fixtures, whatever the test itself runs on.
 
-Rules of this file: what the test calls blocks for as long as the thread needs to hear of it, a moment; so synchronous tests and
-tests under any event loop use the fixtures alike.
+Rules of this file: calls of a test block for the short time that the thread needs; so synchronous
+tests and tests under any event loop use the same fixtures.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ __all__ = ["Backstage", "host_and_port"]
 
 T = TypeVar("T")
 _SECONDS: Final = 30.0
-"""Longest that anything asked of the thread may take."""
+"""Timeout of a call in the thread."""
 
 
 def host_and_port(address: str) -> tuple[str, int]:
-    """Take ``host:port`` apart.
+    """Split ``host:port``.
 
     Raises:
-        ValueError: it is not of that form.
+        ValueError: it is invalid.
     """
     host, _, port = str(address).rpartition(":")
     if not host or not (port.isascii() and port.isdigit()) or not 0 < int(port) < 65536:
@@ -36,10 +36,10 @@ def host_and_port(address: str) -> tuple[str, int]:
 
 
 class Backstage:
-    """A trio loop in a thread of its own; a context manager.
+    """A trio loop in a thread; a context manager.
 
     Attributes:
-        nursery: for tasks of that loop; they are cancelled at the end.
+        nursery: for tasks in that loop; they are cancelled at the end.
     """
 
     nursery: trio.Nursery
@@ -61,7 +61,7 @@ class Backstage:
         self._thread.join()
 
     def do(self, work: Callable[..., T], *args: object) -> T:
-        """Call a plain function in the loop's thread; returns what it returns."""
+        """Call a plain function in the loop's thread; return its result."""
 
         async def waited_for() -> T:
             return work(*args)
@@ -69,10 +69,10 @@ class Backstage:
         return self.call(waited_for)
 
     def call(self, work: Callable[..., Awaitable[T]], *args: object) -> T:
-        """Let the loop run an asynchronous function to its end; returns what it returns.
+        """Run an asynchronous function in the loop; return its result.
 
         Raises:
-            TimeoutError: it takes longer than anything here may.
+            TimeoutError: the timeout expires.
         """
         future: Future[T] = Future()
         self._token.run_sync_soon(
@@ -90,7 +90,7 @@ class Backstage:
     async def _carry_out(self, future: Future[T], work: Callable[[], Awaitable[T]]) -> None:
         try:
             result = await work()
-        except Exception as error:  # noqa: BLE001 - it is raised again, where it was asked for
+        except Exception as error:  # noqa: BLE001 - it is raised again in the caller
             future.set_exception(error)
         except BaseException:
             future.cancel()

@@ -1,5 +1,6 @@
 """Captures as DataFrames.
 
-Rules of this package: ``source`` and ``correlation`` alone know PySpark; what is read, where it is cut and what comes of it is
-``reading`` and ``planning``, which run without Java.  Users import ``pyspark_rocketwire``, where Spark finds the source too.
+Rules of this package: only ``source`` and ``correlation`` import PySpark; ``planning`` and
+``reading`` select, cut and read files without Java. Users import ``pyspark_rocketwire``, where
+Spark finds the source, too.
 """

@@ -1,6 +1,6 @@
 """Columns as Spark declares them.
 
-Rules of this file: each query asks for them in a new process, so the engine is not imported.
+Rules of this file: every query reads them in a new process, so the engine is not imported.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ _TYPES: Final = {"string": "string", "int64": "bigint", "int32": "int", "bool": 
 
 
 def columns(settings: Settings) -> dict[str, str]:
-    """Names and SQL types of the columns that a read has if it does not choose any."""
-    every = {name: _TYPES[str(kind)] for name, kind in COLUMNS.items()}
+    """Return names and SQL types of the columns of a read without a selection."""
+    every = {name: _TYPES[str(column_type)] for name, column_type in COLUMNS.items()}
     if settings.body == "none":
         del every["body_length"]
     if settings.ext_fields:
@@ -28,5 +28,5 @@ def columns(settings: Settings) -> dict[str, str]:
 
 
 def every_column() -> dict[str, str]:
-    """Names and SQL types of all columns that can be asked for."""
-    return {name: _TYPES[str(kind)] for name, kind in (COLUMNS | ON_REQUEST).items()}
+    """Return names and SQL types of all columns."""
+    return {name: _TYPES[str(column_type)] for name, column_type in (COLUMNS | ON_REQUEST).items()}

@@ -1,7 +1,7 @@
-"""``correlate``: requests and replies that were read by different tasks.
+"""``correlate``: pairs requests and responses that different tasks have read.
 
-Rules of this file: the same pairs as ``rocketwire_tools.pcap.rows.pairing`` finds, said as window functions, so that the JVM does
-the work and narrow columns alone are shuffled.
+Rules of this file: the pairs are those of ``rocketwire_tools.pcap.rows.pairing``, as window
+functions, so that the JVM does the work and only narrow columns are shuffled.
 """
 
 from __future__ import annotations
@@ -12,22 +12,31 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 EARLY_NS: Final = 250_000_000
-"""As in ``pairing``, which a driver need not import."""
+"""As in ``pairing``, which a driver does not need to import."""
 NEEDED: Final = (
-    "time_ns", "end_time_ns", "connection", "src", "src_port", "dst", "dst_port", "kind", "code", "opaque",
-)  # fmt: skip
+    "time_ns",
+    "end_time_ns",
+    "connection",
+    "src",
+    "src_port",
+    "dst",
+    "dst_port",
+    "kind",
+    "code",
+    "opaque",
+)
 
 
 def correlate(frames: DataFrame, *, within_file: bool = False) -> DataFrame:
-    """Find the request of each response, wherever the two were captured.
+    """Find the request of each response, in any part of the capture.
 
     Args:
         frames: rows of ``rocketmq-pcap``, with the columns of ``NEEDED``.
-        within_file: whether a file's connections are its own, as for ``rocketwire-pcap decode``; otherwise
-            they go on in the next file, as they do in rotated ones.
+        within_file: whether connections end with a file, as for ``rocketwire-pcap decode``;
+            otherwise they continue in the next file, as in rotated ones.
 
     Returns:
-        The same rows, with ``request_code`` and ``latency_ns`` anew.
+        The same rows, with new ``request_code`` and ``latency_ns``.
 
     Raises:
         ValueError: a column is missing.
@@ -47,12 +56,12 @@ def correlate(frames: DataFrame, *, within_file: bool = False) -> DataFrame:
         col("connection"),
         asker.otherwise(f.concat_ws(":", "src", "src_port")),
         col("opaque"),
-        # what waits for no answer pairs with nothing
+        # one-way requests have no response
         f.coalesce(col("kind"), f.lit("?")).isin("request", "response"),
     ]
     if within_file:
         keys.append(col("file"))
-    # rows are sorted by the keys, and a number tells most of them apart before a text is looked at
+    # rows are sorted by the keys, and the hash decides most comparisons without the texts
     order = Window.partitionBy(f.xxhash64(*keys), *keys).orderBy("time_ns", "end_time_ns")
 
     def near(name: str, steps: int) -> Column:
@@ -71,5 +80,5 @@ def correlate(frames: DataFrame, *, within_file: bool = False) -> DataFrame:
     )
     code = when(follows, near("code", 1)).when(early, near("code", -1))
     latency = when(follows, col("time_ns") - near("time_ns", 1))
-    found = frames.withColumns({"request_code": code, "latency_ns": latency})
-    return found.select(*dict.fromkeys([*frames.columns, "request_code", "latency_ns"]))
+    paired = frames.withColumns({"request_code": code, "latency_ns": latency})
+    return paired.select(*dict.fromkeys([*frames.columns, "request_code", "latency_ns"]))

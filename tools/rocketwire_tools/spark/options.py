@@ -1,6 +1,7 @@
 """Options of the data source.
 
-Rules of this file: an option that nobody knows, or that makes no sense, is refused by name before anything is read.
+Rules of this file: an unknown option or an invalid value is refused by name before anything is
+read.
 """
 
 from __future__ import annotations
@@ -16,31 +17,34 @@ _TRUTHS: Final = {"true": True, "false": False}
 
 
 class OptionError(ValueError):
-    """An option of the data source makes no sense."""
+    """An option of the data source is invalid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
-    """What the options say; their meaning is in docs/guide/spark.md.
+    """The values of the options, which docs/guide/spark.md explains.
 
     Attributes:
         paths: files, folders or patterns.
-        split_size: bytes of a part of a file, 0 for files in one part; None for parts that keep the driver's processors
-            equally busy.
+        split_size: bytes of a part of a file, 0 for files in one part; None for parts that keep the
+            driver's processors equally busy.
         mode: ``split`` or ``exact``.
-        shares: parts of a file in exact mode; 0 for as many as there would be parts, 8 at most.
+        shares: parts of a file in exact mode; 0 for as many as in split mode, 8 at most.
         body: ``none``, ``length`` or ``decoded``.
         bad_file: ``fail`` or ``skip``.
         ext_fields: whether there is a column with all extension fields.
         push_filters: whether filters are applied before rows go to Spark.
-        look_behind: bytes in front of a part that are looked at.
-        look_ahead: bytes behind a part that are looked at.
-        chunk_size: bytes looked at together.
-        filter_text: only rows for which this is true, as for ``rocketwire-pcap --filter``.
-        redact: secret of the masks of topics, groups, addresses and file names, as for ``rocketwire-pcap --redact``; None for none.
-        files_per_trigger: files of a micro-batch at most; 0 for no limit.
+        look_behind: bytes before a part that are read, too.
+        look_ahead: bytes after a part that are read, too.
+        chunk_size: bytes decoded together.
+        filter_text: only rows for which this expression is true, as for ``rocketwire-pcap
+            --filter``.
+        redact: secret of the masks of topics, groups, addresses and file names, as for
+            ``rocketwire-pcap --redact``; None for none.
+        files_per_trigger: maximum files of a micro-batch; 0 for no limit.
         last_file: ``wait`` until a file has a successor, or ``read`` it at once.
-        join: which files of a batch read continue each other, see ``pcap.files.series``; those of a stream all do.
+        join: which files of a batch read continue each other, see ``pcap.files.series``; those of a
+            stream always do.
     """
 
     paths: tuple[str, ...]
@@ -78,23 +82,38 @@ _SIZES: Final = {
 }
 _SWITCHES: Final = {"extfields": "ext_fields", "pushfilters": "push_filters"}
 NAMES: Final = (
-    "path", "paths", "splitSize", "mode", "shares", "body", "badFile", "extFields", "pushFilters", "lookBehind", "lookAhead",
-    "chunkSize", "filter", "redact", "maxFilesPerTrigger", "lastFile", "join",
-)  # fmt: skip
+    "path",
+    "paths",
+    "splitSize",
+    "mode",
+    "shares",
+    "body",
+    "badFile",
+    "extFields",
+    "pushFilters",
+    "lookBehind",
+    "lookAhead",
+    "chunkSize",
+    "filter",
+    "redact",
+    "maxFilesPerTrigger",
+    "lastFile",
+    "join",
+)
 
 
 def read_options(options: Mapping[str, str]) -> Settings:
     """Read the options.
 
     Args:
-        options: as Spark gives them; case does not matter.
+        options: from Spark; case does not matter.
 
     Raises:
-        OptionError: one of them makes no sense.
+        OptionError: an option is invalid.
     """
     values: dict[str, Any] = {"paths": ()}
-    for given, value in options.items():
-        name = given.lower()
+    for option, value in options.items():
+        name = option.lower()
         if name == "path":
             values["paths"] = (*values["paths"], value)
         elif name == "paths":
@@ -105,15 +124,15 @@ def read_options(options: Mapping[str, str]) -> Settings:
             values["redact"] = _secret(value)
         elif name in _CHOICES:
             field, choices = _CHOICES[name]
-            values[field] = _one_of(given, value, choices)
+            values[field] = _one_of(option, value, choices)
         elif name in _SIZES:
-            values[_SIZES[name]] = _size(given, value)
+            values[_SIZES[name]] = _size(option, value)
         elif name in _SWITCHES:
-            values[_SWITCHES[name]] = _TRUTHS[_one_of(given, value, tuple(_TRUTHS))]
+            values[_SWITCHES[name]] = _TRUTHS[_one_of(option, value, tuple(_TRUTHS))]
         else:
-            raise OptionError(f"no option {given!r}; there are {', '.join(NAMES)}")
+            raise OptionError(f"unknown option {option!r}; the options are {', '.join(NAMES)}")
     if not values["paths"]:
-        raise OptionError("which captures? load(PATH) or option 'path'")
+        raise OptionError("no path: use load(PATH) or option 'path'")
     return Settings(**values)
 
 
@@ -124,23 +143,23 @@ def _secret(value: str) -> str:
 
 
 def _paths(value: str) -> tuple[str, ...]:
-    """The paths that ``load([...])`` gives, a JSON text."""
+    """Return the paths of ``load([...])``, a JSON text."""
     import msgspec
 
     try:
         return tuple(msgspec.json.decode(value, type=list[str]))
     except msgspec.MsgspecError as error:
-        raise OptionError(f"option 'paths': {value!r} is no JSON list of texts") from error
+        raise OptionError(f"option 'paths': {value!r} is not a JSON list of texts") from error
 
 
 def _one_of(name: str, value: str, choices: tuple[str, ...]) -> str:
     if value.lower() not in choices:
-        raise OptionError(f"option {name!r}: {value!r} is none of {', '.join(choices)}")
+        raise OptionError(f"option {name!r}: {value!r} is not one of {', '.join(choices)}")
     return value.lower()
 
 
 def _size(name: str, value: str) -> int:
-    """A number of bytes, as ``64m``."""
+    """Return a number of bytes from a text such as ``64m``."""
     text = value.strip().lower()
     digits = text.rstrip("bkmg")
     unit = (
@@ -149,5 +168,5 @@ def _size(name: str, value: str) -> int:
         else text[len(digits) :]
     )
     if not digits.isdecimal() or unit not in _UNITS:
-        raise OptionError(f"option {name!r}: {value!r} is no size; 1048576, 1024k and 1m are one")
+        raise OptionError(f"option {name!r}: {value!r} is not a size such as 1048576, 1024k or 1m")
     return int(digits) * _UNITS[unit]

@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one task reads.
+    """A part of a capture.
 
     Attributes:
         split: part of a file.
-        share: ``(k, n)`` for the kth of n shares of its connections.
+        share: ``(k, n)`` for share k of n of its connections.
     """
 
     split: Split

@@ -1,8 +1,8 @@
-"""Which files there are, and into which parts they are cut.
+"""Finds the files of a read, and cuts them into parts.
 
-Rules of this file: files are sorted by their names with numbers in them as numbers, which is the order in which tcpdump and
-dumpcap rotate; which frames come out of a plan depends on what is there alone, so that a batch is the same after a restart.  Paths
-are absolute, since tasks run in other folders.
+Rules of this file: files are sorted by their names with numbers in them as numbers, which is the
+order in which tcpdump and dumpcap rotate; a plan depends on the files only, so that a batch is the
+same after a restart. Paths are absolute, since tasks run in other folders.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 MOST_SHARES: Final = 8
 MOST_PARTS: Final = 10_000
-"""Parts of one file; to plan each, some of it is read."""
+"""Maximum parts of a file; planning reads a little of each part."""
 _DIGITS: Final = re.compile(r"(\d+)")
 _HIDDEN: Final = (".", "_")
 _PACKED: Final = re.compile(r"\.(gz|zst|lz4)$")
@@ -40,41 +40,41 @@ Order = tuple[tuple[int, int, str], ...]
 
 
 def order_of(path: str) -> Order:
-    """What a path is sorted by: the numbers in it as numbers, ``x.pcap9`` before ``x.pcap10``; ``x.pcap.gz`` as
-    ``x.pcap``, for that is what it was while it was written."""
+    """Return the sort key of a path: numbers count as numbers, ``x.pcap9`` before ``x.pcap10``;
+    ``x.pcap.gz`` sorts as ``x.pcap``, its name while it was written."""
     pieces = _DIGITS.split(_PACKED.sub("", path))
     return tuple((int(piece), 0, "") if i % 2 else (-1, 1, piece) for i, piece in enumerate(pieces))
 
 
 def files(paths: Sequence[str], *, may_be_none: bool = False) -> list[str]:
-    """The files that paths name, sorted.
+    """Return the files of paths, sorted.
 
     Args:
         paths: of files and folders, or patterns.
-        may_be_none: whether they may come later.
+        may_be_none: whether a path may match no file yet.
 
     Raises:
-        CaptureError: a path names nothing, or is none of this machine.
+        CaptureError: a path matches no file, or is not on this machine.
     """
-    found: set[str] = set()
-    for each in paths:
-        path = os.path.abspath(local(each))
+    unique: set[str] = set()
+    for pattern in paths:
+        path = os.path.abspath(local(pattern))
         if os.path.isdir(path):
             path = os.path.join(path, "*")
         matches = [path] if os.path.isfile(path) else glob.glob(path, recursive=True)
         regular = [
-            one
-            for one in matches
-            if os.path.isfile(one) and not os.path.basename(one).startswith(_HIDDEN)
+            match
+            for match in matches
+            if os.path.isfile(match) and not os.path.basename(match).startswith(_HIDDEN)
         ]
         if not regular and not may_be_none:
-            raise CaptureError(each, None, "there is no such file")
-        found.update(regular)
-    return sorted(found, key=lambda path: (order_of(path), path))
+            raise CaptureError(pattern, None, "there is no such file")
+        unique.update(regular)
+    return sorted(unique, key=lambda path: (order_of(path), path))
 
 
 def rotated(paths: Sequence[str]) -> list[str]:
-    """The files of a stream: of one that is being compressed the one that is complete.
+    """Return the files of a stream; of a file that is being compressed, the complete one.
 
     Args:
         paths: sorted files.
@@ -83,104 +83,108 @@ def rotated(paths: Sequence[str]) -> list[str]:
 
 
 def local(path: str) -> str:
-    """The path of a file that a Python process can open.
+    """Return the path of a file that a Python process can open.
 
     Raises:
-        CaptureError: it is one of a file system that only Java sees.
+        CaptureError: only Java can read its file system.
     """
     parts = urlsplit(path)
     if parts.scheme == "file":
         return unquote(parts.path)
     if len(parts.scheme) > 1 and "://" in path:
-        message = "Python workers see mounted file systems alone, not those of Hadoop"
+        message = "Python workers see mounted file systems only, not those of Hadoop"
         raise CaptureError(path, None, message)
     return path
 
 
 def parts(settings: Settings) -> list[Part]:
-    """The parts of a batch read.
+    """Return the parts of a batch read.
 
     Raises:
-        CaptureError: a file cannot be read, unless such are to be skipped.
+        CaptureError: a file cannot be read, and ``badFile`` is not ``skip``.
     """
-    made: list[Part] = []
-    found = files(settings.paths)
-    size = part_size(found, settings.split_size)
-    for captures in series(found, settings.join):
+    planned: list[Part] = []
+    all_paths = files(settings.paths)
+    size = part_size(all_paths, settings.split_size)
+    for captures in series(all_paths, settings.join):
         paths = captures.paths
-        for before, path, after in zip((None, *paths), paths, (*paths[1:], None), strict=False):
+        for previous, path, following in zip(
+            (None, *paths), paths, (*paths[1:], None), strict=False
+        ):
             certain = captures.certain or len(paths) == 1
-            split = Split(path, before=before, after=after, certain=certain)
-            made += _parts_of(split, size, settings)
-    return made
+            split = Split(path, before=previous, after=following, certain=certain)
+            planned += _parts_of(split, size, settings)
+    return planned
 
 
-def parts_between(settings: Settings, known: Sequence[str], start: str, end: str) -> list[Part]:
-    """The parts of a micro-batch.
+def parts_between(settings: Settings, paths: Sequence[str], start: str, end: str) -> list[Part]:
+    """Return the parts of a micro-batch.
 
     Args:
         settings: options.
-        known: all files so far, as ``rotated`` gives them.
-        start: path of the last file of the batch before, empty for none.
-        end: path of the last file of this one.
+        paths: all files so far, as ``rotated`` returns them.
+        start: path of the last file of the previous batch, empty for none.
+        end: path of the last file of this batch.
 
     Raises:
-        CaptureError: a file cannot be read, or the last one is gone, unless such are to be skipped.
+        CaptureError: a file cannot be read, or the last one was deleted, and ``badFile`` is not
+            ``skip``.
     """
     if not end:
         return []
-    made: list[Part] = []
-    orders = [order_of(path) for path in known]
-    after_start, last = order_of(start), order_of(end)
+    planned: list[Part] = []
+    orders = [order_of(path) for path in paths]
+    start_order, last = order_of(start), order_of(end)
     if last not in orders:
         _missing(end, settings)
-    wanted = [
+    indexes = [
         i
         for i, order in enumerate(orders)
-        if not (start and order <= after_start) and order <= last
+        if not (start and order <= start_order) and order <= last
     ]
-    size = part_size([known[i] for i in wanted], settings.split_size)
-    for i in wanted:
-        before = known[i - 1] if i else None
-        after = known[i + 1] if i + 1 < len(known) else None
-        made += _parts_of(Split(known[i], before=before, after=after), size, settings)
-    return made
+    size = part_size([paths[i] for i in indexes], settings.split_size)
+    for i in indexes:
+        previous = paths[i - 1] if i else None
+        following = paths[i + 1] if i + 1 < len(paths) else None
+        planned += _parts_of(Split(paths[i], before=previous, after=following), size, settings)
+    return planned
 
 
 def _missing(path: str, settings: Settings) -> None:
-    """A file that was to be read is not there any more."""
-    error = CaptureError(path, None, "it was there when this batch was planned, and is gone")
+    """Refuse or skip a planned file that was deleted."""
+    error = CaptureError(path, None, "the file was deleted after this batch was planned")
     if settings.bad_file == "fail":
         raise error
     skipped(error)
 
 
 def latest(
-    settings: Settings, known: Sequence[str], start: str, most: int, *, last_too: bool
+    settings: Settings, paths: Sequence[str], start: str, max_files: int, *, last_too: bool
 ) -> str:
-    """Path of the last file that can be read now: one behind which enough has been captured for its last frames.
+    """Return the path of the last file that can be read now: enough has been captured after it for
+    its last frames.
 
     Args:
         settings: options.
-        known: all files so far, as ``rotated`` gives them.
-        start: path of the last file that has been read, empty for none.
-        most: files at most, 0 for no limit.
-        last_too: whether the last file is as good.
+        paths: all files so far, as ``rotated`` returns them.
+        start: path of the last file that was read, empty for none.
+        max_files: maximum number of files, 0 for no limit.
+        last_too: whether the last file can be read, too.
     """
-    after = order_of(start)
-    fresh = [path for path in known if not start or order_of(path) > after]
+    start_order = order_of(start)
+    fresh = [path for path in paths if not start or order_of(path) > start_order]
     if not (last_too or settings.last_file == "read"):
         enough = len(fresh) > 1 and _is_enough(fresh[-1], settings)
         fresh = fresh[: -1 if enough else -2]
-    if most:
-        fresh = fresh[:most]
+    if max_files:
+        fresh = fresh[:max_files]
     return fresh[-1] if fresh else start
 
 
 def _is_enough(path: str, settings: Settings) -> bool:
-    """Whether a file that still grows has all that a task looks at behind the file in front of it."""
+    """Return whether a growing file has all bytes that a task reads after the previous file."""
     from rocketwire_tools.pcap.decode.split_decoder import (
-        Reach,  # batch reads do without the engine here
+        Reach,  # batch reads do not need the engine here
     )
 
     source, enough = None, Reach().ahead_ns
@@ -194,34 +198,34 @@ def _is_enough(path: str, settings: Settings) -> bool:
             if int(records.time_ns[-1]) - first > enough:
                 return True
     except (CaptureError, OSError):
-        return False  # it has only just begun
+        return False  # the file has just been created
     finally:
         if source is not None:
             source.close()
     return False
 
 
-def _parts_of(whole: Split, size: int, settings: Settings) -> list[Part]:
-    """The parts of one file."""
+def _parts_of(file: Split, size: int, settings: Settings) -> list[Part]:
+    """Return the parts of a file."""
     try:
         if settings.mode == "exact":
-            count = settings.shares or _shares(whole.path, size)
-            return [Part(whole, (k, count)) for k in range(count)]
-        _refuse_crumbs(whole.path, size)
-        splits = plan(whole.path, size)
+            count = settings.shares or _shares(file.path, size)
+            return [Part(file, (k, count)) for k in range(count)]
+        _refuse_crumbs(file.path, size)
+        splits = plan(file.path, size)
     except CaptureError as error:
         if settings.bad_file == "fail":
             raise
         skipped(error)
         return []
     return [
-        Part(replace(one, before=whole.before, after=whole.after, certain=whole.certain))
-        for one in splits
+        Part(replace(split, before=file.before, after=file.after, certain=file.certain))
+        for split in splits
     ]
 
 
 def _refuse_crumbs(path: str, size: int) -> None:
-    """Refuse a part size that was meant to be megabytes.
+    """Refuse a part size without a unit that was probably meant as megabytes.
 
     Raises:
         OptionError: it makes too many parts of a file.
@@ -233,12 +237,12 @@ def _refuse_crumbs(path: str, size: int) -> None:
 
 
 def _shares(path: str, size: int) -> int:
-    """Tasks for a file in exact mode."""
+    """Return the number of tasks for a file in exact mode."""
     if not size or not os.path.exists(path) or not os.path.getsize(path) or read_head(path) is None:
         return 1  # inflating it costs more than it saves
     return max(1, min(MOST_SHARES, -(-os.path.getsize(path) // size)))
 
 
 def skipped(error: CaptureError) -> None:
-    """Say in the log that a file, or the rest of it, was left out."""
+    """Log that a file, or the rest of it, was skipped."""
     print(f"rocketmq-pcap: skipped: {error}", file=sys.stderr)

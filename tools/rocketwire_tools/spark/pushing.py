@@ -1,7 +1,7 @@
 """Filters of Spark as filters of the engine.
 
-Rules of this file: it is told by their names and fields, not by PySpark's classes; what is not understood is left to Spark,
-which looks at every row again anyway.
+Rules of this file: filters are recognised by their names and fields, not by PySpark's classes;
+unknown ones are left to Spark, which checks every row again anyway.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ _TESTS: Final = {
 }
 
 
-def filter_text(one: Any, columns: Collection[str]) -> str | None:
-    """The text of a filter as ``rocketwire-pcap --filter`` takes it.
+def filter_text(spark_filter: Any, columns: Collection[str]) -> str | None:
+    """Return a filter as a text for ``rocketwire-pcap --filter``.
 
     Args:
-        one: a filter of ``pyspark.sql.datasource``.
+        spark_filter: a filter of ``pyspark.sql.datasource``.
         columns: that filters may name.
 
     Returns:
-        None if it cannot be said so.
+        The text; None if there is no such text.
     """
-    path: tuple[str, ...] = getattr(one, "attribute", ())
+    path: tuple[str, ...] = getattr(spark_filter, "attribute", ())
     if len(path) != 1 or path[0] not in columns:
         return None
-    column, kind = path[0], type(one).__name__
-    value = getattr(one, "value", None)
-    if kind in _COMPARISONS and _is_plain(value):
-        return f"{column} {_COMPARISONS[kind]} {value!r}"
-    if kind in _TESTS and isinstance(value, str):
-        return f"{column}.{_TESTS[kind]}({value!r})"
-    if kind == "In" and value and all(map(_is_plain, value)):
+    column, name = path[0], type(spark_filter).__name__
+    value = getattr(spark_filter, "value", None)
+    if name in _COMPARISONS and _is_plain(value):
+        return f"{column} {_COMPARISONS[name]} {value!r}"
+    if name in _TESTS and isinstance(value, str):
+        return f"{column}.{_TESTS[name]}({value!r})"
+    if name == "In" and value and all(map(_is_plain, value)):
         return f"{column} in {list(value)!r}"
-    if kind == "IsNull":
+    if name == "IsNull":
         return f"{column} is None"
-    if kind == "IsNotNull":
+    if name == "IsNotNull":
         return f"{column} is not None"
     return None
 

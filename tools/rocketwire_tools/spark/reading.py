@@ -1,4 +1,4 @@
-"""One part of a capture to Arrow batches; the rows are those of ``rocketwire-pcap decode``."""
+"""Reads a part of a capture as Arrow batches; the rows are those of ``rocketwire-pcap decode``."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SPARED_COLLECTIONS: Final = 200_000
 def read(
     part: Part, fields: Sequence[str], filters: Sequence[str], settings: Settings
 ) -> Iterator[Batch]:
-    """The rows of a part.
+    """Yield the rows of a part.
 
     Args:
         part: of a capture.
@@ -33,10 +33,11 @@ def read(
         settings: options.
 
     Raises:
-        CaptureError: it cannot be read, unless that is to be skipped; the rows before have been given.
+        CaptureError: it cannot be read, and ``badFile`` is not ``skip``; the rows before the error
+            were yielded.
     """
     gc.set_threshold(_SPARED_COLLECTIONS, 50, 1000)
-    text = " and ".join(f"({one})" for one in filters) or None
+    text = " and ".join(f"({text})" for text in filters) or None
     selection = Selection(fields, text, redact=settings.redact)
     options = Options(
         fields=selection.engine_fields,
@@ -46,8 +47,8 @@ def read(
     )
     reach = Reach(backward=settings.look_behind, ahead=settings.look_ahead)
     split = part.split
-    alone = split.start == 0 and split.end is None and not (split.before or split.after)
-    decoder = Decoder(split.path, options) if alone else SplitDecoder(split, options, reach)
+    is_whole = split.start == 0 and split.end is None and not (split.before or split.after)
+    decoder = Decoder(split.path, options) if is_whole else SplitDecoder(split, options, reach)
     try:
         yield from selection.rows(decoder)
     except CaptureError as error:

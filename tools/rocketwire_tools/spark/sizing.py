@@ -1,6 +1,6 @@
-"""How much one task reads: as large parts of files as keep all processors busy, and small files together.
+"""The work of a task: large parts of files that keep all processors busy, or several small files.
 
-Rules of this file: sizes are those of files as they are; nobody opens one.
+Rules of this file: sizes are file sizes; no file is opened.
 """
 
 from __future__ import annotations
@@ -14,69 +14,69 @@ if TYPE_CHECKING:
     from rocketwire_tools.spark.part import Part
 
 LARGEST_PART: Final = 512 << 20
-LEAST_PART: Final = 256 << 20
-"""Each part has to find its place in all connections anew, which costs as much as decoding some 30 MB; and how many of
-the processors Spark uses is not known here."""
+SMALLEST_PART: Final = 256 << 20
+"""Each part has to find the frames of all connections again, which costs as much as decoding some
+30 MB; and the number of processors that Spark uses is unknown here."""
 _TOGETHER: Final = 64 << 20
-"""Small files that one task reads, at most."""
+"""Maximum bytes of the small files of a task."""
 _TURNS: Final = 3
-"""Parts for each processor, at least, where several files do not come out even."""
+"""Minimum parts per processor, because several files cannot be distributed evenly."""
 
 
-def part_size(paths: Sequence[str], wanted: int | None, processors: int | None = None) -> int:
-    """Bytes of a part: as large as can be while processors are equally busy.
+def part_size(paths: Sequence[str], split_size: int | None, processors: int | None = None) -> int:
+    """Return the bytes of a part: as large as possible while processors are equally busy.
 
     Args:
         paths: the files that are read together.
-        wanted: what the options say; None for nothing.
-        processors: how many; None for as many as there are here.
+        split_size: the option; None if it is not set.
+        processors: their number; None for those of this machine.
     """
-    if wanted is not None:
-        return wanted
+    if split_size is not None:
+        return split_size
     total = sum(map(_size, paths))
     among = _processors() if processors is None else processors
     turns = max(-(-total // (among * LARGEST_PART)), 1 if len(paths) == 1 else _TURNS)
-    return min(max(-(-total // (among * turns)), LEAST_PART), LARGEST_PART)
+    return min(max(-(-total // (among * turns)), SMALLEST_PART), LARGEST_PART)
 
 
 def tasks(parts: Sequence[Part], processors: int | None = None) -> list[list[Part]]:
-    """Parts that one task reads: one that was cut, or some small files.
+    """Return the parts of each task: a part of a file, or several small files.
 
     Args:
         parts: of all files, in order.
-        processors: how many; None for as many as there are here.
+        processors: their number; None for those of this machine.
     """
     among = _processors() if processors is None else processors
     sizes = [_whole(part) for part in parts]
-    most = min(_TOGETHER, sum(filter(None, sizes)) // (among * _TURNS))
-    made: list[list[Part]] = []
+    max_together = min(_TOGETHER, sum(filter(None, sizes)) // (among * _TURNS))
+    grouped: list[list[Part]] = []
     room = 0
     for part, size in zip(parts, sizes, strict=True):
-        if made and size is not None and size <= room:
-            made[-1].append(part)
+        if grouped and size is not None and size <= room:
+            grouped[-1].append(part)
             room -= size
         else:
-            made.append([part])
-            room = 0 if size is None else most - size
-    return made
+            grouped.append([part])
+            room = 0 if size is None else max_together - size
+    return grouped
 
 
 def _whole(part: Part) -> int | None:
-    """Bytes of a file that is read in one piece; None for a piece of one."""
+    """Return the size of a file that is read as a whole; None for a part of a file."""
     split = part.split
-    alone = split.start == 0 and split.end is None and part.share == (0, 1)
-    return _size(split.path) if alone else None
+    is_whole = split.start == 0 and split.end is None and part.share == (0, 1)
+    return _size(split.path) if is_whole else None
 
 
 def _size(path: str) -> int:
     try:
         return os.path.getsize(path)
     except OSError:
-        return 0  # whoever reads it will say it
+        return 0  # the task that reads it raises the error
 
 
 def _processors() -> int:
-    """Those that this process may use; in a cluster, the driver's."""
+    """Return the processors that this process may use; in a cluster, the driver's."""
     try:
         return len(os.sched_getaffinity(0))
     except AttributeError:  # not on macOS

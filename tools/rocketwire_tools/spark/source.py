@@ -1,7 +1,8 @@
-"""The data source ``rocketmq-pcap``: what Spark asks of it.
+"""The data source ``rocketmq-pcap``: the classes that Spark calls.
 
-Rules of this file: it is imported in every Python process that looks for data sources, so it imports PySpark and the options
-alone; everything else when something is read.  Readers travel to workers and hold plain values.
+Rules of this file: it is imported in every Python process that searches for data sources, so it
+only imports PySpark and the options; the rest is imported by a read. Readers are sent to workers
+and contain plain values.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ NAME: Final = "rocketmq-pcap"
 
 
 class CapturePartition(InputPartition):
-    """What one task reads.
+    """The parts of captures that a task reads.
 
     Args:
         parts: of captures.
@@ -63,30 +64,30 @@ class CaptureReader(DataSourceReader):
         self.filters = [] if settings.filter_text is None else [settings.filter_text]
 
     def partitions(self) -> list[InputPartition]:
-        """The parts of all files."""
+        """Return the parts of all files."""
         from rocketwire_tools.spark.planning import parts
         from rocketwire_tools.spark.sizing import tasks
 
-        return [CapturePartition(each) for each in tasks(parts(self.settings))]
+        return [CapturePartition(group) for group in tasks(parts(self.settings))]
 
     def read(self, partition: InputPartition) -> Batches:
-        """The rows of a part, as RecordBatches."""
+        """Return the rows of a part, as RecordBatches."""
         return _read(partition, self.fields, self.filters, self.settings)
 
 
 class FilteringReader(CaptureReader):
-    """Reads captures once, and leaves out rows that a query does not want.
+    """Reads captures once, and skips rows that a query filters out.
 
-    It has a class of its own because Spark refuses readers with ``pushFilters`` unless it is told
-    ``spark.sql.python.filterPushdown.enabled``.
+    It is a separate class because Spark refuses readers with ``pushFilters`` unless
+    ``spark.sql.python.filterPushdown.enabled`` is set.
     """
 
     def pushFilters(self, filters: list[Filter]) -> Iterable[Filter]:
-        """Take what can be taken; all come back, so that Spark applies them too."""
+        """Apply the supported filters; return all, so that Spark applies them, too."""
         from rocketwire_tools.pcap.rows.rows import COLUMNS
         from rocketwire_tools.spark.pushing import filter_text
 
-        texts = [filter_text(one, COLUMNS) for one in filters]
+        texts = [filter_text(spark_filter, COLUMNS) for spark_filter in filters]
         self.filters += [text for text in texts if text is not None]
         return filters
 
@@ -106,38 +107,38 @@ class CaptureStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         self.until: str | None = None
 
     def initialOffset(self) -> Offset:
-        """Nothing has been read."""
+        """Return the offset before all files."""
         return {"file": ""}
 
     def getDefaultReadLimit(self) -> ReadLimit:
-        """As option ``maxFilesPerTrigger`` says."""
-        most = self.settings.files_per_trigger
-        return ReadMaxFiles(most) if most else ReadAllAvailable()
+        """Return the limit of option ``maxFilesPerTrigger``."""
+        max_files = self.settings.files_per_trigger
+        return ReadMaxFiles(max_files) if max_files else ReadAllAvailable()
 
     def prepareForTriggerAvailableNow(self) -> None:
-        """What is there now is all that this run reads."""
+        """Limit this run to the files that exist now."""
         from rocketwire_tools.spark.planning import latest
 
         self.until = latest(self.settings, self._files(), "", 0, last_too=False)
 
     def latestOffset(self, start: Offset, limit: ReadLimit) -> Offset:
-        """The last file that has a successor, or as far as the limit goes."""
+        """Return the last file that has a successor, within the limit."""
         from rocketwire_tools.spark.planning import latest, order_of
 
-        most = limit.max_files if isinstance(limit, ReadMaxFiles) else 0
-        known = self._files()
+        max_files = limit.max_files if isinstance(limit, ReadMaxFiles) else 0
+        paths = self._files()
         if self.until is not None:
-            known = [path for path in known if order_of(path) <= order_of(self.until)]
+            paths = [path for path in paths if order_of(path) <= order_of(self.until)]
         last_too = self.until is not None
-        return {"file": latest(self.settings, known, start["file"], most, last_too=last_too)}
+        return {"file": latest(self.settings, paths, start["file"], max_files, last_too=last_too)}
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
-        """The parts of the files between two offsets."""
+        """Return the parts of the files between two offsets."""
         from rocketwire_tools.spark.planning import parts_between
         from rocketwire_tools.spark.sizing import tasks
 
-        found = parts_between(self.settings, self._files(), start["file"], end["file"])
-        return [CapturePartition(each) for each in tasks(found)]
+        parts = parts_between(self.settings, self._files(), start["file"], end["file"])
+        return [CapturePartition(group) for group in tasks(parts)]
 
     def read(self, partition: InputPartition) -> Batches:
         """The rows of a part, as RecordBatches."""
@@ -154,17 +155,17 @@ def _read(
 ) -> Batches:
     from rocketwire_tools.spark.reading import read
 
-    if partition.value is None:  # Spark's stand-in for a list of no partitions
+    if partition.value is None:  # Spark's value for an empty list of partitions
         return
     for part in partition.value:
         yield from read(part, fields, filters, settings)
 
 
 def _checked(settings: Settings) -> Settings:
-    """Refuse a filter that makes no sense before there are tasks, which try it several times.
+    """Refuse an invalid filter before there are tasks, which Spark would retry.
 
     Raises:
-        FilterError: it makes none.
+        FilterError: the filter is invalid.
     """
     if settings.filter_text is not None:
         from rocketwire_tools.pcap.rows.filters import Filter
@@ -175,30 +176,31 @@ def _checked(settings: Settings) -> Settings:
 
 
 class DefaultSource(DataSource):
-    """RocketMQ frames out of pcap and pcapng files: ``spark.read.format("rocketmq-pcap").load(path)``.
+    """RocketMQ frames out of pcap and pcapng files:
+    ``spark.read.format("rocketmq-pcap").load(path)``.
 
     The options and columns are in docs/guide/spark.md.
     """
 
     @classmethod
     def name(cls) -> str:
-        """What ``format`` takes."""
+        """Return the name for ``format``."""
         return NAME
 
     def schema(self) -> str:
-        """The columns of a read that does not choose any."""
+        """Return the columns of a read without a selection."""
         from rocketwire_tools.spark.columns import columns
 
         every = columns(self._settings())
-        return ", ".join(f"`{name}` {kind}" for name, kind in every.items())
+        return ", ".join(f"`{name}` {column_type}" for name, column_type in every.items())
 
     def reader(self, schema: StructType) -> DataSourceReader:
         """Reads captures once."""
         settings = _checked(self._settings())
-        # Filters of a query mean masks where there are any; those that are pushed read the names.
+        # Filters of a query compare masks if there are any; pushed filters would compare the names.
         pushes = settings.push_filters and settings.redact is None
-        kind = FilteringReader if pushes else CaptureReader
-        return kind(_fields(schema), settings)
+        reader = FilteringReader if pushes else CaptureReader
+        return reader(_fields(schema), settings)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:
         """Reads captures as they are rotated."""
@@ -209,18 +211,20 @@ class DefaultSource(DataSource):
 
 
 def _fields(schema: StructType) -> list[str]:
-    """The columns that a schema asks for; no others are decoded."""
+    """Return the columns of a schema; no others are decoded."""
     from rocketwire_tools.spark.columns import every_column
 
     every = every_column()
     for field in schema.fields:
-        kind = field.dataType.simpleString()
-        if every.get(field.name) != kind:
-            known = ", ".join(f"{name} {of}" for name, of in every.items())
-            raise OptionError(f"no column {field.name!r} of type {kind}; there are {known}")
+        column_type = field.dataType.simpleString()
+        if every.get(field.name) != column_type:
+            names = ", ".join(f"{name} {sql_type}" for name, sql_type in every.items())
+            raise OptionError(
+                f"no column {field.name!r} of type {column_type}; the columns are {names}"
+            )
     return [field.name for field in schema.fields]
 
 
 def register(spark: SparkSession) -> None:
-    """Make the data source known to a session that does not find it by itself."""
+    """Register the data source with a session that does not find it by itself."""
     spark.dataSource.register(DefaultSource)

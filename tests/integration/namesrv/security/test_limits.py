@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from rocketwire_namesrv.config.config import Config
-    from rocketwire_namesrv.events import Occurrence
-    from rocketwire_namesrv.server.connection import Served
+    from rocketwire_namesrv.events import Event
+    from rocketwire_namesrv.server.connection import ServerConnection
     from tests.support.running_server import Site
 
 pytestmark = pytest.mark.usefixtures("driver_name")
@@ -35,11 +35,11 @@ class Heard:
     def __init__(self) -> None:
         self.all: list[LimitExceeded] = []
 
-    def occurred(self, occurrence: Occurrence, address: str | None) -> None:
-        if isinstance(occurrence, LimitExceeded):
-            self.all.append(occurrence)
+    def occurred(self, event: Event, address: str | None) -> None:
+        if isinstance(event, LimitExceeded):
+            self.all.append(event)
 
-    def ended(self, connection: Served) -> None:
+    def ended(self, connection: ServerConnection) -> None:
         """Of no interest."""
 
     @property

@@ -11,7 +11,7 @@ from rocketwire_namesrv.admin_http.event_history import (
     ENDINGS,
     EVENT_LENGTH,
     EVENTS,
-    Event,
+    LogEntry,
     Observer,
     PermissionChange,
     ending_of,
@@ -20,16 +20,16 @@ from rocketwire_namesrv.events import (
     BrokerUnregistered,
     ChecksumMismatch,
     ConfigItemPut,
+    Event,
     GroupRemoved,
     Level,
-    Occurrence,
     WritePermChanged,
 )
 from rocketwire_namesrv.protocol.handlers import Peer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LimitMet(Occurrence):
+class LimitMet(Event):
     """Any occurrence that names a limit."""
 
     level = Level.WARNING
@@ -67,10 +67,10 @@ def test_events_of_brokers_and_other_troubles_do_not_wash_each_other_away(
     for _ in range(2 * EVENTS):
         observer.occurred(ChecksumMismatch(client="1.2.3.4:5"), "1.2.3.4:5")
 
-    assert list(observer.news) == [Event(17.0, removed.text)]
+    assert list(observer.news) == [LogEntry(17.0, removed.text)]
     assert len(observer.troubles) == EVENTS
     assert observer.troubles[0].text.endswith(" not match,from 1.2.3.4:5")
-    assert observer.occurrences == {"GroupRemoved": 1, "ChecksumMismatch": 2 * EVENTS}
+    assert observer.events == {"GroupRemoved": 1, "ChecksumMismatch": 2 * EVENTS}
 
 
 def test_an_event_has_a_greatest_length(observer: Observer) -> None:
@@ -90,7 +90,7 @@ def test_values_of_the_key_value_configuration_are_counted_and_not_kept(
         ConfigItemPut(action="create new", namespace="ns", key="k", value="secret"), None
     )
 
-    assert observer.occurrences == {"ConfigItemPut": 1}
+    assert observer.events == {"ConfigItemPut": 1}
     assert not observer.news
     assert not observer.troubles
 
@@ -102,8 +102,8 @@ def test_a_limit_is_counted_under_its_name(observer: Observer) -> None:
 
 
 def test_the_latest_change_of_a_permission_is_kept_for_each_broker(observer: Observer) -> None:
-    for occurrence in (wiped("b1"), wiped("b2"), wiped("b1", "add")):
-        observer.occurred(occurrence, "1.2.3.4:5")
+    for event in (wiped("b1"), wiped("b2"), wiped("b1", "add")):
+        observer.occurred(event, "1.2.3.4:5")
 
     assert observer.permissions == {
         "b2": PermissionChange(17.0, "wipe", "1.2.3.4:5", 3),

@@ -14,7 +14,7 @@ from rocketwire.codes import RequestCode
 from rocketwire_namesrv.admin_http.event_history import Observer
 from rocketwire_namesrv.admin_http.metrics import MOST_BROKERS, SECURITY_EVENTS, Exposition
 from rocketwire_namesrv.config.limits import LimitExceeded
-from rocketwire_namesrv.events import BrokerUnregistered, Level, Occurrence
+from rocketwire_namesrv.events import BrokerUnregistered, Event, Level
 from rocketwire_namesrv.protocol.counters import TimedWork
 from tests.support.fakes.sansio_server import BROKER, Server, request
 from tests.unit.namesrv.admin_http.test_event_history import LimitMet
@@ -181,7 +181,7 @@ HOSTILE = ("../../x", "T\x00", "x" * 300, 'a"b', "a\r\nb", "a{b}", "\u2028", "kÃ
 def test_hostile_names_change_no_label(site: Site) -> None:
     site.server.register()
 
-    def shape() -> set[tuple[str, str]]:
+    def layout() -> set[tuple[str, str]]:
         return {
             (sample.name, str(sorted(sample.labels.items())))
             for family in site.families().values()
@@ -191,13 +191,13 @@ def test_hostile_names_change_no_label(site: Site) -> None:
 
     site.server.ask(105, {"topic": "TA"})
     site.server.ask(105, {"topic": "nowhere"})
-    before = shape()
+    before = layout()
     for name in HOSTILE:
         site.server.register(topics=(name, "TA"))
         site.server.ask(105, {"topic": name})
         site.server.ask(105, {"topic": name + "!"})
 
-    assert shape() == before
+    assert layout() == before
 
 
 @pytest.mark.parametrize("name", HOSTILE)
@@ -217,14 +217,14 @@ def test_only_so_many_brokers_have_series(site: Site) -> None:
     assert len(series) == MOST_BROKERS
 
 
-def kinds(of: type[Occurrence] = Occurrence) -> set[type[Occurrence]]:
+def kinds(of: type[Event] = Event) -> set[type[Event]]:
     """All kinds of occurrences of the server, those that no other one inherits from."""
     below = [
         each
         for each in of.__subclasses__()  # with slots, a dataclass takes the place of the class
         if each.__module__.startswith("rocketwire_") and "__slots__" in vars(each)
     ]
-    found: set[type[Occurrence]] = set() if below else {of}
+    found: set[type[Event]] = set() if below else {of}
     return found.union(*map(kinds, below))
 
 

@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from rocketwire.codes import RequestCode
-from rocketwire_namesrv.admin_http.event_history import Event, PermissionChange
+from rocketwire_namesrv.admin_http.event_history import LogEntry, PermissionChange
 from rocketwire_namesrv.admin_http.status import MOST_TOPICS, status_of
 from rocketwire_namesrv.admin_http.status_page import status_page
 from rocketwire_namesrv.config.config import Config
@@ -46,7 +46,7 @@ def page(
     wanted: str = "",
     *,
     permissions: dict[str, PermissionChange] | None = None,
-    events: list[Event] | None = None,
+    events: list[LogEntry] | None = None,
 ) -> Reader:
     status = status_of(server.state, server.now, wanted)
     return Reader(status_page(status, {"version": "1"}, permissions or {}, events or [], []))
@@ -59,7 +59,7 @@ def test_an_empty_server_has_a_page() -> None:
     assert shown.links == {"/metrics", "/healthz", "/readyz"}
     assert "serving · up 1 d 2 h 3 min" in shown.text
     assert "Clusters: none" in shown.text
-    assert "Nobody has wiped or added any" in shown.text
+    assert "No write permission has changed" in shown.text
 
 
 def test_brokers_topics_permissions_and_events_are_on_it() -> None:
@@ -70,7 +70,7 @@ def test_brokers_topics_permissions_and_events_are_on_it() -> None:
     shown = page(
         server,
         permissions={"b1": PermissionChange(0.0, "wipe", "1.2.3.4:5", 2)},
-        events=[Event(0.0, "first"), Event(60.0, "second")],
+        events=[LogEntry(0.0, "first"), LogEntry(60.0, "second")],
     )
 
     assert "up 1 min 30 s" in shown.text
@@ -82,7 +82,7 @@ def test_brokers_topics_permissions_and_events_are_on_it() -> None:
 
 @pytest.mark.parametrize(
     ("waits", "stops", "text"),
-    [(True, False, "waiting: no routes"), (False, True, "stopping: no routes are given out")],
+    [(True, False, "waiting: no routes"), (False, True, "stopping: no routes are returned")],
 )
 def test_it_says_why_a_server_does_not_serve(waits: bool, stops: bool, text: str) -> None:
     server = Server(Config(need_wait_for_service=waits), started=1000.0)
@@ -99,7 +99,7 @@ def test_names_that_are_markup_stay_text() -> None:
         server,
         "T",
         permissions={EVIL: PermissionChange(0.0, "wipe", EVIL, 2)},
-        events=[Event(0.0, EVIL)],
+        events=[LogEntry(0.0, EVIL)],
     )
 
     assert shown.tags <= TAGS

@@ -80,7 +80,7 @@ def test_each_code_is_for_readers_brokers_or_administrators(
     refused: set[int] = set()
     for code in (*every, 327, 901, 904):
         outcome = server.receive(request(code, FIELDS, b"{}"))
-        if any(isinstance(each, AccessRefused) for each in outcome.occurrences):
+        if any(isinstance(each, AccessRefused) for each in outcome.events):
             assert replies(outcome.send)[0].code == 16
             refused.add(code)
 
@@ -89,7 +89,7 @@ def test_each_code_is_for_readers_brokers_or_administrators(
 
 def test_who_may_not_register_has_not_registered() -> None:
     server = Server(Config(broker_addresses=OTHERS))
-    (happened,) = server.receive(request(103, FIELDS, registration_body(("TA", "TB")))).occurrences
+    (happened,) = server.receive(request(103, FIELDS, registration_body(("TA", "TB")))).events
 
     assert happened.text == (
         "request REGISTER_BROKER (103) of 127.0.0.1:50001 refused: its address is not in"
@@ -102,11 +102,11 @@ def test_who_may_not_read_gets_no_route_by_the_short_way_either() -> None:
     server = Server(Config(read_addresses=OTHERS))
     server.register()
     asked = request(105, {"topic": "TA"})
-    assert server.session.reads(asked, server.now) is None
-    assert server.session.reads_one(asked, server.now) is None
+    assert server.session.answer_routes(asked, server.now) is None
+    assert server.session.answer_one_route(asked, server.now) is None
     assert replies(server.receive(asked).send)[0].code == 16
     other = Session(server.state, Peer(9, "10.0.0.1:1"))
-    answer = other.reads(asked, server.now)
+    answer = other.answer_routes(asked, server.now)
 
     assert answer is not None
     assert replies(answer)[0].code == 0

@@ -11,7 +11,7 @@ from rocketwire_namesrv.config.limits import FrameRefused, Holdings, LimitExceed
 from tests.support.fakes.sansio_server import Server, registration_body, replies, request
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.protocol.session import Outcome, Session
+    from rocketwire_namesrv.protocol.session import Effects, Session
 
 FIELDS = {
     "brokerAddr": "10.0.0.1:10911",
@@ -54,7 +54,7 @@ def test_too_large_a_frame_is_refused_by_its_first_words(config: Config, limit: 
     outcome = Server(config).receive(BIG[:8])
 
     assert outcome.close is not None
-    (happened,) = outcome.occurrences
+    (happened,) = outcome.events
     assert isinstance(happened, FrameRefused)
     assert happened.limit == limit
 
@@ -63,7 +63,7 @@ def test_bytes_that_are_no_frame_at_all_are_not_a_matter_of_limits() -> None:
     outcome = Server().receive(b"\0\0\0\0\0\0\0\0")
 
     assert outcome.close is not None
-    assert outcome.occurrences == ()
+    assert outcome.events == ()
 
 
 def test_requests_that_are_not_whole_are_accounted_for() -> None:
@@ -98,14 +98,14 @@ def test_beyond_the_limit_who_holds_most_is_closed_and_nobody_else() -> None:
     outcome = third.receive(BIG[:3000], server.now)
 
     assert outcome.close_connections == (1,)
-    (happened,) = outcome.occurrences
+    (happened,) = outcome.events
     assert isinstance(happened, LimitExceeded)
     assert happened.limit == "rocketwire.maxBufferedBytes"
     assert server.state.holdings.total == 7000
     assert other.receive(BIG[4000:-3000], server.now).close_connections == ()
 
 
-def rounds(session: Session, outcome: Outcome, now: float) -> list[int]:
+def rounds(session: Session, outcome: Effects, now: float) -> list[int]:
     """How many answers came in each round."""
     counts = [len(replies(outcome.send))]
     while session.busy:

@@ -16,7 +16,7 @@ from rocketwire_namesrv.config.settings import BOUNDS, Bounds, networks_of
 
 GUIDE = Path(__file__).parents[4] / "docs" / "guide" / "name-server.md"
 OURS = [each for each in PROPERTIES if each.owner is Owner.OURS]
-NUMBERS = [each.key for each in OURS if each.kind is int]
+NUMBERS = [each.key for each in OURS if each.value_type is int]
 
 
 def refusal(key: str, text: str) -> str | None:
@@ -36,7 +36,7 @@ def test_every_number_of_our_own_has_bounds() -> None:
 def test_every_default_is_within_its_bounds() -> None:
     Config().check()
     for each in PROPERTIES:
-        assert each.refusal(each.default) is None or each.kind is not int, each.key
+        assert each.refusal(each.default) is None or each.value_type is not int, each.key
 
 
 @pytest.mark.parametrize("key", NUMBERS)
@@ -55,11 +55,11 @@ def test_a_number_of_our_own_that_is_none_or_below_all_is_refused(key: str, text
 def test_the_ends_of_the_bounds_are_taken_and_what_is_beyond_is_not(key: str) -> None:
     bounds = BOUNDS[key]
 
-    assert refusal(key, str(bounds.least)) is None
-    assert refusal(key, str(bounds.most)) is None
-    assert refusal(key, str(bounds.most + 1)) is not None
-    assert (refusal(key, str(bounds.least - 1)) is None) == (
-        bounds.least == 1 and bool(bounds.zero)
+    assert refusal(key, str(bounds.minimum)) is None
+    assert refusal(key, str(bounds.maximum)) is None
+    assert refusal(key, str(bounds.maximum + 1)) is not None
+    assert (refusal(key, str(bounds.minimum - 1)) is None) == (
+        bounds.minimum == 1 and bool(bounds.zero)
     )
 
 
@@ -205,8 +205,8 @@ def test_the_guide_has_the_bounds_of_every_setting_that_is_no_limit() -> None:
 
     assert documented == {
         key: (
-            each.least,
-            each.most if each.most < 2**31 - 1 else "",
+            each.minimum,
+            each.maximum if each.maximum < 2**31 - 1 else "",
             bool(each.zero),
             not each.otherwise,
         )
@@ -218,6 +218,6 @@ def test_limits_have_the_bounds_that_their_page_gives_to_all_of_them() -> None:
     for key in set(Limit) - {Limit.IDLE_TIME}:
         bounds = BOUNDS[key]
         is_size = key in {Limit.FRAME_LENGTH, Limit.HEADER_LENGTH}
-        assert bounds.least == (1024 if is_size else 1)
-        assert bounds.most == (86_400 if bounds.unit == "seconds" else 2**31 - 1)
+        assert bounds.minimum == (1024 if is_size else 1)
+        assert bounds.maximum == (86_400 if bounds.unit == "seconds" else 2**31 - 1)
         assert bool(bounds.zero) == (key not in {Limit.FRAME_LENGTH, Limit.CONNECTIONS})

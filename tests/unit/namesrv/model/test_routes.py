@@ -29,7 +29,7 @@ from tests.support.model.routes import OurRoutes, Queue, Registering, Version
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_namesrv.protocol.session import Outcome, Session
+    from rocketwire_namesrv.protocol.session import Effects, Session
 
 pytestmark = pytest.mark.chaos
 
@@ -82,7 +82,7 @@ class Routes(RuleBasedStateMachine):
         number = list(self.connections)[turn % len(self.connections)]
         return number, self.connections[number]
 
-    def _done(self, outcome: Outcome) -> None:
+    def _done(self, outcome: Effects) -> None:
         Routes.steps += 1
         assert outcome.close is None
         self._notices(outcome.notify)

@@ -27,7 +27,7 @@ from tests.support.model.routes import Queue, Registering, Version
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from rocketwire_namesrv.protocol.session import Outcome, Session
+    from rocketwire_namesrv.protocol.session import Effects, Session
 
 pytestmark = pytest.mark.chaos
 
@@ -119,7 +119,7 @@ class Steps(RuleBasedStateMachine):
             if number in self.under_way:
                 self._went_on(number, self.connections[number].proceed(self.server.now))
 
-    def _went_on(self, number: int, outcome: Outcome) -> None:
+    def _went_on(self, number: int, outcome: Effects) -> None:
         Steps.steps += 1
         assert outcome.close is None
         if self.connections[number].busy:

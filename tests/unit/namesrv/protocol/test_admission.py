@@ -42,7 +42,7 @@ def test_a_refusal_is_one_occurrence_that_names_the_setting() -> None:
     server = Server(Config(max_topics=1))
     outcome = server.receive(request(103, fields(), registration_body(("TA", "TB"))))
 
-    (happened,) = outcome.occurrences
+    (happened,) = outcome.events
     assert isinstance(happened, LimitExceeded)
     assert happened.limit == "rocketwire.maxTopics"
     assert happened.text == "limit rocketwire.maxTopics=1 exceeded: 0 topics, and 2 new ones"

@@ -11,14 +11,14 @@ from rocketwire_namesrv.protocol.counters import (
     UNKNOWN,
     Counters,
     Histogram,
-    Kind,
+    RequestKind,
 )
 from tests.support.fakes.sansio_server import Server, request
 
 ROUTE = int(RequestCode.GET_ROUTEINFO_BY_TOPIC)
 REGISTER = int(RequestCode.REGISTER_BROKER)
 CLUSTERS = int(RequestCode.GET_BROKER_CLUSTER_INFO)
-FOUND = Kind(ROUTE, 0)
+FOUND = RequestKind(ROUTE, 0)
 
 
 class Clock:
@@ -41,11 +41,11 @@ def test_every_request_is_counted_once_with_the_code_of_its_answer() -> None:
     server.receive(request(ROUTE, {"topic": "TA"}) * 2 + request(CLUSTERS))
 
     assert server.state.counters.all_requests() == {
-        Kind(REGISTER, 0): 1,
+        RequestKind(REGISTER, 0): 1,
         FOUND: 3,
-        Kind(ROUTE, int(ResponseCode.TOPIC_NOT_EXIST)): 1,
-        Kind(CLUSTERS, ONEWAY): 1,
-        Kind(CLUSTERS, 0): 1,
+        RequestKind(ROUTE, int(ResponseCode.TOPIC_NOT_EXIST)): 1,
+        RequestKind(CLUSTERS, ONEWAY): 1,
+        RequestKind(CLUSTERS, 0): 1,
     }
 
 
@@ -55,7 +55,7 @@ def test_codes_that_nobody_handles_are_counted_together() -> None:
         server.ask(code)
 
     assert server.state.counters.requests == {
-        Kind(UNKNOWN, int(ResponseCode.REQUEST_CODE_NOT_SUPPORTED)): 100
+        RequestKind(UNKNOWN, int(ResponseCode.REQUEST_CODE_NOT_SUPPORTED)): 100
     }
 
 
@@ -67,7 +67,7 @@ def test_bytes_are_counted_on_either_way(short: bool) -> None:
     before = counters.all_sent()
     data = request(ROUTE, {"topic": "TA"}) * 3
     if short:
-        sent = server.session.reads(data, server.now)
+        sent = server.session.answer_routes(data, server.now)
     else:
         server.state.config = server.state.config.updated({"orderMessageEnable": "true"})
         sent = server.receive(data).send
@@ -84,7 +84,7 @@ def test_bytes_that_the_short_way_gives_up_on_are_counted_once() -> None:
     server.register()
     data = request(ROUTE, {"topic": "TA"}) + request(CLUSTERS)
 
-    assert server.session.reads(data, server.now) is None
+    assert server.session.answer_routes(data, server.now) is None
     server.receive(data)
 
     assert server.state.counters.all_requests()[FOUND] == 1
@@ -97,7 +97,7 @@ def test_durations_are_of_interest_only_with_a_clock() -> None:
 
     server.state.counters.clock = Clock()
     server.ask(CLUSTERS)
-    histogram = server.state.counters.durations[Kind(CLUSTERS, 0)]
+    histogram = server.state.counters.durations[RequestKind(CLUSTERS, 0)]
 
     assert (1, 10.0) == pytest.approx((sum(histogram.counts), histogram.total_ms))
 
@@ -134,12 +134,12 @@ def test_a_batch_without_routes_or_with_others_says_nothing_of_routes() -> None:
 
     def mixed() -> None:
         counters.routes += 1
-        counters.answered(Kind(CLUSTERS, 0), 0, 1, counters.begin())
+        counters.answered(RequestKind(CLUSTERS, 0), 0, 1, counters.begin())
 
     counters.timed(mixed)
     counters.timed(lambda: None)
 
-    assert list(counters.durations) == [Kind(CLUSTERS, 0)]
+    assert list(counters.durations) == [RequestKind(CLUSTERS, 0)]
 
 
 def test_without_a_clock_nothing_is_timed() -> None:

@@ -6,21 +6,19 @@ from typing import TYPE_CHECKING
 
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.config.limits import ExceededAgain, Limit, LimitExceeded
-from rocketwire_namesrv.protocol.effects import Work
+from rocketwire_namesrv.protocol.effects import EffectsBuilder
 from tests.support.fakes.sansio_server import Server, replies, request
 
 if TYPE_CHECKING:
-    from rocketwire_namesrv.events import Occurrence
+    from rocketwire_namesrv.events import Event
 
 CLUSTER_INFO = request(106)
 ROUTE = request(105, {"topic": "TA"})
 
 
-def limits(occurrences: tuple[Occurrence, ...]) -> list[tuple[type[Occurrence], str, int]]:
+def limits(events: tuple[Event, ...]) -> list[tuple[type[Event], str, int]]:
     return [
-        (type(each), each.limit, each.allowed)
-        for each in occurrences
-        if isinstance(each, LimitExceeded)
+        (type(each), each.limit, each.allowed) for each in events if isinstance(each, LimitExceeded)
     ]
 
 
@@ -32,9 +30,9 @@ def test_requests_that_have_to_wait_are_told_of() -> None:
 
     assert [len(replies(each.send)) for each in (first, again, few)] == [7, 4, 3]
     limit = (Limit.REQUESTS_IN_FLIGHT, 3)
-    assert limits(first.occurrences) == [(LimitExceeded, *limit), (ExceededAgain, *limit)]
-    assert limits(again.occurrences) == [(ExceededAgain, *limit)]
-    assert limits(few.occurrences) == []
+    assert limits(first.events) == [(LimitExceeded, *limit), (ExceededAgain, *limit)]
+    assert limits(again.events) == [(ExceededAgain, *limit)]
+    assert limits(few.events) == []
 
 
 def test_answers_for_which_others_have_to_wait_are_told_of() -> None:
@@ -44,9 +42,9 @@ def test_answers_for_which_others_have_to_wait_are_told_of() -> None:
         outcome = server.receive(data * count, server.connect())
 
         assert len(replies(outcome.send)) == count
-        kinds = [kind for kind, _, _ in limits(outcome.occurrences)]
+        kinds = [kind for kind, _, _ in limits(outcome.events)]
         assert kinds[:2] == [LimitExceeded, ExceededAgain]
-        assert {each[1:] for each in limits(outcome.occurrences)} == {(Limit.UNSENT_BYTES, 200)}
+        assert {each[1:] for each in limits(outcome.events)} == {(Limit.UNSENT_BYTES, 200)}
 
 
 def test_a_scan_lets_others_go_first_and_is_no_limit() -> None:
@@ -54,11 +52,11 @@ def test_a_scan_lets_others_go_first_and_is_no_limit() -> None:
     outcome = server.receive(request(224, {"cluster": "C"}) * 3)
 
     assert len(replies(outcome.send)) == 3
-    assert limits(outcome.occurrences) == []
+    assert limits(outcome.events) == []
 
 
 def test_what_is_sent_instead_takes_the_place_of_the_answers_that_say_otherwise() -> None:
-    work = Work()
+    work = EffectsBuilder()
     assert work.sent_unsaved() == b""
     work.send = [b"a", b"b", b"c"]
     work.unsaved[1] = b"not saved"

@@ -15,8 +15,8 @@ from tests.support.fakes.sansio_server import (
     BROKER,
     SLAVE,
     Server,
+    events,
     identity,
-    occurrences,
     registration_body,
     topic,
     version,
@@ -86,7 +86,7 @@ def test_a_body_that_is_not_what_was_summed_is_refused() -> None:
 
     assert (reply.code, reply.ext, reply.remark) == (1, {}, "crc32 not match")
     assert server.ask(206).body == b'{"topicList":[]}'
-    happened = occurrences(server, 103, {**identity(), "bodyCrc32": "5"})
+    happened = events(server, 103, {**identity(), "bodyCrc32": "5"})
     assert happened == [ChecksumMismatch(client="127.0.0.1:50001")]
 
 

@@ -16,8 +16,8 @@ from rocketwire_namesrv.events import (
 )
 from tests.support.fakes.sansio_server import (
     Server,
+    events,
     identity,
-    occurrences,
     request,
     topic,
     version,
@@ -55,7 +55,7 @@ def test_nobodys_permission_is_wiped_nowhere(fields: dict[str, str] | None) -> N
 
     assert server.ask(205, fields).ext == {"wipeTopicCount": "0"}
     assert server.ask(327, fields).ext == {"addTopicCount": "0"}
-    (happened,) = occurrences(server, 205, fields)
+    (happened,) = events(server, 205, fields)
     assert isinstance(happened, WritePermChanged)
 
 
@@ -75,7 +75,7 @@ def test_a_topic_is_deleted_in_a_cluster_or_everywhere() -> None:
     for fields in (None, {"topic": "TA", "clusterName": "D"}, {"topic": "unknown"}):
         assert server.ask(216, fields).code == 0
         assert server.perms("TA") == {"b1": 6}
-    assert occurrences(server, 216, {"topic": "TA", "clusterName": "C"}) == [
+    assert events(server, 216, {"topic": "TA", "clusterName": "C"}) == [
         TopicDeleted(topic="TA", cluster="C")
     ]
     assert server.route("TA") is None
@@ -174,7 +174,7 @@ def test_the_configuration_is_not_updated_unless_the_operator_allows_it() -> Non
 
     assert reply.code == 16
     assert server.state.config.enable_topic_list
-    (happened,) = occurrences(server, 318, None)
+    (happened,) = events(server, 318, None)
     assert isinstance(happened, ConfigUpdateRefused)
 
 
@@ -183,7 +183,7 @@ def test_an_allowed_update_is_in_effect_at_once_and_is_stored() -> None:
     outcome = server.receive(request(318, None, b"enableTopicList=false\nsupportActingMaster=true"))
 
     assert outcome.persist_config
-    assert outcome.occurrences == (
+    assert outcome.events == (
         ConfigUpdated(
             client="127.0.0.1:50001",
             changes=("enableTopicList: true -> false", "supportActingMaster: false -> true"),
@@ -230,7 +230,7 @@ def test_a_malformed_update_is_code_1() -> None:
 
 def test_a_handler_that_fails_is_answered_code_1_and_told() -> None:
     server = Server()
-    (happened,) = occurrences(server, 322, identity(), b"xx")
+    (happened,) = events(server, 322, identity(), b"xx")
 
     assert isinstance(happened, RequestFailed)
     assert happened.code == 322

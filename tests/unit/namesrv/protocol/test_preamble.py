@@ -10,7 +10,7 @@ from rocketwire.codes import SerializeType
 from rocketwire.errors import DecodeError
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_namesrv.protocol.preamble import (
-    Follows,
+    NextProtocol,
     Preamble,
     describe,
     describe_plain,
@@ -113,9 +113,11 @@ def test_any_bytes_give_one_short_printable_line(data: bytes) -> None:
 
 
 @pytest.mark.parametrize("header", [b"", V1, V2], ids=["no header", "version 1", "version 2"])
-@pytest.mark.parametrize(("rest", "expected"), [(FRAME, Follows.PLAIN), (HELLO, Follows.TLS)])
+@pytest.mark.parametrize(
+    ("rest", "expected"), [(FRAME, NextProtocol.PLAIN), (HELLO, NextProtocol.TLS)]
+)
 def test_what_follows_is_known_at_its_first_byte_wherever_the_bytes_are_cut(
-    header: bytes, rest: bytes, expected: Follows
+    header: bytes, rest: bytes, expected: NextProtocol
 ) -> None:
     for cut in range(len(header) + 1):
         preamble = Preamble()
@@ -133,14 +135,14 @@ def test_what_follows_is_known_at_its_first_byte_wherever_the_bytes_are_cut(
 def test_header_and_what_follows_may_come_at_once() -> None:
     preamble = Preamble()
 
-    assert preamble.feed(V2 + FRAME) is Follows.PLAIN
+    assert preamble.feed(V2 + FRAME) is NextProtocol.PLAIN
     assert preamble.held == FRAME
 
 
 def test_a_second_header_is_no_header() -> None:
     preamble = Preamble()
 
-    assert preamble.feed(V1 + V1) is Follows.PLAIN
+    assert preamble.feed(V1 + V1) is NextProtocol.PLAIN
     assert preamble.held == V1
 
 
@@ -149,7 +151,7 @@ def test_bytes_are_held_only_as_long_as_they_may_become_a_header(data: bytes) ->
     preamble = Preamble()
 
     assert preamble.feed(data[:-1]) is None
-    assert preamble.feed(data[-1:]) is Follows.PLAIN
+    assert preamble.feed(data[-1:]) is NextProtocol.PLAIN
     assert preamble.held == data
 
 

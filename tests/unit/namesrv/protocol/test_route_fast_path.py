@@ -14,7 +14,7 @@ from rocketwire.codes import SerializeType
 from rocketwire.wire.command import RemotingCommand, encode
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.protocol import route_fast_path
-from rocketwire_namesrv.protocol.session import Outcome, Session
+from rocketwire_namesrv.protocol.session import Effects, Session
 from tests.support.fakes.sansio_server import Server, registration_body, replies, request
 
 
@@ -54,12 +54,12 @@ def registration(*topics: str) -> bytes:
 
 
 def short(server: Server, data: bytes) -> bytes | None:
-    return server.session.reads(data, server.now)
+    return server.session.answer_routes(data, server.now)
 
 
 def shortest(session: Session, data: bytes, now: float) -> bytes | None:
     """The way of a request that is known, if it is one."""
-    answered = session.reads_one(data, now)
+    answered = session.answer_one_route(data, now)
     if answered is None:
         return None
     size, parts = answered
@@ -72,9 +72,9 @@ def never(now: float) -> bool:
     return False
 
 
-def general(server: Server, data: bytes, monkeypatch: pytest.MonkeyPatch) -> Outcome:
+def general(server: Server, data: bytes, monkeypatch: pytest.MonkeyPatch) -> Effects:
     with monkeypatch.context() as patch:
-        patch.setattr(server.state, "reads_are_plain", never)
+        patch.setattr(server.state, "can_use_fast_path", never)
         return server.receive(data, server.connect())
 
 
@@ -189,8 +189,8 @@ def test_whatever_is_not_ordinary_is_left_alone(
 
     assert short(server, data) is None
     mine, its = server.receive(data), general(server, data, monkeypatch)
-    assert mine._replace(close=None, occurrences=()) == its._replace(close=None, occurrences=())
-    assert (str(mine.close), len(mine.occurrences)) == (str(its.close), len(its.occurrences))
+    assert mine._replace(close=None, events=()) == its._replace(close=None, events=())
+    assert (str(mine.close), len(mine.events)) == (str(its.close), len(its.events))
 
 
 def framed(header: bytes) -> bytes:
@@ -340,9 +340,9 @@ def test_an_acting_master_is_shown_in_the_short_way_too(monkeypatch: pytest.Monk
 
 
 def test_what_is_learnt_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(route_fast_path, "LEARNT_HEADERS", 2)
+    monkeypatch.setattr(route_fast_path, "MAX_HEADERS", 2)
     server = serving()
-    learnt: dict[bytes, dict[bytes, object]] = vars(server.state.reads)["_learnt"]
+    learnt: dict[bytes, dict[bytes, object]] = vars(server.state.route_fast_path)["_headers"]
     for version in range(400, 405):
         for topic in ("TA", "TB"):
             assert short(server, route(topic, version=version)) is not None
@@ -412,7 +412,7 @@ def test_any_requests_have_the_outcome_of_the_general_way(
         data[at % len(data)] = byte
     quick, slow = SHARED.connect(), SHARED.connect()
     answer = shortest(quick, bytes(data), SHARED.now)
-    answers = quick.reads(bytes(data), SHARED.now)
+    answers = quick.answer_routes(bytes(data), SHARED.now)
     mine = SHARED.receive(bytes(data), quick)
     SHARED.state.config = Config(order_message_enable=True)  # no order is known: the same answers
     its = SHARED.receive(bytes(data), slow)
@@ -421,7 +421,7 @@ def test_any_requests_have_the_outcome_of_the_general_way(
     assert answers in (None, its.send)
     assert answer in (None, answers)
     assert (mine.send, str(mine.close), mine.commands) == (its.send, str(its.close), its.commands)
-    assert len(mine.occurrences) == len(its.occurrences)
+    assert len(mine.events) == len(its.events)
     assert isinstance(quick, Session)
     assert quick.frame_started == slow.frame_started
 

@@ -30,7 +30,7 @@ from tests.support.fakes.sansio_server import (
 
 if TYPE_CHECKING:
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire_namesrv.protocol.handlers import Answer, Peer
+    from rocketwire_namesrv.protocol.handlers import Peer, Response
     from rocketwire_namesrv.protocol.state import State
 
 REQUEST_106 = bytes.fromhex("0000006700000063") + (
@@ -213,7 +213,7 @@ def test_a_response_is_dropped(flag: int) -> None:
     outcome = server.receive(put + REQUEST_106)
 
     assert outcome.send == ANSWER_106
-    assert outcome.occurrences == (ResponseDropped(client="127.0.0.1:50001", opaque=7),)
+    assert outcome.events == (ResponseDropped(client="127.0.0.1:50001", opaque=7),)
     assert server.state.kv.get("n", "k") is None
 
 
@@ -289,7 +289,7 @@ def test_requests_that_wait_when_the_shutdown_begins_get_no_route_either() -> No
 def test_a_handler_that_breaks_is_code_1_and_breaks_nothing_else(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def broken(state: State, request: RemotingCommand, peer: Peer, now: float) -> Answer:
+    def broken(state: State, request: RemotingCommand, peer: Peer, now: float) -> Response:
         raise ZeroDivisionError("secret")
 
     monkeypatch.setattr(session, "HANDLERS", {**handlers.HANDLERS, 206: broken})
@@ -298,7 +298,7 @@ def test_a_handler_that_breaks_is_code_1_and_breaks_nothing_else(
 
     assert (broken_reply.code, broken_reply.remark) == (1, "system error")
     assert good.code == 0
-    (happened,) = outcome.occurrences
+    (happened,) = outcome.events
     assert isinstance(happened, RequestFailed)
     assert happened.error == "ZeroDivisionError: secret"
 
@@ -402,16 +402,16 @@ def test_what_happened_is_one_line_whatever_was_sent() -> None:
     outcome = server.receive(
         request(104, {"brokerName": evil, "brokerAddr": "a", "clusterName": "c"})
     )
-    (ignored,) = outcome.occurrences
+    (ignored,) = outcome.events
 
     assert "b\\x0a1\\x1b[31m\\u2028xxx" in ignored.text
     assert "(609 characters)" in ignored.text
     server.register(topics=topics)
     assert "\r" not in "".join(each.text for each in server.session.lost(0.0, "closed"))
-    deleted = server.receive(request(216, {"topic": "T2"})).occurrences
+    deleted = server.receive(request(216, {"topic": "T2"})).events
     assert deleted == ()
     server.register(topics=topics)
-    (gone,) = server.receive(request(216, {"topic": "T2"})).occurrences
+    (gone,) = server.receive(request(216, {"topic": "T2"})).events
     assert gone.text == "deleteTopic, remove the topic T2, cluster: null"
 
 

@@ -74,7 +74,7 @@ def seen(server: Server) -> dict[str, Any]:
     """Everything that a client is told."""
     table = server.state.table
     routes = {
-        topic: sorted(map(repr, shape.queues)) for topic, shape in table.topics.entries.items()
+        topic: sorted(map(repr, layout.queues)) for topic, layout in table.topics.entries.items()
     }
     answers = {
         topic: json.loads(server.ask(105, {"topic": topic}).body)["brokerDatas"] for topic in routes
@@ -121,12 +121,12 @@ def test_an_answer_that_is_kept_survives_a_registration_that_changes_nothing() -
     server = Server()
     registered(server, 1, **ALL)
     server.ask(105, {"topic": "T1"})
-    shape = server.state.table.topics.entries["T1"]
-    kept, revision = shape.standard, server.state.table.topics.revision
+    layout = server.state.table.topics.entries["T1"]
+    kept, revision = layout.standard, server.state.table.topics.revision
     registered(server, 2, **ALL)
 
     assert kept is not None
-    assert shape.standard is kept
+    assert layout.standard is kept
     assert server.state.table.topics.revision == revision
 
 
@@ -224,8 +224,8 @@ def test_a_packed_body_as_long_as_the_one_before_it_is_not_taken_for_that(*, the
         frame = request(103, fields | {"compressed": "true"}, zlib.compress(plain, 0))
         sent_in_parts(server, frame, there=there)
 
-        (shape,) = set(server.state.table.topics.entries.values())
-        assert [each.read_queue_nums for each in shape.queues] == [queues]
+        (layout,) = set(server.state.table.topics.entries.values())
+        assert [each.read_queue_nums for each in layout.queues] == [queues]
 
 
 def test_a_broker_in_another_role_is_registered_whole() -> None:

@@ -39,13 +39,13 @@ def test_a_first_registration_says_who_came_and_with_what() -> None:
     registered = register(table, registration())
 
     assert registered.accepted
-    assert registered.occurrences == [
+    assert registered.events == [
         BrokerRegistered(
             cluster="C", address=A, broker_name="b1", broker_id=0, ha_address=f"ha-{A}"
         ),
         TopicsRegistered(broker_name="b1", created=2, changed=0, removed=0, examples=("TA", "TB")),
     ]
-    assert register(table, registration()).occurrences == []
+    assert register(table, registration()).events == []
 
 
 def test_the_last_member_takes_group_cluster_and_topics_along() -> None:
@@ -59,7 +59,7 @@ def test_the_last_member_takes_group_cluster_and_topics_along() -> None:
     ]
     assert (dict(table.groups), dict(table.clusters), dict(table.live)) == ({}, {}, {})
     assert dict(table.topics.entries) == {}
-    assert len(table.topics.shapes) == 0
+    assert len(table.topics.layouts) == 0
 
 
 def test_a_cluster_stays_while_another_broker_is_in_it() -> None:
@@ -221,7 +221,7 @@ def test_an_older_state_version_does_not_take_the_place_of_a_living_broker() -> 
     register(table, registration(B, 1, state_version=1))
     registered = register(table, registration(B, 0, state_version=1))
 
-    assert registered.occurrences == [
+    assert registered.events == [
         RegistrationConflict(
             cluster="C",
             broker_name="b1",
@@ -310,11 +310,11 @@ def test_a_smaller_id_is_announced_to_the_others() -> None:
     register(table, registration(A, 2))
     joined = register(table, registration(B, 1), notify=True)
 
-    assert joined.occurrences[-1] == MinBrokerIdChanged(
+    assert joined.events[-1] == MinBrokerIdChanged(
         broker_id=1, address=B, targets=(A,), ha_address=f"ha-{B}"
     )
     alone = register(RouteTable(), registration(A, -1), notify=True)
-    assert alone.occurrences[-1] == MinBrokerIdChanged(
+    assert alone.events[-1] == MinBrokerIdChanged(
         broker_id=-1, address=A, targets=(A,), ha_address=f"ha-{A}"
     )
 

@@ -82,7 +82,7 @@ class Events(RuleBasedStateMachine):
             and self.table.data_version(cluster, address) == what.data_version
         )
         registered = register(self.table, what, self.now, delete_absent_topics=absent)
-        conflict = any(isinstance(each, RegistrationConflict) for each in registered.occurrences)
+        conflict = any(isinstance(each, RegistrationConflict) for each in registered.events)
         if registered.accepted and not conflict:
             self.newest[cluster, address] = connection
             self.registered.add((cluster, address, connection))
@@ -129,9 +129,9 @@ class Events(RuleBasedStateMachine):
 
     @invariant()
     def a_route_names_registered_brokers_only(self) -> None:
-        for shape in self.table.topics.entries.values():
-            assert shape.queues
-            assert {queue.broker_name for queue in shape.queues} <= set(self.table.groups)
+        for layout in self.table.topics.entries.values():
+            assert layout.queues
+            assert {queue.broker_name for queue in layout.queues} <= set(self.table.groups)
 
     @invariant()
     def an_address_in_a_group_is_alive(self) -> None:
@@ -167,7 +167,7 @@ class Events(RuleBasedStateMachine):
         assert dict(self.table.groups) == {}
         assert dict(self.table.clusters) == {}
         assert dict(self.table.topics.entries) == {}
-        assert len(self.table.topics.shapes) == 0
+        assert len(self.table.topics.layouts) == 0
 
 
 TestEvents = Events.TestCase

@@ -22,7 +22,7 @@ def test_a_registration_can_be_the_whole_truth() -> None:
     register(table, registration(B, 0, "TA", "TB", broker_name="b2"))
     happened = register(
         table, registration(A, 0, "TB", "TC", counter=1), delete_absent_topics=True
-    ).occurrences
+    ).events
 
     removed = TopicsRegistered(broker_name="b1", created=0, changed=0, removed=1, examples=("TA",))
     assert removed in happened
@@ -40,13 +40,11 @@ def test_only_the_first_names_are_told_and_that_there_are_more() -> None:
     table = RouteTable()
     names = tuple(f"T{number}" for number in range(6))
     register(table, registration(A, 0, *names[:2]))
-    (created,) = register(table, registration(A, 0, *names[:5], counter=1)).occurrences
-    (more,) = register(
-        table, registration(A, 0, *names, *map(str, range(6)), counter=2)
-    ).occurrences
+    (created,) = register(table, registration(A, 0, *names[:5], counter=1)).events
+    (more,) = register(table, registration(A, 0, *names, *map(str, range(6)), counter=2)).events
     removed = register(
         table, registration(A, 0, "T0", "T1", counter=3), delete_absent_topics=True
-    ).occurrences[-1]
+    ).events[-1]
 
     assert isinstance(created, TopicsRegistered)
     assert sorted(created.examples) == ["T2", "T3", "T4"]
@@ -191,8 +189,8 @@ def test_many_brokers_of_a_topic_stand_in_javas_order() -> None:
     table = RouteTable()
     for index in range(13):
         register(table, registration(f"a:{index}", broker_name=f"topic-{index * 7}"))
-    shape = table.topics.entries["TA"]
+    layout = table.topics.entries["TA"]
     numbers = (7, 70, 0, 84, 63, 42, 21, 77, 56, 35, 14, 49, 28)
 
-    assert shape.capacity == 32
-    assert [queue.broker_name for queue in shape.queues] == [f"topic-{each}" for each in numbers]
+    assert layout.capacity == 32
+    assert [queue.broker_name for queue in layout.queues] == [f"topic-{each}" for each in numbers]

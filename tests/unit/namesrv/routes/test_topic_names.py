@@ -167,8 +167,8 @@ def test_a_broker_whose_topics_change_keeps_its_names(
     assert {name: server.perms(name) for name in ALL} == {name: {"b1": 6} for name in ALL}
     assert {
         each.read_queue_nums
-        for shape in server.state.table.topics.entries.values()
-        for each in shape.queues
+        for layout in server.state.table.topics.entries.values()
+        for each in layout.queues
     } == {4}
 
 
@@ -198,8 +198,8 @@ def test_names_that_occur_twice_are_not_kept() -> None:
         )
         register(server, doubled)
         assert kept(server) == []
-        shape = server.state.table.topics.entries[ALL[0]]
-        assert [each.read_queue_nums for each in shape.queues] == [int(queues)]
+        layout = server.state.table.topics.entries[ALL[0]]
+        assert [each.read_queue_nums for each in layout.queues] == [int(queues)]
 
 
 def test_names_that_begin_to_occur_twice_are_not_kept() -> None:
@@ -292,8 +292,8 @@ def test_a_comma_after_the_last_topic_is_not_ordinary() -> None:
     register(server, data)
 
     assert server.state.table.body_record("C", "b1:0") is None
-    shapes = server.state.table.topics.entries.values()
-    assert {queue.read_queue_nums for shape in shapes for queue in shape.queues} == {9}
+    layouts = server.state.table.topics.entries.values()
+    assert {queue.read_queue_nums for layout in layouts for queue in layout.queues} == {9}
 
 
 def test_names_of_many_topics_are_gathered_when_somebody_asks_for_them() -> None:

@@ -117,7 +117,7 @@ def test_requests_that_came_together_are_refused_as_well() -> None:
     server.register()
     data = request(105, {"topic": "TA"}) * 2
 
-    assert server.session.reads(data, server.now) is None
+    assert server.session.answer_routes(data, server.now) is None
     assert [each.code for each in replies(server.receive(data).send)] == [1, 1]
 
 
@@ -180,7 +180,7 @@ def test_a_file_that_is_not_there_or_makes_no_sense_is_no_reason_to_wait(
 
     path.write_bytes(b"{")
     assert load_state(config).warm_start.awaited == set()
-    assert "no broker is known from before" in caplog.text
+    assert "the list of known brokers cannot be read" in caplog.text
     with pytest.raises(StorageError):
         load_brokers(str(path))
 

@@ -11,13 +11,13 @@ from rocketwire_namesrv.events import Reason
 from rocketwire_namesrv.protocol.handlers import Peer
 from rocketwire_namesrv.protocol.session import Session
 from rocketwire_namesrv.protocol.state import State
-from rocketwire_namesrv.server.connection import Connection, Deadlines
+from rocketwire_namesrv.server.connection import Deadlines, TaskConnection
 
 
-def connection(idle_limit: float = 120) -> Connection:
+def connection(idle_limit: float = 120) -> TaskConnection:
     peer = Peer(1, "client:1")
     _, stream = memory_stream_pair()
-    return Connection(stream, Session(State(Config()), peer), peer, idle_limit)
+    return TaskConnection(stream, Session(State(Config()), peer), peer, idle_limit)
 
 
 async def test_the_first_reason_for_its_end_is_the_one() -> None:
@@ -40,7 +40,7 @@ async def test_what_is_not_reading_is_left_to_finish() -> None:
     assert other.scope.cancel_called
 
 
-def reason(one: Connection, seconds: float, deadlines: Deadlines) -> str | None:
+def reason(one: TaskConnection, seconds: float, deadlines: Deadlines) -> str | None:
     overdue = one.overdue(one.since + seconds, deadlines)
     return None if overdue is None else overdue.what
 
@@ -60,7 +60,7 @@ async def test_it_is_overdue_when_its_answers_are_not_taken() -> None:
     one.heard += 10
     one.sending = True
 
-    assert reason(one, 40, Deadlines(send=30)) == "answers were not taken for 30 s"
+    assert reason(one, 40, Deadlines(send=30)) == "responses were not read for 30 s"
     assert reason(one, 39, Deadlines(send=30)) is None
     assert reason(one, 40, Deadlines()) is None
     one.sending = False

@@ -9,7 +9,7 @@ import trio
 from rocketwire.wire.command import RemotingCommand
 from rocketwire_namesrv.config.config import Config
 from rocketwire_namesrv.config.limits import LimitExceeded
-from rocketwire_namesrv.events import Occurrence
+from rocketwire_namesrv.events import Event
 from rocketwire_namesrv.protocol.state import State
 from rocketwire_namesrv.server.notifier import Notifier
 from rocketwire_namesrv.tls.contexts import TlsContexts
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 COMMAND = RemotingCommand(code=905)
 
 
-def notifier(state: State, happened: list[Occurrence] | None = None) -> Notifier:
-    def note(occurrences: Iterable[Occurrence], _: str | None) -> None:
-        (happened if happened is not None else list[Occurrence]()).extend(occurrences)
+def notifier(state: State, happened: list[Event] | None = None) -> Notifier:
+    def note(events: Iterable[Event], _: str | None) -> None:
+        (happened if happened is not None else list[Event]()).extend(events)
 
     return Notifier(state, TlsContexts(state.config.tls), note)
 
@@ -43,13 +43,13 @@ async def test_an_address_that_is_none_is_a_warning(caplog: pytest.LogCaptureFix
         one.tasks = nursery
         one.send([("nowhere", COMMAND)])
 
-    assert ["broker nowhere is not told"] == [
+    assert ["broker nowhere is not notified"] == [
         record.getMessage().partition(" of the")[0] for record in caplog.records
     ]
 
 
 async def test_beyond_the_limit_brokers_are_not_told(caplog: pytest.LogCaptureFixture) -> None:
-    happened: list[Occurrence] = []
+    happened: list[Event] = []
     one = notifier(State(Config(max_notifications=2)), happened)
     async with trio.open_nursery() as nursery:
         one.tasks = nursery

@@ -57,7 +57,7 @@ def test_a_list_is_sorted_into_what_is_known_for_each_version() -> None:
 def test_the_log_says_what_comes_otherwise_than_it_was_meant() -> None:
     remarks = choose("TLS_AES_128_GCM_SHA256,TLS_X").remarks
 
-    assert remarks[0] == "tls.ciphers names what is not known here: TLS_X"
+    assert remarks[0] == "tls.ciphers contains unknown names: TLS_X"
     assert remarks[1].startswith("TLS 1.3 is not spoken")
     assert choose(f"{ALL_NEWER},{OLDER}").remarks == ()
 

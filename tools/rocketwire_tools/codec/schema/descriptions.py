@@ -1,4 +1,4 @@
-"""What the bytes of a field mean, in a few words."""
+"""Describes the bytes of a field in a few words."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from rocketwire_tools.codec.schema.walk import Range
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-_LONGEST: Final = 200
+_MAX_LENGTH: Final = 200
 _MAGICS: Final = {MAGIC_V1: "V1: topic length of one byte", MAGIC_V2: "V2: topic length of two"}
 
 
 def meaning(piece: Range) -> str:
-    """What a range says; the ``flag`` of a message is the application's own number."""
+    """Returns the meaning of a range; the ``flag`` of a message belongs to the application."""
     name = piece.path.rpartition(".")[2]
     if isinstance(piece.value, int):
-        tell = None if name == "flag" and "magic" in piece.scope else _NUMBERS.get(name)
-        return str(piece.value) if tell is None else f"{piece.value}: {tell(piece.value)}"
+        describe = None if name == "flag" and "magic" in piece.scope else _NUMBERS.get(name)
+        return str(piece.value) if describe is None else f"{piece.value}: {describe(piece.value)}"
     if name == "surplus":
         return f"{len(piece.value)} bytes that belong to no field"
     if isinstance(piece.value, str):
@@ -42,27 +42,27 @@ def meaning(piece: Range) -> str:
     return _text(piece.value)
 
 
-def _body(body: bytes, kind: Any) -> str:
-    """A body of which nothing but its class is known."""
-    if isinstance(kind, Raw):
-        return f"{kind.value}: {_text(body)}"
+def _body(body: bytes, body_type: Any) -> str:
+    """Describes a body by its class."""
+    if isinstance(body_type, Raw):
+        return f"{body_type.value}: {_text(body)}"
     if looks_like_zlib(body):
         return f"zlib stream of {len(body)} bytes"
-    what = "array, JSON" if isinstance(kind, ArrayOf) else "JSON"
-    return _text(body) if kind is None else f"{what}: {_text(body)}"
+    what = "array, JSON" if isinstance(body_type, ArrayOf) else "JSON"
+    return _text(body) if body_type is None else f"{what}: {_text(body)}"
 
 
 def _text(raw: bytes) -> str:
-    """Printable text as it is, other bytes by their number."""
-    text = decode_utf8(raw[: 2 * _LONGEST])
+    """Returns printable text as it is, other bytes by their number."""
+    text = decode_utf8(raw[: 2 * _MAX_LENGTH])
     if text.isprintable() and "\ufffd" not in text:
-        return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}... ({len(raw)} bytes)"
+        return text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}... ({len(raw)} bytes)"
     return f"{len(raw)} bytes"
 
 
 def _shortened(text: str) -> str:
-    printed = repr(text[: _LONGEST + 1])[1:-1]
-    return printed if len(text) <= _LONGEST else f"{printed}... ({len(text)} characters)"
+    printed = repr(text[: _MAX_LENGTH + 1])[1:-1]
+    return printed if len(text) <= _MAX_LENGTH else f"{printed}... ({len(text)} characters)"
 
 
 def _name(members: type[Enum]) -> Callable[[int], str]:
@@ -75,7 +75,7 @@ def _bits(members: type[IntFlag]) -> Callable[[int], str]:
 
 
 def _code(number: int) -> str:
-    """Which of the two lists counts is told by the flag, which comes later."""
+    """Names both codes: only the flag, which follows, shows which one applies."""
     request, response = _name(RequestCode)(number), _name(ResponseCode)(number)
     return f"{request} of a request, {response} of a response"
 

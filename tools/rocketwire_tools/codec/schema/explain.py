@@ -1,7 +1,7 @@
 """A packet, byte range by byte range: offset, hex, field, meaning.
 
-Rules of this file: the hex of all ranges together is the packet, also where it is bad; then a last
-range holds what was not understood, and a refusal follows.
+Rules of this file: the hex of all ranges is the packet, even if it is invalid; a last range then
+holds the remaining bytes, and a refusal follows.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ _REPEATED: Final = frozenset({"stored"})
 def explain(
     data: bytes, layout: str = "frame", request_code: int | None = None
 ) -> Iterator[dict[str, Plain]]:
-    """The ranges of a packet.
+    """Yields the ranges of a packet.
 
     Args:
         data: the packet.
-        layout: what it is; a name of ``LAYOUTS``.
+        layout: its layout; a name in ``LAYOUTS``.
         request_code: the request that a response answers.
 
     Raises:
-        DecodeError: it is not; after a last range with what was not understood.
+        DecodeError: it does not have this layout; raised after a last range with the remaining
+            bytes.
     """
     pieces = (
         _frame(data, request_code)
@@ -66,28 +67,29 @@ def _shown(data: bytes, start: int, end: int, path: str, what: str) -> dict[str,
 
 
 def table_line(piece: dict[str, Plain]) -> str:
-    """A range as a line to be looked at; long hex is shortened."""
+    """Returns a range as a line of a table; long hex is shortened."""
     digits = piece["hex"] if len(piece["hex"]) <= 32 else f"{piece['hex'][:29]}..."
     return f"{piece['offset']:>8}  {digits:<32}  {piece['field']:<32}  {piece['meaning']}".rstrip()
 
 
 def _whole(con: Any, data: bytes, *, repeated: bool) -> Iterator[Range]:
-    """Everything in ``data``, which holds what ``con`` declares: once, or again and again."""
-    at, again = 0, True
-    while again:
-        for piece in ranges(con, data, at):
-            at = piece.end
+    """Yields the ranges of ``data``, which contains what ``con`` declares, once or several
+    times."""
+    position, is_next = 0, True
+    while is_next:
+        for piece in ranges(con, data, position):
+            position = piece.end
             yield piece
-        again = repeated and at < len(data)
-    if at < len(data):
-        raise DecodeError(f"{len(data) - at} bytes too many", offset=at)
+        is_next = repeated and position < len(data)
+    if position < len(data):
+        raise DecodeError(f"{len(data) - position} bytes too many", offset=position)
 
 
 # ---------------------------------------------------------------------------- frames
 
 
 def _frame(data: bytes, request_code: int | None) -> Iterator[Range]:
-    """A frame; header and body are taken apart where their form is known."""
+    """Yields the ranges of a frame; of header and body if their form is known."""
     envelope = ranges(layouts.ENVELOPE, data)
     for _, piece in zip(range(3), envelope, strict=False):
         yield piece
@@ -110,44 +112,49 @@ def _frame(data: bytes, request_code: int | None) -> Iterator[Range]:
 
 
 def _binary_header(data: bytes, start: int, end: int) -> Iterator[Range]:
-    at = start
+    position = start
     for piece in ranges(layouts.BINARY_HEADER, data, start, end):
-        at = piece.end
+        position = piece.end
         yield piece._replace(path=f"header.{piece.path}")
-    if at < end:
-        yield Range(at, end, "header.surplus", data[at:end], {})
+    if position < end:
+        yield Range(position, end, "header.surplus", data[position:end], {})
 
 
 def _body(
     data: bytes, start: int, command: RemotingCommand, operation: Operation | None
 ) -> Iterator[Range]:
-    kind = None if operation is None else body_kind(command, operation)
+    body_type = None if operation is None else body_kind(command, operation)
     con = _body_layout(command, operation)
     if con is None:
-        name = kind.element.__name__ if isinstance(kind, ArrayOf) else getattr(kind, "__name__", "")
+        name = (
+            body_type.element.__name__
+            if isinstance(body_type, ArrayOf)
+            else getattr(body_type, "__name__", "")
+        )
         path = f"body.{name}" if name else "body"
-        yield Range(start, len(data), path, data[start:], {"kind": kind})
+        yield Range(start, len(data), path, data[start:], {"kind": body_type})
         return
-    at = start
-    while at < len(data):
-        begun = at
-        for piece in ranges(con, data, at):
-            at = piece.end
+    position = start
+    while position < len(data):
+        start_of_message = position
+        for piece in ranges(con, data, position):
+            position = piece.end
             yield piece._replace(path=f"body.{piece.path}".replace(".[", "["))
-        if con is not layouts.STORED_MESSAGE or at == begun:
+        if con is not layouts.STORED_MESSAGE or position == start_of_message:
             break
-    if at < len(data):
-        yield Range(at, len(data), "body.surplus", data[at:], {})
+    if position < len(data):
+        yield Range(position, len(data), "body.surplus", data[position:], {})
 
 
 def _body_layout(command: RemotingCommand, operation: Operation | None) -> Any:
-    """The declaration of a body, None if there is none: JSON, text, a packed registration."""
+    """Returns the declaration of a body; None if there is none: JSON, text, a packed
+    registration."""
     if operation is None:
         return None
-    kind = body_kind(command, operation)
-    if kind in (Raw.STORED_MESSAGE, Raw.STORED_MESSAGES):
+    body_type = body_kind(command, operation)
+    if body_type in (Raw.STORED_MESSAGE, Raw.STORED_MESSAGES):
         return layouts.STORED_MESSAGE
-    if kind is Raw.MESSAGE_BATCH:
+    if body_type is Raw.MESSAGE_BATCH:
         return layouts.BATCH
     return None
 
@@ -169,10 +176,10 @@ def explain_lines(
     Args:
         source: lines.
         output: takes the ranges as objects, and refusals.
-        read: gives the bytes of a line.
-        layout: what they are.
+        read: returns the bytes of a line.
+        layout: of the bytes.
         request_code: the request that responses answer.
-        table: takes the ranges as lines to be looked at, instead of ``output``.
+        table: takes the ranges as lines of a table, instead of ``output``.
     """
     for line in read_lines(source):
         try:

@@ -1,6 +1,6 @@
 """A JSON header cut into its members, without understanding them.
 
-Only what is strict JSON is cut; any other header, which Java may well accept, is one range.
+Only strict JSON is cut; any other header, which Java may accept, is one range.
 """
 
 from __future__ import annotations
@@ -18,64 +18,66 @@ _BLANKS: Final = re.compile(r"[ \t\r\n]*")
 _KEY: Final = re.compile(r'[ \t\r\n]*"((?:[^"\\]|\\.)*)"[ \t\r\n]*:[ \t\r\n]*')
 _SCANNER: Final = json.JSONDecoder(strict=False)
 _NESTED: Final = "extFields"
-_MOST: Final = 1 << 16
-"""Bytes of a header that are looked at; longer ones are one range."""
+_MAX_LENGTH: Final = 1 << 16
+"""Maximum length of a header that is cut; longer headers are one range."""
 
 
 def json_members(data: bytes, start: int, end: int) -> Iterator[Range]:
-    """The members of the header between ``start`` and ``end``, those of ``extFields`` one by one."""
+    """Yields the members of the header between ``start`` and ``end``, and those of
+    ``extFields``."""
     # One character is one byte, so that positions in the text are positions in the data.
     text = data[start:end].decode("latin-1")
     try:
-        found = list(_cut(text)) if len(text) <= _MOST else []
+        pieces = list(_cut(text)) if len(text) <= _MAX_LENGTH else []
     except (ValueError, RecursionError):
-        found = []
-    at = start
-    for stop, path in found:
-        yield Range(at, start + stop, path, data[at : start + stop], {})
-        at = start + stop
-    if at < end:
-        yield Range(at, end, "header", data[at:end], {})
+        pieces = []
+    position = start
+    for stop, path in pieces:
+        yield Range(position, start + stop, path, data[position : start + stop], {})
+        position = start + stop
+    if position < end:
+        yield Range(position, end, "header", data[position:end], {})
 
 
 def _cut(text: str) -> Iterator[tuple[int, str]]:
-    """End and path of each piece; ``ValueError`` where the text is no strict JSON object."""
-    at = _opened(text, 0)
-    yield at, "header"
-    at = yield from _members(text, at, "header")
-    yield at, "header"
+    """Yields end and path of each piece; raises ``ValueError`` if the text is not a strict JSON
+    object."""
+    position = _opened(text, 0)
+    yield position, "header"
+    position = yield from _members(text, position, "header")
+    yield position, "header"
 
 
-def _opened(text: str, at: int) -> int:
-    at = _blanks(text, at)
-    if text[at : at + 1] != "{":
-        raise ValueError("no object")
-    return at + 1
+def _opened(text: str, position: int) -> int:
+    position = _blanks(text, position)
+    if text[position : position + 1] != "{":
+        raise ValueError("not an object")
+    return position + 1
 
 
-def _members(text: str, at: int, path: str) -> Generator[tuple[int, str], None, int]:
-    """Members up to the closing brace, which is not one of them; returns the position after it."""
-    while key := _KEY.match(text, at):
+def _members(text: str, position: int, path: str) -> Generator[tuple[int, str], None, int]:
+    """Yields the members before the closing brace; returns the position after it."""
+    while key := _KEY.match(text, position):
         name = key[1].encode("latin-1").decode("utf-8", "replace")
         below = f"{path}.{name}"
-        at = key.end()
-        if name == _NESTED and path == "header" and text[at : at + 1] == "{":
-            yield at + 1, below
-            at = yield from _members(text, at + 1, below)
+        position = key.end()
+        if name == _NESTED and path == "header" and text[position : position + 1] == "{":
+            yield position + 1, below
+            position = yield from _members(text, position + 1, below)
         else:
-            at = _SCANNER.raw_decode(text, at)[1]
-        at = _blanks(text, at)
-        comma = text[at : at + 1] == ","
-        at += comma
-        yield at, below
+            position = _SCANNER.raw_decode(text, position)[1]
+        position = _blanks(text, position)
+        comma = text[position : position + 1] == ","
+        position += comma
+        yield position, below
         if not comma:
             break
-    at = _blanks(text, at)
-    if text[at : at + 1] != "}":
+    position = _blanks(text, position)
+    if text[position : position + 1] != "}":
         raise ValueError("no end of the object")
-    return at + 1
+    return position + 1
 
 
-def _blanks(text: str, at: int) -> int:
-    match = _BLANKS.match(text, at)
-    return at if match is None else match.end()
+def _blanks(text: str, position: int) -> int:
+    match = _BLANKS.match(text, position)
+    return position if match is None else match.end()

@@ -1,4 +1,5 @@
-"""The layouts of ``rocketwire.wire.layouts.functions`` as rows of a table: path, size, what it holds."""
+"""The layouts of ``rocketwire.wire.layouts.functions`` as rows of a table: path, size, what it
+holds."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
     from rocketwire_tools.codec.expect import Plain
 
-    Rest = Callable[[dict[str, Plain]], Iterator[str]]
+    Content = Callable[[dict[str, Plain]], Iterator[str]]
 
 NOTE: Final = (
     "Written by `rocketwire-codec schema --markdown docs/protocol`; do not edit.\n"
@@ -20,10 +20,10 @@ NOTE: Final = (
 
 
 def write_pages(folder: str, schema: dict[str, Plain]) -> None:
-    """Writes every page into a folder, which is made if it is missing.
+    """Writes every page into a folder, which is created if it is missing.
 
     Raises:
-        OSError: that cannot be done.
+        OSError: a page cannot be written.
     """
     target = Path(folder)
     target.mkdir(parents=True, exist_ok=True)
@@ -32,8 +32,8 @@ def write_pages(folder: str, schema: dict[str, Plain]) -> None:
 
 
 def pages(schema: dict[str, Plain]) -> dict[str, str]:
-    """The text of every page by the name of its file."""
-    made = {
+    """Returns the text of every page by the name of its file."""
+    blocks_by_page = {
         "README.md": _index(schema),
         "codes.md": _codes(schema),
         "operations.md": _operations(schema),
@@ -42,16 +42,16 @@ def pages(schema: dict[str, Plain]) -> dict[str, str]:
         "layouts.md": _layouts(schema),
     }
     note = NOTE.format(oldest=schema["oldest"])
-    return {name: _page(blocks, note) for name, blocks in made.items()}
+    return {name: _page(blocks, note) for name, blocks in blocks_by_page.items()}
 
 
 def _page(blocks: Iterable[str], note: str) -> str:
-    title, *rest = blocks
-    return "\n\n".join((title, note, *rest)) + "\n"
+    title, *content = blocks
+    return "\n\n".join((title, note, *content)) + "\n"
 
 
 def _table(names: Iterable[str], rows: Iterable[Iterable[Plain]]) -> str:
-    """A table; None is an empty cell."""
+    """Returns a table; None is an empty cell."""
     heads = list(names)
     lines = [heads, ["---"] * len(heads), *([_cell(cell) for cell in row] for row in rows)]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -68,11 +68,11 @@ def _code(value: Plain) -> str | None:
     return None if value is None else f"`{value}`"
 
 
-def _link(name: Plain, page: str, known: dict[str, Plain]) -> str | None:
+def _link(name: Plain, page: str, classes: dict[str, Plain]) -> str | None:
     if name is None:
         return None
     inner = name.removeprefix("List<").removesuffix(">")
-    return f"[{name}]({page}#{_anchor(inner)})" if inner in known else f"*{name}*"
+    return f"[{name}]({page}#{_anchor(inner)})" if inner in classes else f"*{name}*"
 
 
 def _anchor(name: str) -> str:
@@ -105,8 +105,8 @@ def _codes(schema: dict[str, Plain]) -> Iterator[str]:
         yield _table(
             ("Code", "Name", "Since", "Only in JSON headers"),
             (
-                (one["code"], _code(one["name"]), one["since"], not one["binary_header"])
-                for one in schema[key]
+                (code["code"], _code(code["name"]), code["since"], not code["binary_header"])
+                for code in schema[key]
             ),
         )
     for title, key in (("Languages", "languages"), ("Header types", "serialize_types")):
@@ -125,14 +125,14 @@ def _operations(schema: dict[str, Plain]) -> Iterator[str]:
         ("Code", "Request", "Header", "Body", "Header of the answer", "Body of the answer"),
         (
             (
-                one["code"],
-                _code(one["name"]),
-                _link(one["request_header"], "headers.md", headers),
-                _link(one["request_body"], "bodies.md", bodies),
-                _link(one["response_header"], "headers.md", headers),
-                _link(one["response_body"], "bodies.md", bodies),
+                operation["code"],
+                _code(operation["name"]),
+                _link(operation["request_header"], "headers.md", headers),
+                _link(operation["request_body"], "bodies.md", bodies),
+                _link(operation["response_header"], "headers.md", headers),
+                _link(operation["response_body"], "bodies.md", bodies),
             )
-            for one in schema["operations"]
+            for operation in schema["operations"]
         ),
     )
 
@@ -141,22 +141,22 @@ def _default(value: Plain) -> str | None:
     return None if value is None else f"`{json.dumps(value, ensure_ascii=False)}`"
 
 
-def _header(said: dict[str, Plain]) -> Iterator[str]:
-    if said["fast_codec"]:
-        keys = " ".join(f"`{key}`" for key in said["fast_codec"])
+def _header(header: dict[str, Plain]) -> Iterator[str]:
+    if header["fast_codec"]:
+        keys = " ".join(f"`{key}`" for key in header["fast_codec"])
         yield f"Order in a binary header: {keys}."
-    if said["fields"]:
+    if header["fields"]:
         yield _table(
             ("Field", "Type", "Required", "Default", "Since"),
             (
                 (
-                    _code(one["name"]),
-                    _code(one["type"]),
-                    one["required"],
-                    "Java's clock" if one["clock"] else _default(one["default"]),
-                    one["since"],
+                    _code(field["name"]),
+                    _code(field["type"]),
+                    field["required"],
+                    "Java's clock" if field["clock"] else _default(field["default"]),
+                    field["since"],
                 )
-                for one in said["fields"]
+                for field in header["fields"]
             ),
         )
 
@@ -174,38 +174,38 @@ def _bodies(schema: dict[str, Plain]) -> Iterator[str]:
     )
 
 
-def _body(said: dict[str, Plain]) -> Iterator[str]:
+def _body(body: dict[str, Plain]) -> Iterator[str]:
     yield _table(
         ("Member", "Type", "Default", "Notes", "Since"),
         (
             (
-                _code(one["name"]),
-                _code(one["type"]),
-                _default(one["default"]),
-                _notes(one),
-                one["since"],
+                _code(member["name"]),
+                _code(member["type"]),
+                _default(member["default"]),
+                _notes(member),
+                member["since"],
             )
-            for one in said["members"]
+            for member in body["members"]
         ),
     )
 
 
-def _notes(one: dict[str, Plain]) -> str:
-    notes = [f"also read as `{name}`" for name in one["also"]]
-    if one["clock"]:
+def _notes(member: dict[str, Plain]) -> str:
+    notes = [f"also read as `{name}`" for name in member["also"]]
+    if member["clock"]:
         notes.append("Java's default is its clock")
-    if one["write_only"]:
+    if member["write_only"]:
         notes.append("derived by Java, ignored when reading")
     return ", ".join(notes)
 
 
-def _classes(classes: dict[str, Plain], title: str, rest: Rest) -> Iterator[str]:
+def _classes(classes: dict[str, Plain], title: str, content: Content) -> Iterator[str]:
     yield f"# {title}"
-    for name, said in classes.items():
+    for name, cls in classes.items():
         yield f"## {name}"
-        since = f", since {said['since']}" if said["since"] else ""
-        yield f"{said['meaning']}\nJava: `{said['java']}`{since}."
-        yield from rest(said)
+        since = f", since {cls['since']}" if cls["since"] else ""
+        yield f"{cls['meaning']}\nJava: `{cls['java']}`{since}."
+        yield from content(cls)
 
 
 def _layouts(schema: dict[str, Plain]) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """The whole protocol as one plain value: numbers, headers, bodies, operations, layouts.
 
-Everything is read off the library: its enums, the metadata of its fields, its registry and its
-construct declarations.  Nothing is said here that is not said there.
+Everything comes from the library: its enums, the metadata of its fields, its registry and its
+construct declarations.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from rocketwire_tools.codec.expect import Plain
 
 RELEASE: Final = "5.5.0"
-"""The release of Java's programs that all of it was held against."""
+"""The release of Java's programs with which all of it was tested."""
 
 OLDEST: Final = "5.3.3"
-"""What has no ``since`` is in this release too."""
+"""Entries without ``since`` exist in this release, too."""
 
 _FLAGS: Final = (
     flags.CommandFlag,
@@ -50,7 +50,7 @@ _INT16: Final = range(-(1 << 15), 1 << 15)
 
 
 def schema() -> dict[str, Plain]:
-    """The protocol."""
+    """Returns the protocol."""
     return {
         "release": RELEASE,
         "oldest": OLDEST,
@@ -62,10 +62,10 @@ def schema() -> dict[str, Plain]:
         "request_codes": _codes(RequestCode),
         "response_codes": _codes(ResponseCode),
         "enums": _enums(),
-        "operations": [_operation(one) for one in OPERATIONS.values()],
+        "operations": [_operation(operation) for operation in OPERATIONS.values()],
         "headers": {name: _header(cls) for name, cls in CLASSES.items() if is_header(cls)},
         "bodies": {name: _body(cls) for name, cls in CLASSES.items() if is_body(cls)},
-        "raw_bodies": {one.name: one.value for one in Raw},
+        "raw_bodies": {raw.name: raw.value for raw in Raw},
         "layouts": {name: layout_rows(con) for name, con in LAYOUTS.items()},
     }
 
@@ -98,30 +98,30 @@ def _constants(cls: Any) -> list[str]:
 
 
 def _enums() -> dict[str, Plain]:
-    found = {
+    by_name = {
         _ENUM_NAMES.get(name, name): _constants(cls)
         for name, cls in vars(enums).items()
         if inspect.isclass(cls) and cls.__module__ == enums.__name__
     }
-    return dict(sorted(found.items()))
+    return dict(sorted(by_name.items()))
 
 
 # ---------------------------------------------------------------------------- classes
 
 
-def _operation(one: Operation) -> Plain:
+def _operation(operation: Operation) -> Plain:
     return {
-        "code": int(one.code),
-        "name": one.code.name,
-        "request_header": _name(one.request_header),
-        "request_body": _name(one.request_body),
-        "response_header": _name(one.response_header),
-        "response_body": _name(one.response_body),
+        "code": int(operation.code),
+        "name": operation.code.name,
+        "request_header": _name(operation.request_header),
+        "request_body": _name(operation.request_body),
+        "response_header": _name(operation.response_header),
+        "response_body": _name(operation.response_body),
     }
 
 
 def _name(body: Body) -> str | None:
-    """A class by its name, an array as ``List<...>``, what is no class by its kind."""
+    """Returns the name of a class, ``List<...>`` for an array, or the kind of another body."""
     match body:
         case None:
             return None
@@ -136,8 +136,8 @@ def _name(body: Body) -> str | None:
 _JAVA_NAMES: Final[dict[type[Any], str]] = {cls: name for name, cls in CLASSES.items()}
 
 
-def _said(cls: type[Any]) -> dict[str, Plain]:
-    """What the docstring of a class says: its meaning, its class in Java, its first release."""
+def _docstring(cls: type[Any]) -> dict[str, Plain]:
+    """Returns the content of a docstring: the meaning, the class in Java, the first release."""
     doc = inspect.getdoc(cls) or ""
     java = _JAVA.search(doc)
     return {
@@ -151,43 +151,43 @@ def _header(cls: type[Any]) -> Plain:
     defaults = _defaults(cls)
     fields = [
         {
-            "name": one.wire,
-            "type": one.form.java,
-            "required": one.required,
+            "name": field.wire,
+            "type": field.form.java,
+            "required": field.required,
             "default": defaults[name],
-            "clock": one.clock,
-            "since": one.since,
+            "clock": field.clock,
+            "since": field.since,
         }
-        for name, one in ext_fields_of(cls).items()
+        for name, field in ext_fields_of(cls).items()
     ]
-    return {**_said(cls), "fast_codec": list(fast_codec_of(cls)), "fields": fields}
+    return {**_docstring(cls), "fast_codec": list(fast_codec_of(cls)), "fields": fields}
 
 
 def _body(cls: type[Any]) -> Plain:
     defaults = _defaults(cls)
     members = [
         {
-            "name": one.wire,
-            "type": one.form.java,
+            "name": field.wire,
+            "type": field.form.java,
             "default": defaults[name],
-            "also": list(one.also),
-            "clock": one.clock,
-            "write_only": one.write_only,
-            "since": one.since,
+            "also": list(field.also),
+            "clock": field.clock,
+            "write_only": field.write_only,
+            "since": field.since,
         }
-        for name, one in members_of(cls).items()
+        for name, field in members_of(cls).items()
     ]
-    return {**_said(cls), "members": sorted(members, key=lambda member: str(member["name"]))}
+    return {**_docstring(cls), "members": sorted(members, key=lambda member: str(member["name"]))}
 
 
 def _defaults(cls: type[Any]) -> dict[str, Plain]:
-    """What a member has that is absent; null where a sender has to give it."""
-    found: dict[str, Plain] = {}
+    """Returns the values of missing members; null if the sender has to set a member."""
+    defaults: dict[str, Plain] = {}
     for field in dataclasses.fields(cls):
         if field.default is not dataclasses.MISSING:
-            found[field.name] = to_plain(field.default)
+            defaults[field.name] = to_plain(field.default)
         elif field.default_factory is not dataclasses.MISSING:
-            found[field.name] = to_plain(field.default_factory())
+            defaults[field.name] = to_plain(field.default_factory())
         else:
-            found[field.name] = None
-    return found
+            defaults[field.name] = None
+    return defaults

@@ -1,10 +1,10 @@
-"""Bytes taken apart, range by range, as a construct declaration says.
+"""Splits bytes into ranges, according to a construct declaration.
 
-The declarations of ``rocketwire.wire.layouts.functions`` are walked in the form into which ``fuse`` translates
-them; there is no second description of any layout here.
+The declarations of ``rocketwire.wire.layouts.functions`` are walked in the form into which ``fuse``
+translates them; there is no second description of any layout here.
 
-Rules of this file: ranges come in order and without gaps; where the bytes do not fit, the ranges so
-far have been given and a ``DecodeError`` says why.
+Rules of this file: ranges come in order and without gaps; if the bytes do not fit, a
+``DecodeError`` follows the ranges before.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ Scope = dict[str, Any]
 
 
 class Range(NamedTuple):
-    """Some bytes and what they are.
+    """A range of bytes and its field.
 
     Attributes:
-        start: position of the first one.
-        end: position after the last one.
-        path: the field, as the declaration names it.
+        start: position of the first byte.
+        end: position after the last byte.
+        path: name of the field in the declaration.
         value: number, text or bytes.
-        scope: the fields of the same record that were read before.
+        scope: the fields of the same record before it.
     """
 
     start: int
@@ -64,13 +64,13 @@ class Range(NamedTuple):
 
 
 def ranges(con: Any, data: bytes, start: int = 0, end: int | None = None) -> Iterator[Range]:
-    """The ranges of what ``con`` declares, from ``start``; bytes may follow the last.
+    """Yields the ranges of what ``con`` declares, from ``start``; bytes may follow.
 
     Args:
         con: a declaration of ``rocketwire.wire.layouts.functions``.
         data: the bytes.
-        start: where it begins.
-        end: where its bytes end; the end of ``data`` if None.
+        start: position of the first byte.
+        end: position after the last byte; the end of ``data`` if None.
 
     Raises:
         DecodeError: the bytes do not fit.
@@ -80,55 +80,55 @@ def ranges(con: Any, data: bytes, start: int = 0, end: int | None = None) -> Ite
 
 
 class _Walker:
-    """One pass over the data; every method gives ranges and returns a value and a position."""
+    """One pass over the data; every method yields ranges and returns a value and a position."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
 
     def node(
-        self, node: Node, at: int, end: int, path: str, scope: Scope
+        self, node: Node, position: int, end: int, path: str, scope: Scope
     ) -> Generator[Range, None, tuple[Any, int]]:
-        """Any node.
+        """Walks any node.
 
         Raises:
             DecodeError: the bytes do not fit.
         """
         match node:
             case Fixed() | Unsigned24():
-                return (yield from self._number(node, at, end, path, scope))
+                return (yield from self._number(node, position, end, path, scope))
             case Derived(node=inner):
-                return (yield from self._number(inner, at, end, path, scope))
+                return (yield from self._number(inner, position, end, path, scope))
             case Record():
-                return (yield from self._record(node, at, end, path))
+                return (yield from self._record(node, position, end, path))
             case Choice(condition=condition, then=then, otherwise=otherwise):
                 chosen = then if evaluate(condition, scope) else otherwise
-                return (yield from self.node(chosen, at, end, path, scope))
+                return (yield from self.node(chosen, position, end, path, scope))
             case Sized():
-                return (yield from self._sized(node, at, end, path, scope))
+                return (yield from self._sized(node, position, end, path, scope))
             case Counted() | UntilEnd():
-                return (yield from self._elements(node, at, end, path, scope))
+                return (yield from self._elements(node, position, end, path, scope))
             case Entries():
-                return (yield from self._entries(node, at, end, path, scope))
+                return (yield from self._entries(node, position, end, path, scope))
             case Condition() | End():
-                return self._checked(node, at, end, path, scope)
+                return self._checked(node, position, end, path, scope)
             case _:
-                return (yield from self._bytes(node, at, end, path, scope))
+                return (yield from self._bytes(node, position, end, path, scope))
 
-    def _take(self, size: int, at: int, end: int, path: str) -> bytes:
-        if size < 0 or at + size > end:
-            raise bad_length(self._data, at, end, size, path)
-        return self._data[at : at + size]
+    def _take(self, size: int, position: int, end: int, path: str) -> bytes:
+        if size < 0 or position + size > end:
+            raise bad_length(self._data, position, end, size, path)
+        return self._data[position : position + size]
 
     def _number(
-        self, node: Fixed | Unsigned24, at: int, end: int, path: str, scope: Scope
+        self, node: Fixed | Unsigned24, position: int, end: int, path: str, scope: Scope
     ) -> Generator[Range, None, tuple[int, int]]:
-        raw = self._take(node.size, at, end, path)
+        raw = self._take(node.size, position, end, path)
         value = int.from_bytes(raw, "big", signed=node.signed)
-        yield Range(at, at + node.size, path, value, scope)
-        return value, at + node.size
+        yield Range(position, position + node.size, path, value, scope)
+        return value, position + node.size
 
     def _bytes(
-        self, node: Node, at: int, end: int, path: str, scope: Scope
+        self, node: Node, position: int, end: int, path: str, scope: Scope
     ) -> Generator[Range, None, tuple[bytes | str, int]]:
         match node:
             case Raw(length=int() as size):
@@ -136,84 +136,86 @@ class _Walker:
             case Raw(length=Expression() as length):
                 size = evaluate(length, scope)
             case _:
-                size = end - at
-        raw = self._take(size, at, end, path)
+                size = end - position
+        raw = self._take(size, position, end, path)
         value = decode_utf8(raw) if isinstance(node, Text) else raw
         if raw:
-            yield Range(at, at + size, path, value, scope)
-        return value, at + size
+            yield Range(position, position + size, path, value, scope)
+        return value, position + size
 
     def _record(
-        self, node: Record, at: int, end: int, path: str
+        self, node: Record, position: int, end: int, path: str
     ) -> Generator[Range, None, tuple[None, int]]:
         scope: Scope = {}
         for name, inner in node.fields:
             below = join(path, name)
-            value, at = yield from self.node(inner, at, end, below, scope)
+            value, position = yield from self.node(inner, position, end, below, scope)
             if name is not None:
                 scope[name] = value
-        return None, at
+        return None, position
 
     def _sized(
-        self, node: Sized, at: int, end: int, path: str, scope: Scope
+        self, node: Sized, position: int, end: int, path: str, scope: Scope
     ) -> Generator[Range, None, tuple[Any, int]]:
         name = "size" if node.whole else "length"
-        length, start = yield from self._number(node.length, at, end, join(path, name), scope)
+        length, start = yield from self._number(node.length, position, end, join(path, name), scope)
         if node.optional and length <= 0:
             return None, start
-        stop = (at if node.whole else start) + length
+        stop = (position if node.whole else start) + length
         if stop < start or stop > end:
-            raise bad_length(self._data, at, end, length, join(path, name))
+            raise bad_length(self._data, position, end, length, join(path, name))
         value, reached = yield from self.node(node.node, start, stop, path, scope)
         if reached < stop:
             yield Range(reached, stop, join(path, "surplus"), self._data[reached:stop], scope)
         return value, stop
 
     def _elements(
-        self, node: Counted | UntilEnd, at: int, end: int, path: str, scope: Scope
+        self, node: Counted | UntilEnd, position: int, end: int, path: str, scope: Scope
     ) -> Generator[Range, None, tuple[None, int]]:
         count = None
         if isinstance(node, Counted):
             below = join(path, "count")
-            count, at = yield from self._number(node.count, at, end, below, scope)
+            count, position = yield from self._number(node.count, position, end, below, scope)
             size = minimum_size(node.node)
-            if count * size > end - at:
-                raise bad_count(count, end - at, size, path, at)
+            if count * size > end - position:
+                raise bad_count(count, end - position, size, path, position)
         index = 0
-        while at < end if count is None else index < count:
-            _, at = yield from self.node(node.node, at, end, f"{path}[{index}]", scope)
+        while position < end if count is None else index < count:
+            _, position = yield from self.node(node.node, position, end, f"{path}[{index}]", scope)
             index += 1
-        return None, at
+        return None, position
 
     def _entries(
-        self, node: Entries, at: int, end: int, path: str, scope: Scope
+        self, node: Entries, position: int, end: int, path: str, scope: Scope
     ) -> Generator[Range, None, tuple[None, int]]:
         below = join(path, "length")
-        total, at = yield from self._number(node.length, at, end, below, scope)
-        stop = at + total
+        total, position = yield from self._number(node.length, position, end, below, scope)
+        stop = position + total
         if stop > end:
-            raise bad_length(self._data, at, end, total, below)
-        while at < stop:
+            raise bad_length(self._data, position, end, total, below)
+        while position < stop:
             for prefix, name in ((node.key, "key"), (node.value, "value")):
                 below = join(path, f"{name}.length")
-                length, start = yield from self._number(prefix, at, end, below, scope)
+                length, start = yield from self._number(prefix, position, end, below, scope)
                 if length > total:
-                    raise refused(self._data, at, end, f"{length} within {total} bytes", below)
+                    raise refused(
+                        self._data, position, end, f"{length} within {total} bytes", below
+                    )
                 below = join(path, name)
                 raw = self._take(length, start, end, below)
-                at = start + length
+                position = start + length
                 if raw:
-                    yield Range(start, at, below, decode_utf8(raw), scope)
-        return None, at
+                    yield Range(start, position, below, decode_utf8(raw), scope)
+        return None, position
 
     def _checked(
-        self, node: Condition | End, at: int, end: int, path: str, scope: Scope
+        self, node: Condition | End, position: int, end: int, path: str, scope: Scope
     ) -> tuple[None, int]:
-        if isinstance(node, End) and at < end:
-            raise refused(self._data, at, end, f"{end - at} bytes too many", path)
+        if isinstance(node, End) and position < end:
+            raise refused(self._data, position, end, f"{end - position} bytes too many", path)
         if isinstance(node, Condition) and not evaluate(node.expression, scope):
-            raise refused(self._data, at, end, "the fields before do not fit together", path)
-        return None, at
+            raise refused(self._data, position, end, "the fields before do not fit together", path)
+        return None, position
 
 
 # ---------------------------------------------------------------------------- expressions
@@ -236,10 +238,10 @@ _OPERATORS: Final[dict[type[ast.AST], Callable[[Any, Any], Any]]] = {
 
 
 def evaluate(expression: Expression, scope: Mapping[str, Any]) -> Any:
-    """The value of an expression of the layout over the fields in ``scope``.
+    """Returns the value of an expression of the layout over the fields in ``scope``.
 
     Raises:
-        DecodeError: it is of a kind that no declaration for reading uses.
+        DecodeError: no declaration for reading uses this kind of expression.
     """
     return _value(_tree(expression), scope)
 

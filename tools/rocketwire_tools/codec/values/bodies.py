@@ -26,7 +26,7 @@ BODIES: dict[str, type[Any]] = {name: cls for name, cls in CLASSES.items() if is
 
 
 def unknown(name: str) -> str | None:
-    """What to say of a name that no body class has; None if one has it."""
+    """Returns an error message for an unknown class name; None if the name is known."""
     if name in BODIES:
         return None
     near = difflib.get_close_matches(name, BODIES, 3)
@@ -37,38 +37,38 @@ def unknown(name: str) -> str | None:
 def body_reader(
     name: str, read: Callable[[bytes], bytes], *, array: bool
 ) -> Callable[[bytes], Plain]:
-    """What answers a line with a body of this class, or of an array of it."""
-    kind = ArrayOf(BODIES[name]) if array else BODIES[name]
-    return lambda line: {"value": body_to_plain(kind, read(line))}
+    """Returns a function that reads a body of this class, or of an array of it, from a line."""
+    body_type = ArrayOf(BODIES[name]) if array else BODIES[name]
+    return lambda line: {"value": body_to_plain(body_type, read(line))}
 
 
 def body_writer(name: str, *, array: bool) -> Callable[[bytes], Plain]:
-    """What answers a line ``{"value": ...}`` with the bytes of the body."""
-    kind = ArrayOf(BODIES[name]) if array else BODIES[name]
-    return lambda line: {"hex": body_from_plain(kind, value_of(line)).hex()}
+    """Returns a function that writes the body of a line ``{"value": ...}``."""
+    body_type = ArrayOf(BODIES[name]) if array else BODIES[name]
+    return lambda line: {"hex": body_from_plain(body_type, value_of(line)).hex()}
 
 
 def registration_reader(
     read: Callable[[bytes], bytes], *, compressed: bool, version: int
 ) -> Callable[[bytes], Plain]:
-    """What answers a line with the body of a registration."""
+    """Returns a function that reads the body of a registration from a line."""
     return lambda line: {
         "value": registration_to_plain(read(line), compressed=compressed, version=version)
     }
 
 
 def registration_writer(*, compressed: bool, version: int) -> Callable[[bytes], Plain]:
-    """What answers a line ``{"value": ...}`` with the bytes of a registration."""
+    """Returns a function that writes the registration of a line ``{"value": ...}``."""
     return lambda line: {
         "hex": registration_from_plain(value_of(line), compressed=compressed, version=version).hex()
     }
 
 
 def value_of(line: bytes) -> Plain:
-    """The member ``value`` of a line.
+    """Returns the member ``value`` of a line.
 
     Raises:
-        DecodeError: the line is no object.
+        DecodeError: the line is not an object.
         EncodeError: it has no such member.
     """
     source = parse_object(line)

@@ -1,8 +1,8 @@
 """Frames as plain values.
 
-Rules of this file: what the frame says comes first and as it is; what the registry makes of it
-(``header``, ``body.value``) comes after, and where that fails the frame is still good and
-``problems`` says why.
+Rules of this file: the content of the frame comes first, unchanged; what the registry derives from
+it (``header``, ``body.value``) follows. If that fails, the frame is still valid, and ``problems``
+contains the reason.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from rocketwire_tools.codec.expect import Plain
     from rocketwire_tools.codec.jsonl import Output
 
-CHUNK: Final = 1 << 16
-"""Bytes of a raw stream that are read at once."""
+CHUNK_SIZE: Final = 1 << 16
+"""Bytes of a raw stream read at a time."""
 
 _REQUEST_NAMES: Final = {int(code): code.name for code in RequestCode}
 _RESPONSE_NAMES: Final = {int(code): code.name for code in ResponseCode}
@@ -60,15 +60,15 @@ class Describer:
         self._with_body = with_body
 
     def frame(self, data: bytes) -> dict[str, Plain]:
-        """What one whole frame says.
+        """Returns the content of a complete frame.
 
         Raises:
-            DecodeError: it is none.
+            DecodeError: it is invalid.
         """
         return self.raw(split_frame(data))
 
     def raw(self, raw: RawFrame) -> dict[str, Plain]:
-        """The same of a frame that has been taken apart.
+        """Returns the content of a split frame.
 
         Raises:
             DecodeError: its header cannot be read; the offset counts from the start of the frame.
@@ -80,19 +80,19 @@ class Describer:
         return self.command(command)
 
     def command(self, command: RemotingCommand) -> dict[str, Plain]:
-        """What a command says; ``problems`` is there only if there are any."""
+        """Returns the content of a command; ``problems`` only if there are any."""
         flag = command.flag
         is_response = bool(flag & CommandFlag.RESPONSE)
         operation = self._answered if is_response else OPERATIONS.get(command.code)
         problems: dict[str, Plain] = {}
         header = None if operation is None else _header(command, operation, problems)
-        kind = "oneway" if flag & CommandFlag.ONEWAY else "request"
+        request_kind = "oneway" if flag & CommandFlag.ONEWAY else "request"
         names = _RESPONSE_NAMES if is_response else _REQUEST_NAMES
         ext_fields = command.ext_fields
         described: dict[str, Plain] = {
             "code": command.code,
             "code_name": names.get(command.code),
-            "kind": "response" if is_response else kind,
+            "kind": "response" if is_response else request_kind,
             "language": _language(command.language),
             "version": command.version,
             "version_name": _VERSION_NAMES.get(command.version),
@@ -130,22 +130,22 @@ class Describer:
 
 
 def plain_header(header: object) -> dict[str, Plain]:
-    """A typed header by the names of its fields on the wire, None included."""
+    """Returns a typed header by the wire names of its fields, including None."""
     cls = type(header)
     rows = _ROWS.get(cls)
     if rows is None:
-        rows = tuple((one.wire, name) for name, one in ext_fields_of(cls).items())
+        rows = tuple((field.wire, name) for name, field in ext_fields_of(cls).items())
         _ROWS[cls] = rows
     return {wire: to_plain(getattr(header, name)) for wire, name in rows}
 
 
 def header_class(command: RemotingCommand, operation: Operation) -> type[Any] | None:
-    """The class of a command's header."""
+    """Returns the class of a command's header."""
     return operation.response_header if command.is_response else operation.request_header
 
 
 def body_kind(command: RemotingCommand, operation: Operation) -> Body:
-    """What a command's body holds; an answer that is no success holds nothing known."""
+    """Returns the type of a command's body; None for an error response."""
     if not command.is_response:
         return operation.request_body
     return operation.response_body if command.code == ResponseCode.SUCCESS else None
@@ -166,12 +166,12 @@ def _header(
 
 
 def _body_value(command: RemotingCommand, operation: Operation, header: object) -> Plain:
-    kind = body_kind(command, operation)
+    body_type = body_kind(command, operation)
     body = command.body or b""
-    if not command.is_response and is_registration(command.code, kind):
+    if not command.is_response and is_registration(command.code, body_type):
         compressed = bool(getattr(header, "compressed", False))
         return registration_to_plain(body, compressed=compressed, version=command.version)
-    return body_to_plain(kind, body)
+    return body_to_plain(body_type, body)
 
 
 def _language(language: Language) -> Plain:
@@ -181,9 +181,9 @@ def _language(language: Language) -> Plain:
 
 
 def _checksum(command: RemotingCommand) -> str:
-    """How the body compares with the checksum that the header of a registration carries.
+    """Compares the body with the checksum in the header of a registration.
 
-    Java's name server looks at no other request, and takes 0 and what it cannot read for none.
+    Java's name server checks no other request, and ignores 0 and invalid checksums.
     """
     if command.code != RequestCode.REGISTER_BROKER or command.is_response:
         return "absent"
@@ -200,8 +200,8 @@ def _checksum(command: RemotingCommand) -> str:
 def describe_stream(source: IO[bytes], describer: Describer, output: Output) -> None:
     """Describes every frame of a raw stream.
 
-    A frame that cannot be told from the next ends the stream; one whose header cannot be read does
-    not.  Offsets count from the start of the stream.
+    A frame without valid lengths ends the stream; a frame with an invalid header does not.  Offsets
+    count from the start of the stream.
     """
     decoder = FrameDecoder()
     consumed = 0
@@ -219,16 +219,16 @@ def describe_stream(source: IO[bytes], describer: Describer, output: Output) -> 
         output.refuse(TruncatedError(message, offset=consumed + decoder.buffered))
 
 
-def _describe(raw: RawFrame, at: int, describer: Describer, output: Output) -> None:
+def _describe(raw: RawFrame, start: int, describer: Describer, output: Output) -> None:
     try:
         described = describer.raw(raw)
     except CodecError as error:
-        output.refuse(located(error, at))
+        output.refuse(located(error, start))
     else:
         output.put(described)
 
 
 def _chunks(source: IO[bytes]) -> Iterator[bytes]:
     read = getattr(source, "read1", source.read)
-    while chunk := read(CHUNK):
+    while chunk := read(CHUNK_SIZE):
         yield chunk

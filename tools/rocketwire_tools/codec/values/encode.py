@@ -1,7 +1,7 @@
-"""Plain values as frames: the way back from what ``decode`` prints.
+"""Plain values as frames: the reverse of ``decode``.
 
-Rules of this file: what follows from other members (names of numbers, ``kind`` beside ``flag``,
-length and checksum of the body) is not read; of two spellings of one thing the exact one counts:
+Rules of this file: members that follow from others are ignored (names of numbers, ``kind`` if there
+is a ``flag``, length and checksum of the body). Of two forms of a value the exact one counts:
 ``ext_fields`` before ``header``, ``body.hex`` before ``body.value``.
 """
 
@@ -56,17 +56,17 @@ _INT32_MAX: Final = (1 << 31) - 1
 
 
 def encode_object(source: dict[str, Plain], request_code: int | None = None) -> bytes:
-    """The frame that an object describes.
+    """Returns the frame that an object describes.
 
     Args:
-        source: as ``decode`` prints it; what is missing has its default.
+        source: as ``decode`` prints it; missing members have their defaults.
         request_code: the request that a response answers, for ``header`` and ``body.value``.
 
     Raises:
-        EncodeError: it describes none.
+        EncodeError: it does not describe a frame.
     """
-    if strange := next((name for name in source if name not in _KNOWN), None):
-        raise EncodeError("a frame has no such member", path=strange)
+    if unknown := next((name for name in source if name not in _KNOWN), None):
+        raise EncodeError("a frame has no such member", path=unknown)
     flag = _flag(source)
     is_response = bool(flag & CommandFlag.RESPONSE)
     command = RemotingCommand(
@@ -99,10 +99,10 @@ def _integer(source: dict[str, Plain], name: str, default: int) -> int:
 def _flag(source: dict[str, Plain]) -> int:
     if "flag" in source:
         return _integer(source, "flag", 0)
-    kind = source.get("kind", "request")
-    if not isinstance(kind, str) or kind not in _KINDS:
-        raise EncodeError(f"none of {', '.join(_KINDS)}", path="kind")
-    return int(_KINDS[kind])
+    name = source.get("kind", "request")
+    if not isinstance(name, str) or name not in _KINDS:
+        raise EncodeError(f"must be one of {', '.join(_KINDS)}", path="kind")
+    return int(_KINDS[name])
 
 
 def _code(source: dict[str, Plain], *, is_response: bool) -> int:
@@ -111,7 +111,7 @@ def _code(source: dict[str, Plain], *, is_response: bool) -> int:
     codes = ResponseCode if is_response else RequestCode
     name = source.get("code_name")
     if not isinstance(name, str) or name not in codes.__members__:
-        raise EncodeError("no code, and no code_name that is known", path="code")
+        raise EncodeError("neither a code nor a known code_name", path="code")
     return int(codes[name])
 
 
@@ -143,59 +143,60 @@ def _remark(value: Plain) -> str | None:
 def _ext_fields(
     source: dict[str, Plain], command: RemotingCommand, header: object | None
 ) -> dict[str, str] | None:
-    given = source.get("ext_fields")
-    if given is not None:
-        found = texts(given, "ext_fields")
-        return {name: text for name, text in found.items() if text is not None}
+    value = source.get("ext_fields")
+    if value is not None:
+        fields = texts(value, "ext_fields")
+        return {name: text for name, text in fields.items() if text is not None}
     if header is None:
         return None
     if "ext_fields" in source and header == decode_header(type(header), None):
-        return None  # a frame without any field, described
+        return None  # the description of a frame without fields
     return encode_header(header, serialize_type=command.serialize_type)
 
 
 def _header(
     source: dict[str, Plain], command: RemotingCommand, operation: Operation | None
 ) -> object | None:
-    """The typed header: what is given for it, else what the ext fields say, for the body's sake."""
+    """Returns the typed header in ``header``; None if the ext fields count."""
     cls = None if operation is None else header_class(command, operation)
-    given = source.get("header")
-    if source.get("ext_fields") is not None or given is None:
+    value = source.get("header")
+    if source.get("ext_fields") is not None or value is None:
         return None
     if cls is None:
         raise EncodeError("no class is known for it; give ext_fields", path="header")
-    return typed_header(cls, an_object(given, "header"))
+    return typed_header(cls, an_object(value, "header"))
 
 
 def typed_header(cls: type[Any], source: dict[str, Plain]) -> object:
-    """The header that an object of wire names describes; null and missing mean the default.
+    """Returns the header that an object of wire names describes; null and missing members have
+    their defaults.
 
     Raises:
         EncodeError: a member is unknown, or its value does not fit.
     """
-    by_wire = {one.wire: (name, one) for name, one in ext_fields_of(cls).items()}
+    by_wire = {field.wire: (name, field) for name, field in ext_fields_of(cls).items()}
     values: dict[str, Any] = {}
     for wire, value in source.items():
         if wire not in by_wire:
             raise EncodeError(f"{cls.__name__} has no such field", path=f"header.{wire}")
-        name, one = by_wire[wire]
+        name, field = by_wire[wire]
         if value is not None:
-            values[name] = _field(one, value)
+            values[name] = _field(field, value)
     return dataclasses.replace(decode_header(cls, None), **values)
 
 
-def _field(one: Ext, value: Plain) -> object:
-    """A value of the field's type; a text is read as it would be in a frame."""
-    path = f"header.{one.wire}"
-    java, parse = one.form.java, one.form.parse
+def _field(field: Ext, value: Plain) -> object:
+    """Returns a value of the field's type; a text is read as in a frame."""
+    path = f"header.{field.wire}"
+    java, parse = field.form.java, field.form.parse
     if isinstance(value, str):
         try:
             return value if parse is None else parse(value)
         except ValueError as error:
             raise EncodeError(str(error), path=path) from error
-    wanted = bool if java in ("boolean", "Boolean") else int
-    if java == "String" or type(value) is not wanted:
-        raise EncodeError(f"no {java}", path=path)
+    expected = bool if java in ("boolean", "Boolean") else int
+    if java == "String" or type(value) is not expected:
+        raise EncodeError(f"not a {java}", path=path)
     return value
 
 
@@ -208,23 +209,23 @@ def _body(
     operation: Operation | None,
     header: object | None,
 ) -> bytes | None:
-    given = source.get("body")
-    if given is None:
+    member = source.get("body")
+    if member is None:
         return None
-    given = an_object(given, "body")
-    if given.get("hex") is not None:
-        return hex_member(given, "hex") or None
-    value = given.get("value")
+    member = an_object(member, "body")
+    if member.get("hex") is not None:
+        return hex_member(member, "hex") or None
+    value = member.get("value")
     if value is None:
         return None
     if operation is None:
         why = "give --request-code" if command.is_response else "give its hex"
         raise EncodeError(f"no class is known for it; {why}", path="body.value")
-    kind = body_kind(command, operation)
-    if not command.is_response and is_registration(command.code, kind):
+    body_type = body_kind(command, operation)
+    if not command.is_response and is_registration(command.code, body_type):
         cls = operation.request_header
         if header is None and cls is not None:
             header = decode_header(cls, command.ext_fields)
         compressed = bool(getattr(header, "compressed", False))
         return registration_from_plain(value, compressed=compressed, version=command.version)
-    return body_from_plain(kind, value)
+    return body_from_plain(body_type, value)

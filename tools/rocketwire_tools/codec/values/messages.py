@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 def stored_reader(read: Read, *, decompress: bool, unwrap: bool, check_crc: bool) -> Translate:
-    """What answers a line with the messages that it holds."""
+    """Returns a function that reads messages from a line."""
     return lambda line: {
         "messages": stored_to_plain(
             read(line), decompress=decompress, unwrap=unwrap, check_crc=check_crc
@@ -34,7 +34,7 @@ def stored_reader(read: Read, *, decompress: bool, unwrap: bool, check_crc: bool
 
 
 def stored_writer(*, compress: bool) -> Translate:
-    """What answers ``{"messages": [...]}`` with their bytes."""
+    """Returns a function that writes the messages of a line ``{"messages": [...]}``."""
 
     def write(line: bytes) -> Plain:
         messages = an_array(parse_object(line).get("messages"), "messages")
@@ -44,28 +44,29 @@ def stored_writer(*, compress: bool) -> Translate:
 
 
 def id_reader(read: Read, *, unique: bool) -> Translate:
-    """What answers an id with what it says."""
+    """Returns a function that reads an id."""
     return lambda line: {"value": id_to_plain(read(line).hex(), unique=unique)}
 
 
 def id_writer(*, unique: bool) -> Translate:
-    """What answers ``{"value": {...}}`` with the id, in upper case as Java prints it."""
+    """Returns a function that writes the id of a line ``{"value": {...}}``, in upper case as Java
+    prints it."""
     return lambda line: {"hex": id_from_plain(_value(line), unique=unique)}
 
 
 def properties_reader(read: Read) -> Translate:
-    """What answers the bytes of properties with an object of texts."""
+    """Returns a function that reads properties as an object of texts."""
     return lambda line: {"value": decode_properties(decode_utf8(read(line)))}
 
 
 def properties_writer(line: bytes) -> Plain:
-    """Answers ``{"value": {...}}`` with the bytes of the properties."""
+    """Writes the properties of a line ``{"value": {...}}``."""
     properties = texts(_value(line), "value")
     return {"hex": encode_utf8(encode_properties(properties)).hex()}
 
 
 def _value(line: bytes) -> dict[str, Plain]:
-    """The object in ``value``, or the line itself where it is written without that."""
+    """Returns the object in ``value``, or the line itself if it has no such member."""
     source = parse_object(line)
     inner = source.get("value")
     return inner if is_object(inner) else source

@@ -1,10 +1,10 @@
 """Values of the protocol's classes as plain ones, and back.
 
 Rules of this file: members have their names on the wire, ascending, as Java writes them; None is
-null and stays visible; what JSON shows of a value in Java is shown here (constants by name, bit
-sets as base64, NaN as null).  A map whose keys are not texts is a list of [key, value] pairs; an
-empty map is always ``{}``.  On the way back a missing member has its default and an unknown one is
-refused, because it is a typing error.
+null and stays visible; values are shown as Java's JSON shows them (constants by name, bit sets as
+base64, NaN as null).  A map whose keys are not texts is a list of [key, value] pairs; an empty map
+is always ``{}``.  In the other direction a missing member has its default, and an unknown one is
+refused as a typing error.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 MAX_DEPTH: Final = 200
-"""Levels of a plain value; no class of the protocol has more than ten."""
+"""Maximum levels of a plain value; no class of the protocol has more than ten."""
 
 _write_bits: Final[Any] = BIT_SET.write
 _ATOMS: Final = frozenset({str, int, bool, type(None)})
@@ -43,10 +43,10 @@ _TYPE: Final = re.compile(r"([\w.\[\]]+)|([<>,])")
 
 
 def to_plain(value: object, depth: int = 0) -> Plain:
-    """The plain form of a value.
+    """Returns the plain form of a value.
 
     Raises:
-        LimitExceededError: it is nested too deeply to be printed.
+        LimitExceededError: it is nested too deeply.
     """
     if type(value) in _ATOMS:
         return value
@@ -90,7 +90,7 @@ def _map(source: Mapping[Any, Any], depth: int) -> Plain:
 
 
 def _key(key: object, depth: int) -> Plain:
-    """A key; the text of a whole object, as JSON of no class has it, becomes that object."""
+    """Returns a key; the text of an object becomes that object."""
     if isinstance(key, BareKey):
         try:
             return strict_loads(key)
@@ -102,103 +102,104 @@ def _key(key: object, depth: int) -> Plain:
 @cache
 def _rows(name: str) -> tuple[tuple[str, str], ...]:
     members = members_of(CLASSES[name])
-    return tuple(sorted((one.wire, key) for key, one in members.items()))
+    return tuple(sorted((field.wire, key) for key, field in members.items()))
 
 
 # ---------------------------------------------------------------------------- from plain
 
 
-class Shape(NamedTuple):
-    """A Java type, as far as it decides how plain values are read.
+class JavaType(NamedTuple):
+    """A Java type, as far as it determines how plain values are read.
 
     Attributes:
         name: its name without arguments: ``Map``, ``List``, ``MessageQueue``, ``long``.
-        arguments: what stands between the angle brackets.
+        arguments: the types between the angle brackets.
     """
 
     name: str
-    arguments: tuple[Shape, ...] = ()
+    arguments: tuple[JavaType, ...] = ()
 
 
 @cache
-def shape_of(java: str) -> Shape:
-    """The shape of a type as forms spell it (``Map<Long, List<String>>``)."""
+def java_type_of(java: str) -> JavaType:
+    """Returns a type from its text (``Map<Long, List<String>>``)."""
     tokens = [match[0] for match in _TYPE.finditer(java)]
-    return _shape(tokens)
+    return _java_type(tokens)
 
 
-def _shape(tokens: list[str]) -> Shape:
+def _java_type(tokens: list[str]) -> JavaType:
     name = tokens.pop(0)
-    arguments: list[Shape] = []
+    arguments: list[JavaType] = []
     if tokens and tokens[0] == "<":
         while tokens.pop(0) != ">":
-            arguments.append(_shape(tokens))
-    return Shape(name, tuple(arguments))
+            arguments.append(_java_type(tokens))
+    return JavaType(name, tuple(arguments))
 
 
 def from_plain(cls: type[T], value: Plain) -> T | None:
-    """The value of a class that a plain one stands for.
+    """Returns the value of a class from a plain value.
 
     Raises:
         EncodeError: it does not fit the class.
     """
     try:
-        return from_json(cls, _reshaped(Shape(java_name(cls)), value, java_name(cls)))
+        return from_json(cls, _reshaped(JavaType(java_name(cls)), value, java_name(cls)))
     except DecodeError as error:
         raise EncodeError(error.message, path=error.path) from error
 
 
-def _reshaped(shape: Shape, value: Plain, path: str) -> Plain:
-    """The same value as the text on the wire would give it: pairs are objects again."""
+def _reshaped(java_type: JavaType, value: Plain, path: str) -> Plain:
+    """Returns the value as it is read from the wire: pairs are objects again."""
     if is_array(value):
-        if shape.name.endswith("Map"):
-            return dict(_entry(shape, pair, path) for pair in value)
-        inner = shape.arguments[0] if shape.arguments else shape
-        return [_reshaped(inner, item, f"{path}.{at}") for at, item in enumerate(value)]
+        if java_type.name.endswith("Map"):
+            return dict(_entry(java_type, pair, path) for pair in value)
+        inner = java_type.arguments[0] if java_type.arguments else java_type
+        return [_reshaped(inner, item, f"{path}.{index}") for index, item in enumerate(value)]
     if not is_object(value):
         return value
-    if shape.name.endswith("Map"):
-        inner = shape.arguments[1]
+    if java_type.name.endswith("Map"):
+        inner = java_type.arguments[1]
         return {key: _reshaped(inner, item, f"{path}.{key}") for key, item in value.items()}
-    return _record(shape, value, path)
+    return _record(java_type, value, path)
 
 
-def _entry(shape: Shape, pair: Plain, path: str) -> tuple[str, Plain]:
+def _entry(java_type: JavaType, pair: Plain, path: str) -> tuple[str, Plain]:
     if not is_array(pair) or len(pair) != 2:
-        raise EncodeError("no [key, value] pair", path=path)
+        raise EncodeError("not a [key, value] pair", path=path)
     key, item = pair
     if is_object(key):
-        reshaped = _reshaped(shape.arguments[0], key, path)
+        reshaped = _reshaped(java_type.arguments[0], key, path)
         key = BareKey(strict_dumps(reshaped).decode())
     elif isinstance(key, bool) or not isinstance(key, int | str):
-        raise EncodeError("no key of a map", path=path)
-    return str(key) if isinstance(key, int) else key, _reshaped(shape.arguments[1], item, path)
+        raise EncodeError("not a key of a map", path=path)
+    return str(key) if isinstance(key, int) else key, _reshaped(java_type.arguments[1], item, path)
 
 
-def _record(shape: Shape, value: dict[str, Plain], path: str) -> Plain:
-    members = _member_shapes(shape.name)
+def _record(java_type: JavaType, value: dict[str, Plain], path: str) -> Plain:
+    members = _member_types(java_type.name)
     if members is None:
         return value
     reshaped: dict[str, Plain] = {}
     for name, item in value.items():
         if name not in members:
-            raise EncodeError(f"{shape.name} has no such member", path=f"{path}.{name}")
+            raise EncodeError(f"{java_type.name} has no such member", path=f"{path}.{name}")
         inner, clock = members[name]
-        if not clock or item is not None:  # null is how an absent time is printed
+        if not clock or item is not None:  # a missing time is printed as null
             reshaped[name] = _reshaped(inner, item, f"{path}.{name}")
     return reshaped
 
 
 @cache
-def _member_shapes(name: str) -> dict[str, tuple[Shape, bool]] | None:
-    """Shape of each member, and whether Java fills it with its clock, under every spelling."""
+def _member_types(name: str) -> dict[str, tuple[JavaType, bool]] | None:
+    """Returns the type of each member, and whether Java sets it from its clock, under every
+    name."""
     cls = CLASSES.get(name)
     if cls is None:
         return None
     return {
-        spelling: (shape_of(one.form.java), one.clock)
-        for one in members_of(cls).values()
-        for spelling in (one.wire, *one.also)
+        spelling: (java_type_of(field.form.java), field.clock)
+        for field in members_of(cls).values()
+        for spelling in (field.wire, *field.also)
     }
 
 
@@ -206,18 +207,18 @@ def _member_shapes(name: str) -> dict[str, tuple[Shape, bool]] | None:
 
 
 def is_body(cls: type[Any]) -> bool:
-    """Whether a class of the registry is a body, or part of one."""
+    """Returns whether a class of the registry is a body, or part of one."""
     fields = dataclasses.fields(cls)
     return bool(fields) and "member" in fields[0].metadata
 
 
 def is_header(cls: type[Any]) -> bool:
-    """Whether it is a header."""
+    """Returns whether it is a header."""
     return not is_body(cls)
 
 
 def located(error: CodecError, base: int) -> CodecError:
-    """The error with its offset counted from ``base`` bytes further out."""
+    """Returns the error with ``base`` added to its offset."""
     if error.offset is not None:
         error.offset += base
     return error

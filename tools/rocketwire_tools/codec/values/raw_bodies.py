@@ -1,7 +1,7 @@
-"""Bodies of an operation as plain values, and back: classes, arrays of them, and what is no class.
+"""Bodies of an operation as plain values, and back: classes, arrays of them, and other bodies.
 
-Rules of this file: the registry says what a body holds; a registration (code 103) is the one body
-whose form depends on its header and version too.
+Rules of this file: the registry has the type of each body; only the form of a registration (code
+103) depends on its header and version, too.
 """
 
 from __future__ import annotations
@@ -36,38 +36,40 @@ if TYPE_CHECKING:
 _CHECKPOINTS: Final = 7
 
 
-def body_to_plain(kind: Body, body: bytes) -> Plain:
-    """What a body says; None where it holds what only its sender understands.
+def body_to_plain(body_type: Body, body: bytes) -> Plain:
+    """Returns the content of a body; None if only its sender understands it.
 
     Raises:
-        DecodeError: the bytes are something else than ``kind``.
+        DecodeError: the bytes do not have this type.
     """
-    if isinstance(kind, ArrayOf):
-        return to_plain(decode_bodies(kind.element, body, limits=ANSWER_LIMITS))
-    if isinstance(kind, Raw):
-        return _READERS[kind](body)
-    return None if kind is None else to_plain(decode_body(kind, body, limits=ANSWER_LIMITS))
+    if isinstance(body_type, ArrayOf):
+        return to_plain(decode_bodies(body_type.element, body, limits=ANSWER_LIMITS))
+    if isinstance(body_type, Raw):
+        return _READERS[body_type](body)
+    return (
+        None if body_type is None else to_plain(decode_body(body_type, body, limits=ANSWER_LIMITS))
+    )
 
 
-def body_from_plain(kind: Body, value: Plain) -> bytes:
-    """The bytes that say ``value``.
+def body_from_plain(body_type: Body, value: Plain) -> bytes:
+    """Returns the bytes of a body with this content.
 
     Raises:
-        EncodeError: there are none.
+        EncodeError: the content does not have this type.
     """
-    if isinstance(kind, ArrayOf):
+    if isinstance(body_type, ArrayOf):
         return encode_bodies(
-            [_required(kind.element, item) for item in an_array(value, "body.value")]
+            [_required(body_type.element, item) for item in an_array(value, "body.value")]
         )
-    if isinstance(kind, Raw):
-        return _WRITERS[kind](value)
-    if kind is None:
+    if isinstance(body_type, Raw):
+        return _WRITERS[body_type](value)
+    if body_type is None:
         raise EncodeError("no class is known for this body; give its hex", path="body.value")
-    return encode_body(_required(kind, value))
+    return encode_body(_required(body_type, value))
 
 
 def registration_to_plain(body: bytes, *, compressed: bool, version: int) -> Plain:
-    """What the body of a registration says, in whichever form it has.
+    """Returns the content of a registration body in either form.
 
     Raises:
         DecodeError: it cannot be read.
@@ -76,25 +78,25 @@ def registration_to_plain(body: bytes, *, compressed: bool, version: int) -> Pla
 
 
 def registration_from_plain(value: Plain, *, compressed: bool, version: int) -> bytes:
-    """The body of a registration.
+    """Returns the body of a registration.
 
     Raises:
-        EncodeError: the value is none.
+        EncodeError: the value is not a registration.
     """
     body = _required(RegisterBrokerBody, value)
     return encode_register_broker_body(body, compressed=compressed, version=version)
 
 
-def is_registration(code: int, kind: Body) -> bool:
-    """Whether the body of this request is the one that its header describes."""
-    return code == RequestCode.REGISTER_BROKER and kind is RegisterBrokerBody
+def is_registration(code: int, body_type: Body) -> bool:
+    """Returns whether the header of this request determines the form of its body."""
+    return code == RequestCode.REGISTER_BROKER and body_type is RegisterBrokerBody
 
 
 def _required(cls: type[Any], value: Plain) -> Any:
-    made = from_plain(cls, value)
-    if made is None:
-        raise EncodeError("null is no body", path=cls.__name__)
-    return made
+    body = from_plain(cls, value)
+    if body is None:
+        raise EncodeError("null is not a body", path=cls.__name__)
+    return body
 
 
 # ---------------------------------------------------------------------------- no classes
@@ -117,7 +119,10 @@ def _texts(body: bytes) -> Plain:
 def _checkpoint(body: bytes) -> Plain:
     if len(body) != 8 * _CHECKPOINTS:
         raise DecodeError(f"{len(body)} bytes instead of {8 * _CHECKPOINTS}", path="body")
-    return [int.from_bytes(body[at : at + 8], "big", signed=True) for at in range(0, len(body), 8)]
+    return [
+        int.from_bytes(body[start : start + 8], "big", signed=True)
+        for start in range(0, len(body), 8)
+    ]
 
 
 def _numbers(value: Plain) -> bytes:

@@ -1,7 +1,7 @@
 """Stored messages, batches, ids and properties as plain values, and back.
 
-Rules of this file: members have the names that they have in Java (``MessageExt``, ``Message``,
-``MessageId``); a host is ``ip:port``, a body is hex after decompression.
+Rules of this file: members have their names in Java (``MessageExt``, ``Message``, ``MessageId``); a
+host is ``ip:port``, a body is hex after decompression.
 """
 
 from __future__ import annotations
@@ -59,21 +59,22 @@ _MEMBERS: Final = frozenset({*_NUMBERS, *_HOSTS, *_DERIVED, "topic", "properties
 def stored_to_plain(
     data: bytes, *, decompress: bool = True, unwrap: bool = False, check_crc: bool = False
 ) -> list[Plain]:
-    """The messages in ``data``.
+    """Returns the messages in ``data``.
 
     Args:
         data: messages back to back.
         decompress: whether to inflate bodies.
-        unwrap: whether the messages of an inner batch stand for it, as a client sees them.
-        check_crc: whether to hold bodies against their checksum.
+        unwrap: whether to return the messages of an inner batch instead of it, as a client sees
+            them.
+        check_crc: whether to compare bodies with their checksum.
 
     Raises:
-        DecodeError: one of them cannot be read.
+        DecodeError: a message cannot be read.
     """
     messages = decode_stored_messages(data, decompress=decompress, check_crc=check_crc)
     if unwrap:
-        return [_message(one) for each in messages for one in unwrap_inner_batch(each)]
-    return [_message(each) for each in messages]
+        return [_message(inner) for message in messages for inner in unwrap_inner_batch(message)]
+    return [_message(message) for message in messages]
 
 
 def _message(message: StoredMessage) -> dict[str, Plain]:
@@ -89,25 +90,25 @@ def _message(message: StoredMessage) -> dict[str, Plain]:
 
 
 def stored_from_plain(messages: Iterable[Plain], *, compress: bool = True) -> bytes:
-    """The bytes of messages, back to back.
+    """Returns the bytes of messages, back to back.
 
-    A body is compressed where ``sysFlag`` says so; a missing ``bodyCRC`` is computed; sizes and ids
-    follow from the rest.
+    A body is compressed if ``sysFlag`` has that flag; a missing ``bodyCRC`` is computed; sizes and
+    ids follow from the other members.
 
     Args:
-        messages: as ``stored_to_plain`` gives them; members may be missing.
-        compress: if not, bodies are taken to be compressed already.
+        messages: as ``stored_to_plain`` returns them; members may be missing.
+        compress: if not, bodies are already compressed.
 
     Raises:
         EncodeError: a member does not fit.
     """
-    return b"".join(_bytes_of(each, compress=compress) for each in messages)
+    return b"".join(_bytes_of(message, compress=compress) for message in messages)
 
 
 def _bytes_of(source: Plain, *, compress: bool) -> bytes:
     source = an_object(source, "messages")
-    if strange := next((name for name in source if name not in _MEMBERS), None):
-        raise EncodeError("MessageExt has no such member on the wire", path=strange)
+    if unknown := next((name for name in source if name not in _MEMBERS), None):
+        raise EncodeError("MessageExt has no such member on the wire", path=unknown)
     numbers = {
         name: an_integer(source[wire], wire)
         for wire, name in _NUMBERS.items()
@@ -124,12 +125,12 @@ def _bytes_of(source: Plain, *, compress: bool) -> bytes:
         body = compress_body(body, compression_type(sys_flag))
     numbers.setdefault("body_crc", crc32(body))
     properties = source.get("properties")
-    given: dict[str, Any] = {**numbers, **hosts}
+    members: dict[str, Any] = {**numbers, **hosts}
     message = StoredMessage(
         topic=a_text(source.get("topic", ""), "topic"),
         body=body,
         properties=None if properties is None else texts(properties, "properties"),
-        **given,
+        **members,
     )
     return encode_stored_message(message)
 
@@ -142,24 +143,24 @@ def _body(source: dict[str, Plain]) -> bytes | None:
 
 
 def batch_to_plain(data: bytes) -> list[Plain]:
-    """The messages of a batch send.
+    """Returns the messages of a batch send.
 
     Raises:
-        DecodeError: it is none.
+        DecodeError: it is invalid.
     """
     return [
-        {"flag": each.flag, "properties": dict(each.properties), "body": each.body.hex()}
-        for each in decode_batch(data)
+        {"flag": message.flag, "properties": dict(message.properties), "body": message.body.hex()}
+        for message in decode_batch(data)
     ]
 
 
 def batch_from_plain(messages: Plain) -> bytes:
-    """The body of a batch send.
+    """Returns the body of a batch send.
 
     Raises:
-        EncodeError: the messages are none.
+        EncodeError: the messages are invalid.
     """
-    sources = [an_object(each, "messages") for each in an_array(messages, "messages")]
+    sources = [an_object(message, "messages") for message in an_array(messages, "messages")]
     return encode_batch(
         BatchMessage(
             body=_body(source) or b"",
@@ -174,10 +175,10 @@ def batch_from_plain(messages: Plain) -> bytes:
 
 
 def id_to_plain(text: str, *, unique: bool) -> dict[str, Plain]:
-    """What a message id says (Java: ``MessageId``), or a unique key if ``unique``.
+    """Returns the content of a message id (Java: ``MessageId``), or of a unique key if ``unique``.
 
     Raises:
-        DecodeError: it is none.
+        DecodeError: it is invalid.
     """
     if unique:
         key = decode_unique_key(text)
@@ -188,12 +189,12 @@ def id_to_plain(text: str, *, unique: bool) -> dict[str, Plain]:
             "milliseconds": key.milliseconds,
             "counter": key.counter,
         }
-    found = decode_offset_message_id(text)
-    return {"address": str(found.store_host), "offset": found.commit_log_offset}
+    message_id = decode_offset_message_id(text)
+    return {"address": str(message_id.store_host), "offset": message_id.commit_log_offset}
 
 
 def id_from_plain(source: dict[str, Plain], *, unique: bool) -> str:
-    """The id that says so.
+    """Returns the id with this content.
 
     Raises:
         EncodeError: a member is missing or does not fit.

@@ -10,7 +10,7 @@ import pytest
 from rocketwire.messages import decode_body, encode_body
 from rocketwire.messages.operations.registry import CLASSES
 from rocketwire_tools.codec.values.bodies import BODIES
-from rocketwire_tools.codec.values.plain import from_plain, shape_of, to_plain
+from rocketwire_tools.codec.values.plain import from_plain, java_type_of, to_plain
 from tests.support import golden
 from tests.support.codec_in_process import only, refused, run
 from tests.unit.messages.test_java_vectors import BODIES as FROM_JAVA
@@ -108,7 +108,7 @@ def test_a_value_that_does_not_fit_the_class_is_refused(source: Any) -> None:
 
 
 def test_types_are_taken_apart_as_they_are_spelt() -> None:
-    shape = shape_of("ConcurrentMap<String, Map<MessageQueue, List<Long>>>")
+    shape = java_type_of("ConcurrentMap<String, Map<MessageQueue, List<Long>>>")
 
     assert ("ConcurrentMap", "String") == (shape.name, shape.arguments[0].name)
     assert ["MessageQueue", "List"] == [one.name for one in shape.arguments[1].arguments]
