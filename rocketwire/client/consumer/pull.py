@@ -22,7 +22,7 @@ from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
 from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import TAG
-from rocketwire.wire.message.lazy_reader import Known
+from rocketwire.wire.message.lazy_reader import StoredMessageReader
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredMessage
 from rocketwire.wire.request_template import PreparedRequest, build_template
 from rocketwire.wire.values.drafts import drafting
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.message.lenient_reader import UnreadableMessage
+    from rocketwire.wire.message.lazy_reader import UnreadableMessage
     from rocketwire.wire.message.stored import StoredLimits
     from rocketwire.wire.request_template import RequestTemplate
 
@@ -208,7 +208,7 @@ class _Known:
         self._limits = limits
         self.broker_name = "" if name.startswith(MOCK_BROKER_PREFIX) else name
         self.suggested = MASTER_ID
-        self._seen = Known()
+        self._seen = StoredMessageReader(limits)
         self._subscription: SubscriptionData | None = None
         self._rest: tuple[object, ...] = ()
         self._fields: dict[str, str] = {}
@@ -277,8 +277,8 @@ class _Known:
             messages, unreadable, stopped_by = pulled.messages, pulled.unreadable, pulled.stopped_by
             if stopped_by is not None or unreadable:
                 next_begin_offset = next_offset(pulled, request.offset, next_begin_offset)
-            elif seen.was_usual and seen.ascends and len(messages) == seen.number:
-                body_size = seen.bodies
+            elif seen.is_ordinary and seen.ascends and len(messages) == seen.count:
+                body_size = seen.body_size
         return _pull_result(
             status,
             next_begin_offset,

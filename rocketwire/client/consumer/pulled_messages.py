@@ -20,7 +20,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.messages.message_const import INNER_NUM
 from rocketwire.policy.subscription import filter_tags, matches_tags
 from rocketwire.wire.message.batch import MAX_BATCH_MESSAGES
-from rocketwire.wire.message.lenient_reader import UnreadableMessage, read_stored_messages
+from rocketwire.wire.message.lazy_reader import StoredMessageReader, UnreadableMessage
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, unwrap_inner_batch
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
-    from rocketwire.wire.message.lazy_reader import Known
     from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
@@ -64,7 +63,7 @@ def read_messages(
     body: bytes | None,
     subscription: SubscriptionData | None,
     offset_delta: int = 0,
-    known: Known | None = None,
+    reader: StoredMessageReader | None = None,
     limits: StoredLimits = DEFAULT_LIMITS,
     end: int | None = None,
     *,
@@ -77,8 +76,8 @@ def read_messages(
         subscription: tags are compared exactly; the broker compares only their hash codes.
             None for all messages.
         offset_delta: what the broker of a static topic adds to queue offsets.
-        known: what was seen in earlier answers of the same queue.
-        limits: how much one answer may hold.
+        reader: reader of the same queue; its own limits hold.
+        limits: how much one answer may hold, without a reader.
         end: offset behind the answer's last message by the broker's word; None if it does not say.
         unwraps: whether inner batches are taken apart.
 
@@ -87,10 +86,10 @@ def read_messages(
     """
     if not body:
         return PulledMessages([])
-    read = read_stored_messages(body, limits=limits, known=known)
+    reader = reader or StoredMessageReader(limits)
+    read = reader.read(body)
     messages, unreadable = read.messages, read.unreadable
-    was_usual = known is not None and known.was_usual
-    if unwraps and not was_usual and holds_inner_batches(messages):
+    if unwraps and not reader.is_ordinary and holds_inner_batches(messages):
         behind = read.rest_offset
         if behind is None and end is not None:
             behind = end - offset_delta

@@ -17,9 +17,9 @@ from rocketwire.wire.message.ids import (
     decode_unique_key,
     encode_unique_key,
 )
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.properties import decode_properties, encode_properties
 from rocketwire.wire.message.stored import (
-    decode_stored_messages,
     encode_stored_message,
     unwrap_inner_batch,
 )

@@ -11,7 +11,7 @@ import trio
 from rocketwire.client.admin import RocksDBConfig, TimerEngine
 from rocketwire.client.admin.fanout import of_each
 from rocketwire.errors import DecodeError
-from rocketwire.wire.message.stored import decode_stored_messages
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire_tools.admin.cli.mqadmin_options import (
     BROKER,
     CLUSTER,
