@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 # Java takes comments in fewer places than blanks; here they are blanks everywhere.  NUL is padding
 # after the document and a blank nowhere: each of Java's libraries skips it at other places.
-# Up to 3.11.4 Python goes wrong where a group that is repeated for good can go back: each is (?>atomic).
+# Up to 3.11.4 Python goes wrong where a group that is repeated for good can go back: each is
+# (?>atomic).
 _COMMENT = r"/\*(?s:.)*?\*/|//[^\n]*+"
 _BLANK = re.compile(rf"(?:(?>[ \t\n\r\f\x08]++|{_COMMENT}))*+")
 # What of it stands between members where commas too many are no error.

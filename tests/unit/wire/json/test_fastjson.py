@@ -198,7 +198,7 @@ def test_what_is_within_strings_is_no_value(document: JsonValue, at_once: int) -
     count = values_in(document)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fastjson, "_COUNTED_AT_ONCE", at_once)
+        patch.setattr(fastjson, "_COUNT_STEP", at_once)
         assert loads(text, limits=JsonLimits(max_count=count)) == document
         if count > 1:
             with pytest.raises(LimitExceededError):
