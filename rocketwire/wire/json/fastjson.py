@@ -74,8 +74,7 @@ def loads(
     Args:
         data: the text, UTF-8.
         limits: limits of the text with all references written out.
-        dialect: None accepts what either release accepts; FASTJSON2 rejects what 5.5.0 rejects
-            (``reader``).
+        dialect: ignored; texts of both dialects are decoded alike.
         exact: whether to return numbers that are not integers as ``Real``, which has their digits;
             much slower.
 
@@ -87,28 +86,27 @@ def loads(
         DecodeError: the text is invalid.
         LimitExceededError: a limit is exceeded.
     """
+    del dialect
     check_limits(data, limits)
     value = _REFUSED if exact else _strict(data, limits)
     if value is _REFUSED:
-        value = _tolerant(data, limits, dialect, as_written=exact)
+        value = _tolerant(data, limits, as_written=exact)
     if b"$ref" in data:
         value = resolve_references(value, limits=limits, read_key=_read_key)
     return value
 
 
-def loads_as_written(data: bytes, *, limits: JsonLimits, dialect: Dialect | None) -> JsonValue:
+def loads_as_written(data: bytes, *, limits: JsonLimits) -> JsonValue:
     """Decode a JSON text with numbers as ``Real``, and without resolving references.
 
     Raises:
         DecodeError: the text is invalid.
         LimitExceededError: a limit is exceeded.
     """
-    return _tolerant(data, limits, dialect, as_written=True)
+    return _tolerant(data, limits, as_written=True)
 
 
-def _tolerant(
-    data: bytes, limits: JsonLimits, dialect: Dialect | None, *, as_written: bool = False
-) -> JsonValue:
+def _tolerant(data: bytes, limits: JsonLimits, *, as_written: bool = False) -> JsonValue:
     from rocketwire.wire.json.reader import read  # rare, and slow to import
 
     # the reader itself counts values: only it knows the strings
@@ -119,7 +117,6 @@ def _tolerant(
         return read(
             data,
             limits=limits,
-            dialect=dialect,
             as_written=as_written,
             write_key=_write_key,
             read_flat=strict_loads,
@@ -133,7 +130,7 @@ def _write_key(value: JsonValue) -> str:
 
 
 def _read_key(text: str) -> JsonValue:
-    return _tolerant(text.encode(), DEFAULT_LIMITS, None)
+    return _tolerant(text.encode(), DEFAULT_LIMITS)
 
 
 def check_limits(data: bytes, limits: JsonLimits) -> None:

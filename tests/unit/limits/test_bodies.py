@@ -80,7 +80,7 @@ def test_a_body_of_a_million_values_is_refused_and_the_next_registration_is_take
 
 def test_an_odd_body_beyond_its_limit_is_refused_and_the_next_registration_is_taken() -> None:
     server = Server()
-    odd = b"{topicConfigSerializeWrapper:{%b}}" % b",".join([b"a:0"] * 262_144)
+    odd = b'{"topicConfigSerializeWrapper":{%b}}' % b",".join([b"{}:0"] * 262_144)
 
     refused = server.ask(RequestCode.REGISTER_BROKER, identity(), odd)
     taken = server.ask(RequestCode.REGISTER_BROKER, identity(), registration_body(("TA", "TB")))
