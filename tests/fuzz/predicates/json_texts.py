@@ -24,7 +24,7 @@ def strict(text: bytes, *, integer_keys: bool) -> object:
     def refuse(word: str) -> object:
         raise ValueError(word)
 
-    text = text.rstrip(b"\0 \t\r\n")
+    text = text.rstrip(b" \t\r\n")
     quoted = re.sub(rb"([{,])(-?[0-9]+)(?=:)", rb'\1"\2"', text) if integer_keys else text
     try:
         return json.loads(quoted, parse_constant=refuse, object_pairs_hook=Pairs)
