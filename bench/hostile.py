@@ -21,9 +21,9 @@ from rocketwire.messages.registration import decode_register_broker_body
 from rocketwire.messages.route import TopicRouteData
 from rocketwire.wire.frame import MAX_FRAME_LENGTH, MAX_HEADER_LENGTH
 from rocketwire.wire.message.body_compression import CompressionType
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.stored import (
     StoredMessage,
-    decode_stored_messages,
     encode_stored_message,
 )
 

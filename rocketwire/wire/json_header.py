@@ -129,7 +129,7 @@ def _add_path(error: LimitExceededError) -> LimitExceededError:
 
 def _decode_carefully(header: bytes) -> HeaderValues:
     try:
-        members = loads_as_written(header, limits=ODD_HEADER_LIMITS, dialect=Dialect.FASTJSON2)
+        members = loads_as_written(header, limits=ODD_HEADER_LIMITS)
     except LimitExceededError as error:
         raise _add_path(error) from error
     except DecodeError as error:
@@ -149,10 +149,8 @@ def _decode_carefully(header: bytes) -> HeaderValues:
     )
 
 
-# Java reads these texts as an int: it accepts commas between groups of three digits and cuts off a
-# fraction.
+# Java reads these texts as an int; it cuts off a fraction.
 _INTEGER_TEXT = r"[+-]?[0-9]+"
-_GROUPED_TEXT = r"-?[0-9]+(?:,[0-9]{3})+"
 _REAL_TEXT = r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 _INTEGER_WORDS = {"": 0, "null": 0, "true": 1, "false": 0}
 _MOST_DIGITS = 32
@@ -191,8 +189,6 @@ def _number(value: JsonValue) -> Decimal | float | None:
         return _INTEGER_WORDS[value]
     if len(value) > _MOST_DIGITS:
         return None
-    if re.fullmatch(_GROUPED_TEXT, value):
-        value = value.replace(",", "")
     if re.fullmatch(_INTEGER_TEXT, value):
         return int(value)
     return _number(Real.of(value)) if re.fullmatch(_REAL_TEXT, value) else None

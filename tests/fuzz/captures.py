@@ -16,7 +16,7 @@ from rocketwire_tools.pcap.rows.batches import BatchBuilder
 from rocketwire_tools.pcap.rows.file_names import FileNames
 from rocketwire_tools.pcap.rows.pairing import Pairing
 from rocketwire_tools.pcap.rows.rows import COLUMNS, frames_to_rows
-from rocketwire_tools.pcap.streams.flows import Flows, ChunkFrames
+from rocketwire_tools.pcap.streams.flows import ChunkFrames, Flows
 from tests.support.captures.builder import make
 from tests.support.captures.files import NULL, RAW, SLL2, FileKind, write
 from tests.support.captures.network import LOSSY, Packet

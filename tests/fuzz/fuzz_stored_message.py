@@ -6,7 +6,8 @@ import contextlib
 
 from rocketwire.errors import DecodeError
 from rocketwire.wire.message.batch import decode_batch
-from rocketwire.wire.message.stored import StoredLimits, decode_stored_messages, unwrap_inner_batch
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
+from rocketwire.wire.message.stored import StoredLimits, unwrap_inner_batch
 from tests.fuzz import seeds
 
 LIMITS = StoredLimits(max_body=1 << 20, max_inflated=1 << 20)

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from rocketwire.wire.message.batch import BatchMessage, decode_batch, encode_batch
 from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.stored import (
     StoredMessage,
-    decode_stored_messages,
     encode_stored_message,
     unwrap_inner_batch,
 )

@@ -156,7 +156,9 @@ def test_a_file_that_is_gone_before_it_was_read_is_named_or_skipped(
     trace: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     first, second, third = trace
-    with pytest.raises(CaptureError, match=r"1\.pcap: the file was deleted after this batch was planned"):
+    with pytest.raises(
+        CaptureError, match=r"1\.pcap: the file was deleted after this batch was planned"
+    ):
         parts_between(Settings(paths=("x",)), [first, third], "", second)
     skipping = Settings(paths=("x",), bad_file="skip")
     assert [Part(Split(first, after=third))] == parts_between(skipping, [first, third], "", second)

@@ -86,13 +86,13 @@ def load_kv(path: str) -> dict[str, dict[str, str | None]]:
 
 
 def _read_kv(text: str) -> KVConfigSerializeWrapper | None:
-    """The document, in which a reference is the text that it is; NULs may stand before it."""
-    data = text.removeprefix("\ufeff").lstrip("\0 \t\n\r\f\b").encode("utf-8")
+    """The document, in which a reference is the text that it is; NULs may surround it."""
+    data = text.removeprefix("\ufeff").strip("\0 \t\n\r\f\b").encode("utf-8")
     if not data:
         raise DecodeError("there is no document in it")
     if b"$ref" not in data:
         return decode_body(KVConfigSerializeWrapper, data, limits=_LIMITS)
-    document = fastjson.loads_as_written(data, limits=_LIMITS, dialect=None)
+    document = fastjson.loads_as_written(data, limits=_LIMITS)
     return from_json(KVConfigSerializeWrapper, document)
 
 

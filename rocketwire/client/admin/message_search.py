@@ -21,8 +21,7 @@ from rocketwire.messages import message_const as const
 from rocketwire.messages.queries import QueryMessageRequestHeader, ViewMessageRequestHeader
 from rocketwire.policy.resource_names import LMQ_PREFIX, has_own_route
 from rocketwire.wire.message.ids import decode_offset_message_id
-from rocketwire.wire.message.lenient_reader import read_stored_messages
-from rocketwire.wire.message.stored import decode_stored_messages
+from rocketwire.wire.message.lazy_reader import StoredMessageReader, decode_stored_messages
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -230,7 +229,7 @@ def _messages_of(body: bytes | None) -> tuple[StoredMessage, ...]:
         DecodeError: one of them has more faults than that.
     """
     try:
-        read = read_stored_messages(body or b"")
+        read = StoredMessageReader().read(body or b"")
     except MissingPackageError:
         return decode_stored_messages(body or b"", decompress=False)
     messages = list(read.messages)

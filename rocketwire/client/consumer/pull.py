@@ -22,7 +22,7 @@ from rocketwire.messages import decode_header, encode_header
 from rocketwire.messages.pull import PullMessageRequestHeader, PullMessageResponseHeader
 from rocketwire.policy.routing import MASTER_ID, MOCK_BROKER_PREFIX
 from rocketwire.policy.subscription import TAG
-from rocketwire.wire.message.lazy_reader import Known
+from rocketwire.wire.message.lazy_reader import StoredMessageReader
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredMessage
 from rocketwire.wire.request_template import PreparedRequest, build_template
 from rocketwire.wire.values.drafts import build_constructor
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.messages.message_queue import MessageQueue
     from rocketwire.wire.command import RemotingCommand
-    from rocketwire.wire.message.lenient_reader import UnreadableMessage
+    from rocketwire.wire.message.lazy_reader import UnreadableMessage
     from rocketwire.wire.message.stored import StoredLimits
     from rocketwire.wire.request_template import RequestTemplate
 
@@ -201,7 +201,7 @@ class _QueueState:
         "_form",
         "_form_values",
         "_limits",
-        "_reader_state",
+        "_reader",
         "_request_settings",
         "_response_fields",
         "_response_header",
@@ -215,7 +215,7 @@ class _QueueState:
         self._limits = limits
         self.broker_name = "" if name.startswith(MOCK_BROKER_PREFIX) else name
         self.suggested_broker_id = MASTER_ID
-        self._reader_state = Known()
+        self._reader = StoredMessageReader(limits)
         self._subscription: SubscriptionData | None = None
         self._request_settings: tuple[object, ...] = ()
         self._fields: dict[str, str] = {}
@@ -277,7 +277,7 @@ class _QueueState:
         if header.suggest_which_broker_id is not None:
             self.suggested_broker_id = header.suggest_which_broker_id
         messages: list[StoredMessage] = []
-        body_size, reader_state = None, self._reader_state
+        body_size, reader = None, self._reader
         unreadable: tuple[UnreadableMessage, ...] = ()
         stopped_by: LimitExceededError | None = None
         if status is PullStatus.FOUND:
@@ -286,19 +286,15 @@ class _QueueState:
                 response.body,
                 request.subscription,
                 delta,
-                reader_state,
+                reader,
                 self._limits,
                 next_begin_offset,
             )
             messages, unreadable, stopped_by = pulled.messages, pulled.unreadable, pulled.stopped_by
             if stopped_by is not None or unreadable:
                 next_begin_offset = next_offset(pulled, request.offset, next_begin_offset)
-            elif (
-                reader_state.was_usual
-                and reader_state.ascends
-                and len(messages) == reader_state.number
-            ):
-                body_size = reader_state.bodies
+            elif reader.is_ordinary and reader.ascends and len(messages) == reader.count:
+                body_size = reader.body_size
         return _pull_result(
             status,
             next_begin_offset,

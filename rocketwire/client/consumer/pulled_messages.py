@@ -20,7 +20,7 @@ from rocketwire.errors import DecodeError
 from rocketwire.messages.message_const import INNER_NUM
 from rocketwire.policy.subscription import filter_tags, matches_tags
 from rocketwire.wire.message.batch import MAX_BATCH_MESSAGES
-from rocketwire.wire.message.lenient_reader import UnreadableMessage, read_stored_messages
+from rocketwire.wire.message.lazy_reader import StoredMessageReader, UnreadableMessage
 from rocketwire.wire.message.stored import DEFAULT_LIMITS, StoredLimits, unwrap_inner_batch
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
-    from rocketwire.wire.message.lazy_reader import Known
     from rocketwire.wire.message.stored import StoredMessage
 
 _LOG: Final = logging.getLogger("rocketwire.client")
@@ -64,7 +63,7 @@ def read_messages(
     body: bytes | None,
     subscription: SubscriptionData | None,
     offset_delta: int = 0,
-    reader_state: Known | None = None,
+    reader: StoredMessageReader | None = None,
     limits: StoredLimits = DEFAULT_LIMITS,
     end: int | None = None,
     *,
@@ -77,8 +76,8 @@ def read_messages(
         subscription: filter; tags are compared exactly, because the broker compares only their hash
             codes. None for all messages.
         offset_delta: number that the broker of a static topic adds to queue offsets.
-        reader_state: state of the reader from earlier responses of the queue.
-        limits: limits of a response.
+        reader: reader of the same queue; its own limits apply.
+        limits: limits of a response, without a reader.
         end: next offset after the last message, according to the broker; None if unknown.
         unwrap: whether to unwrap inner batches.
 
@@ -87,10 +86,10 @@ def read_messages(
     """
     if not body:
         return PulledMessages([])
-    stored = read_stored_messages(body, limits=limits, known=reader_state)
+    reader = reader or StoredMessageReader(limits)
+    stored = reader.read(body)
     messages, unreadable = stored.messages, stored.unreadable
-    has_no_batches = reader_state is not None and reader_state.was_usual
-    if unwrap and not has_no_batches and has_inner_batches(messages):
+    if unwrap and not reader.is_ordinary and has_inner_batches(messages):
         batch_end = stored.rest_offset
         if batch_end is None and end is not None:
             batch_end = end - offset_delta

@@ -36,7 +36,7 @@ from rocketwire.messages.transactions import CheckTransactionStateRequestHeader
 from rocketwire.versions import MQVersion
 from rocketwire.wire.command import RemotingCommand
 from rocketwire.wire.json.limits import ANSWER_LIMITS
-from rocketwire.wire.message.stored import decode_stored_messages
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -1,10 +1,9 @@
-"""Doubles as Java prints them and as fastjson writes them, which are not the same.
+"""Doubles as Java prints them, and as fastjson writes them, which differs.
 
-Rules of this file: the digits that Java prints (``Double.toString``) are those of JDK 8 to 18, on
-which the reference releases run.  There they are made one by one with estimates on the way, and are
-not always the fewest that give the double back: 2^-44 has one more, 1E23 is
-``9.999999999999999E22`` (JDK-4511638, mended in JDK 19).  Each estimate below, and each overflow, is
-one that decides about a digit.
+``Double.toString`` follows JDK 8 to 18, on which the reference releases run.  Its algorithm uses
+estimates and does not always print the shortest digits: 2^-44 has one more, 1E23 is
+``9.999999999999999E22`` (JDK-4511638, fixed in JDK 19).  Every estimate and every overflow below
+decides on a digit.
 """
 
 from __future__ import annotations
@@ -16,56 +15,55 @@ from typing import Final
 _BITS: Final = struct.Struct(">q")
 _DOUBLE: Final = struct.Struct(">d")
 _FRACTION: Final = 52
-"""Bits of the fraction, to which a number that is not subnormal adds one."""
+"""Bits of the fraction, without the implicit bit of normal numbers."""
 _LOG_2: Final = 0.301029995663981
 _EXACT_POWERS: Final = tuple((5**power).bit_length() if power else 0 for power in range(27))
 _LONG: Final = 64
 _INTEGERS: Final = (32, _LONG)
-"""Bits of Java's integers; the smaller is taken that holds a number and ten times its divisor."""
+"""Bits of Java's integer types; Java uses the smallest that holds the number and the divisor."""
 
 
 def double_text(value: float) -> str:
-    """``100.0``, ``1.0E10``, ``NaN``, ``-Infinity``: a double as Java prints it."""
+    """Format a double as Java does: ``100.0``, ``1.0E10``, ``NaN``, ``-Infinity``."""
     if not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     sign = "-" if math.copysign(1, value) < 0 else ""
     if not value:
         return f"{sign}0.0"
-    return _laid_out(sign, *_digits(abs(value)))
+    return _format(sign, *_digits(abs(value)))
 
 
 def shortest_text(value: float, *, farther: bool) -> str:
-    """A finite number as the JSON libraries write it: with the fewest digits that give it back.
+    """Format a finite number as Java's JSON libraries do, with the shortest digits.
 
     Args:
         value: the number.
-        farther: whether of two that are equally near it is the one farther from zero (fastjson2),
-            or that with an even digit (1.2.83).
+        farther: tie-breaking: True selects the digits farther from zero (fastjson2), False those
+            with an even last digit (1.2.83).
     """
-    plain = float.__repr__(value)
+    literal = float.__repr__(value)
     if not value:
-        return plain
-    short = f"{value:.1e}"  # Java prints two digits where one would do, and then the nearest two
-    mantissa, _, power = (short if float(short) == value else plain).partition("e")
-    whole, _, fraction = mantissa.lstrip("-").partition(".")
+        return literal
+    two_digits = f"{value:.1e}"  # Java prints two digits where one is enough
+    mantissa, _, power = (two_digits if float(two_digits) == value else literal).partition("e")
+    integer, _, fraction = mantissa.lstrip("-").partition(".")
     exponent = int(power or 0) - len(fraction)
-    digits = int(whole + fraction)
+    digits = int(integer + fraction)
     digits += farther and _is_halfway(abs(value), digits, exponent)
     figures = str(digits)
-    return _laid_out("-" if value < 0 else "", figures.rstrip("0"), len(figures) + exponent)
+    return _format("-" if value < 0 else "", figures.rstrip("0"), len(figures) + exponent)
 
 
 def _is_halfway(value: float, digits: int, exponent: int) -> bool:
-    """Whether a number is as far from ``digits`` times ten to the ``exponent`` as from one more."""
+    """Return whether a number is halfway between ``digits`` and ``digits`` + 1, scaled."""
     numerator, denominator = value.as_integer_ratio()
     above: int = 2 * numerator * 10 ** max(0, -exponent)
     below: int = denominator * (2 * digits + 1) * 10 ** max(0, exponent)
     return above == below
 
 
-def _laid_out(sign: str, digits: str, point: int) -> str:
-    """Digits with a point after the first of them and an exponent, or without one from 0.001 to
-    10,000,000."""
+def _format(sign: str, digits: str, point: int) -> str:
+    """Format digits with an exponent, or without one from 0.001 to 10,000,000."""
     if 0 < point < 8:
         return f"{sign}{digits[:point].ljust(point, '0')}.{digits[point:] or '0'}"
     if -3 < point <= 0:
@@ -74,7 +72,7 @@ def _laid_out(sign: str, digits: str, point: int) -> str:
 
 
 def _digits(value: float) -> tuple[str, int]:
-    """The digits of a number above zero, and how many of them stand before the point."""
+    """Return the digits of a positive number, and the position of the decimal point."""
     (bits,) = _BITS.unpack(_DOUBLE.pack(value))
     exponent, fraction = bits >> _FRACTION, bits & (1 << _FRACTION) - 1
     if exponent:
@@ -92,30 +90,36 @@ def _digits(value: float) -> tuple[str, int]:
 
 
 def _digits_of_integer(number: int, beyond: int) -> tuple[str, int]:
-    """The digits of an integer, without those that ``beyond`` binary places leave open."""
+    """Return the digits of an integer, without those that ``beyond`` binary places do not fix."""
     dropped = math.floor(beyond * _LOG_2) if beyond > 1 else 0
     if dropped:
-        number, rest = divmod(number, 10**dropped)
-        number += rest >= 10**dropped // 2
+        number, remainder = divmod(number, 10**dropped)
+        number += remainder >= 10**dropped // 2
     digits = str(number)
     return digits.rstrip("0"), len(digits) + dropped
 
 
 def _digits_of_any(fraction: int, kept: int, exponent: int, significant: int) -> tuple[str, int]:
-    """The digits of ``fraction`` (53 bits, ``kept`` of them without the zeros behind) with the point
-    after the first bit, times 2 to the ``exponent``."""
+    """Return the digits of a number that is not a small integer.
+
+    Args:
+        fraction: 53 bits, with the binary point after the first.
+        kept: number of bits without trailing zeros.
+        exponent: power of 2.
+        significant: number of significant bits.
+    """
     estimate = (fraction / (1 << _FRACTION) - 1.5) * 0.289529654 + 0.176091259 + exponent * _LOG_2
     power = math.floor(estimate)
-    behind = max(0, kept - exponent - 1)
+    fraction_bits = max(0, kept - exponent - 1)
     fives, tens = max(0, -power), max(0, power)
-    number_twos, divisor_twos = fives + behind + exponent - kept + 1, tens + behind
-    margin_twos = fives + behind + exponent - significant
+    number_twos, divisor_twos = fives + fraction_bits + exponent - kept + 1, tens + fraction_bits
+    margin_twos = fives + fraction_bits + exponent - significant
     shared = min(number_twos, divisor_twos)
     number_twos, divisor_twos, margin_twos = (
         twos - shared for twos in (number_twos, divisor_twos, margin_twos)
     )
     if kept == 1:
-        margin_twos -= 1  # the next number below is half as far away
+        margin_twos -= 1  # the next smaller number is half as far away
     if margin_twos < 0:
         number_twos, divisor_twos, margin_twos = (
             number_twos - margin_twos,
@@ -127,25 +131,25 @@ def _digits_of_any(fraction: int, kept: int, exponent: int, significant: int) ->
     number = (fraction >> _FRACTION + 1 - kept) * 5**fives << number_twos
     divisor = 5**tens << divisor_twos
     margin = 5**fives << margin_twos
-    most = max(number_bits, tenfold_bits)
-    size = next((size for size in _INTEGERS if most < size), 0)
-    return _divided(number, divisor, margin, power, size)
+    bits = max(number_bits, tenfold_bits)
+    size = next((size for size in _INTEGERS if bits < size), 0)
+    return _divide(number, divisor, margin, power, size)
 
 
 def _bits_of_power(power: int) -> int:
     return _EXACT_POWERS[power] if power < len(_EXACT_POWERS) else power * 3
 
 
-def _divided(number: int, divisor: int, margin: int, power: int, size: int) -> tuple[str, int]:
-    """Digits of a quotient below ten, until what is left is within the margin.
+def _divide(number: int, divisor: int, margin: int, power: int, size: int) -> tuple[str, int]:
+    """Return the digits of a quotient below ten, until the remainder is within the margin.
 
     Args:
-        number: what is divided.
-        divisor: by what.
-        margin: what may be missing, in the same unit.
-        power: of ten, of the first digit.
-        size: bits of the integers that Java takes, whose sums may overflow; 0 where there is no
-            limit, and the upper end is within the margin.
+        number: the dividend.
+        divisor: the divisor.
+        margin: largest remainder to ignore, in the unit of the dividend.
+        power: power of ten of the first digit.
+        size: bits of Java's integer type, whose sums may overflow; 0 for Java's ``BigInteger``, for
+            which the upper end is within the margin.
     """
     tenfold = divisor * 10
     digits: list[int] = []
@@ -153,16 +157,16 @@ def _divided(number: int, divisor: int, margin: int, power: int, size: int) -> t
     first = True
     while not (low or high):
         digit, number = divmod(number, divisor)
-        number, margin = number * 10, _held(margin * 10, size)
-        low, high = number < margin, _held(number + margin, size) > tenfold - (size == 0)
-        if margin <= 0:  # more than Java's integer holds, so more than all else
+        number, margin = number * 10, _wrap(margin * 10, size)
+        low, high = number < margin, _wrap(number + margin, size) > tenfold - (size == 0)
+        if margin <= 0:  # Java's integer overflowed: the margin exceeds everything
             low = high = True
         if digits or digit or high:
             digits.append(digit)
         else:
-            power -= 1  # the estimate was one too much
+            power -= 1  # the estimate was too large by one
         if first and not -3 <= power < 8:
-            low = high = False  # there is a digit after the point, too
+            low = high = False  # Java prints a digit after the point too
         first = False
     if high and (not low or _rounds_up(2 * number - tenfold, digits[-1])):
         text = str(int("".join(map(str, digits))) + 1)
@@ -172,14 +176,14 @@ def _divided(number: int, divisor: int, margin: int, power: int, size: int) -> t
     return "".join(map(str, digits)), power + 1
 
 
-def _held(number: int, size: int) -> int:
-    """What an integer of so many bits holds of a number."""
+def _wrap(number: int, size: int) -> int:
+    """Wrap a number as a signed integer of ``size`` bits does."""
     if not size:
         return number
     half = 1 << (size - 1)
     return (number + half) % (2 * half) - half
 
 
-def _rounds_up(more: int, last: int) -> bool:
-    """Of two digits the nearer one; of two that are equally near the even one."""
-    return more > 0 or (more == 0 and last % 2 == 1)
+def _rounds_up(difference: int, last: int) -> bool:
+    """Return whether to round up: to the nearer digit, in a tie to the even one."""
+    return difference > 0 or (difference == 0 and last % 2 == 1)

@@ -1,8 +1,8 @@
-"""Constants of an enum by the texts that fastjson2 takes for their names.
+"""Look-up of enum constants by the texts that fastjson2 accepts.
 
-Besides its name a constant has its ordinal, as decimal digits.  In a name letter case does not
-matter, nor do underscores, hyphens and blanks, each of which is skipped unless the same character
-follows or the name ends with it (Java: ``JSONReader.getNameHashCodeLCase``).
+fastjson2 accepts the name and the ordinal as decimal digits.  It ignores letter case, underscores,
+hyphens and spaces in a name, but not a character that is repeated or ends the name (Java:
+``JSONReader.getNameHashCodeLCase``).
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ _ORDINAL = r"[+-]?[0-9]{1,40}"
 
 
 def constant_finder(names: Sequence[str]) -> Callable[[str], int | None]:
-    """Makes the function that finds the ordinal of a constant.
+    """Return a function that looks up a constant.
 
     Args:
-        names: of the constants, in order.
+        names: names of the constants, in order.
 
     Returns:
-        A function from a text to an index of ``names``; None where Java finds no constant either.
+        A function from a text to an index of ``names``, or None if Java finds no constant.
     """
 
     @cache

@@ -1,9 +1,8 @@
-"""JSON as RocketMQ's Java peers read and write it: the only importer of orjson.
+"""JSON as RocketMQ's Java peers read and write it.  Only this module imports orjson.
 
-Rules of this file: strict JSON is the ordinary case and costs one call of orjson.  Only text that
-orjson refuses is looked at again: first for integer keys without quotes, which Java writes for
-``Map<Long, ...>`` and which are cheaply put between quotes, then by the tolerant reader.  Limits
-are applied before anything is built.
+Strict JSON costs one call of orjson.  For a text that orjson rejects, integer keys without quotes,
+which Java writes for ``Map<Long, ...>``, are put in quotes; the tolerant reader decodes any other
+text.  Limits are checked before memory is allocated.
 """
 
 from __future__ import annotations
@@ -46,12 +45,13 @@ __all__ = [
 ]
 
 strict_loads: Callable[[bytes | str], JsonValue] = orjson.loads
-"""Reads strict JSON, raising ``StrictError``; integers beyond 64 bits become inexact.  For hot
-paths that know that."""
+"""Decodes strict JSON or raises ``StrictError``; integers beyond 64 bits become inexact."""
 
 strict_dumps: Callable[[object], bytes] = orjson.dumps
-"""Writes strict JSON, raising TypeError; the bytes are those of ``Dialect.FASTJSON2`` as far as
-they are strict JSON and hold no number with a fraction.  For hot paths that know that."""
+"""Encodes strict JSON or raises TypeError.
+
+The bytes are those of ``Dialect.FASTJSON2`` if they contain no number with a fraction.
+"""
 
 StrictError = orjson.JSONDecodeError
 
@@ -69,49 +69,47 @@ def loads(
     dialect: Dialect | None = None,
     exact: bool = False,
 ) -> JsonValue:
-    """Reads a JSON text as Java does (``RemotingSerializable.decode``, before classes come into
-    it).
+    """Decode a JSON text as Java does (``RemotingSerializable.decode``, before it makes objects).
 
     Args:
         data: the text, UTF-8.
-        limits: applied before memory is taken; with references, to what they amount to written out.
-        dialect: None reads what either release reads; FASTJSON2 refuses what 5.5.0 refuses
-            (``reader``).
-        exact: gives each number that is not written as an integer as a ``Real``, which knows its
-            digits; much slower.
+        limits: limits of the text with all references written out.
+        dialect: ignored; texts of both dialects are decoded alike.
+        exact: whether to return numbers that are not integers as ``Real``, which has their digits;
+            much slower.
 
     Returns:
-        The value.  Keys are always text: integer keys their digits, objects in key position a
-        ``BareKey``. Integers are exact.  Of equal keys the last one counts.
+        The value.  Keys are texts: integer keys their digits, objects in key position a
+        ``BareKey``.  Integers are exact.  Of equal keys the last one counts.
 
     Raises:
-        DecodeError: when it cannot be read; LimitExceededError when it asks for too much.
+        DecodeError: the text is invalid.
+        LimitExceededError: a limit is exceeded.
     """
+    del dialect
     check_limits(data, limits)
     value = _REFUSED if exact else _strict(data, limits)
     if value is _REFUSED:
-        value = _tolerant(data, limits, dialect, as_written=exact)
+        value = _tolerant(data, limits, as_written=exact)
     if b"$ref" in data:
         value = resolve_references(value, limits=limits, read_key=_read_key)
     return value
 
 
-def loads_as_written(data: bytes, *, limits: JsonLimits, dialect: Dialect | None) -> JsonValue:
-    """Reads a JSON text with the tolerant reader alone: numbers keep their text (``Real``), and
-    references stay.
+def loads_as_written(data: bytes, *, limits: JsonLimits) -> JsonValue:
+    """Decode a JSON text with numbers as ``Real``, and without resolving references.
 
     Raises:
-        DecodeError: when it cannot be read; LimitExceededError when it asks for too much.
+        DecodeError: the text is invalid.
+        LimitExceededError: a limit is exceeded.
     """
-    return _tolerant(data, limits, dialect, as_written=True)
+    return _tolerant(data, limits, as_written=True)
 
 
-def _tolerant(
-    data: bytes, limits: JsonLimits, dialect: Dialect | None, *, as_written: bool = False
-) -> JsonValue:
+def _tolerant(data: bytes, limits: JsonLimits, *, as_written: bool = False) -> JsonValue:
     from rocketwire.wire.json.reader import read  # rare, and slow to import
 
-    # the reader counts as it goes: what is a string is known only then
+    # the reader itself counts values: only it knows the strings
     _check_size(data, min(limits.max_size, limits.max_odd_size))
     if limits.max_count > limits.max_odd_count:
         limits = replace(limits, max_count=limits.max_odd_count)
@@ -119,12 +117,11 @@ def _tolerant(
         return read(
             data,
             limits=limits,
-            dialect=dialect,
             as_written=as_written,
             write_key=_write_key,
             read_flat=strict_loads,
         )
-    except EncodeError as error:  # an object in key position, too deep to be written again
+    except EncodeError as error:  # an object in key position is nested too deep
         raise DecodeError(error.message) from error
 
 
@@ -133,17 +130,16 @@ def _write_key(value: JsonValue) -> str:
 
 
 def _read_key(text: str) -> JsonValue:
-    return _tolerant(text.encode(), DEFAULT_LIMITS, None)
+    return _tolerant(text.encode(), DEFAULT_LIMITS)
 
 
 def check_limits(data: bytes, limits: JsonLimits) -> None:
-    """Refuses a text on its size and on the number of its values.
+    """Check the size of a text and the number of its values.
 
-    The number is exact for strict JSON.  Of other texts it may be less than what is there up to the
-    first place that is not strict, where a strict reader stops.
+    The number is exact for strict JSON.  For other texts it may be too small.
 
     Raises:
-        LimitExceededError: more than ``limits`` allow.
+        LimitExceededError: a limit is exceeded.
     """
     size = len(data)
     _check_size(data, limits.max_size)
@@ -168,40 +164,39 @@ def _check_size(data: bytes, limit: int) -> None:
 
 
 def _count_values(data: bytes, limit: int) -> int:
-    """One more than the commas and opening brackets outside of strings; counting ends beyond the
-    limit.
+    """Count commas and opening brackets outside of strings, plus one, up to the limit.
 
-    Between quotation marks every second piece is outside of strings, once escaped ones are gone.
+    Without escaped quotation marks, every second part between quotation marks is outside of
+    strings.
     """
     if b"\\" in data:
         data = data.replace(b"\\\\", b"").replace(b'\\"', b"")
     data = data.translate(None, _NEITHER_MARK_NOR_QUOTE)
     count, outside = 1, 0
-    for at in range(0, len(data), _COUNTED_AT_ONCE):
-        pieces = data[at : at + _COUNTED_AT_ONCE].split(b'"')
-        count += sum(map(len, pieces[outside::2]))
+    for begin in range(0, len(data), _COUNT_STEP):
+        parts = data[begin : begin + _COUNT_STEP].split(b'"')
+        count += sum(map(len, parts[outside::2]))
         if count > limit:
             break
-        outside = (outside + len(pieces) - 1) % 2
+        outside = (outside + len(parts) - 1) % 2
     return count
 
 
 _MARKS = (b",", b"{", b"[")
 _NEITHER_MARK_NOR_QUOTE = bytes(byte for byte in range(256) if byte not in b',{["')
-_COUNTED_AT_ONCE = 1 << 16
-"""Bytes that are taken apart at once: each quotation mark makes a piece."""
+_COUNT_STEP = 1 << 16
+"""Bytes that are split at a time."""
 
 
 class _Refused:
-    """Says that a text is not strict JSON; no value of a text can be confused with it."""
+    """Marker for a text that is not strict JSON."""
 
 
 _REFUSED = cast("JsonValue", _Refused())
 
 
 def _strict(data: bytes, limits: JsonLimits) -> JsonValue:
-    """Reads strict JSON, or JSON with bare integer keys; gives ``_REFUSED`` for anything that needs
-    a closer look."""
+    """Decode strict JSON, or JSON with bare integer keys; return ``_REFUSED`` for other texts."""
     try:
         value = strict_loads(data)
     except StrictError as error:
@@ -215,7 +210,7 @@ def _strict(data: bytes, limits: JsonLimits) -> JsonValue:
     if _LONG_NUMBER in data.translate(_DIGITS_TO_0) and _has_inexact_integer(value):
         return _REFUSED
     if limits.max_depth < _STRICT_DEPTH and _is_deeper(value, data, limits.max_depth):
-        return _REFUSED  # the tolerant reader says where
+        return _REFUSED  # the tolerant reader raises with the place
     return value
 
 
@@ -225,10 +220,9 @@ _BEYOND_64_BITS = 2.0**63
 
 
 def _has_inexact_integer(value: JsonValue) -> bool:
-    """Whether a number may have been an integer that does not fit into 64 bits (read as a
-    double)."""
+    """Return whether a double may have been written as an integer beyond 64 bits."""
     waiting = [value]
-    for item in waiting:  # grows while it is walked
+    for item in waiting:  # the list grows during the loop
         if isinstance(item, float):
             if abs(item) >= _BEYOND_64_BITS:
                 return True
@@ -254,70 +248,70 @@ def _is_deeper(value: JsonValue, data: bytes, limit: int) -> bool:
     return any(isinstance(item, (list, dict)) for item in level)
 
 
-# Integer keys.  Without backslashes every second piece between double quotes is outside strings;
-# with them a string has to be skipped as a whole.  Both are linear, and what they make of text that
-# is not JSON is refused later on.
+# Integer keys.  Without backslashes, every second part between double quotes is outside of strings;
+# with them, strings have to be matched.  Both ways are linear.  The result for an invalid text is
+# rejected by the decoder.
 
 _INTEGER_STARTS = frozenset("-0123456789")
-_REMEMBERED = 32
-"""Pieces up to this many bytes are the same few in every document."""
+_CACHED_SIZE = 32
+"""Most bytes of a part whose result is cached: documents repeat the same few short parts."""
 
 _KEY = rb"([{,]\s*+)(-?[0-9]++)(?=\s*+:)"
 _UP_TO_KEY = rb'(?s)(?:(?>[^"{,]++|"[^"\\]*+(?:(?>\\.[^"\\]*+))*+"|[{,](?!\s*+-?[0-9]++\s*+:)))*+'
 
 
 def _quote_integer_keys(data: bytes) -> bytes:
-    """Puts integers in key position between double quotes."""
+    """Put integers in key position in double quotes."""
     if b"\\" in data:
-        return _quote_beside_escapes(data)
-    pieces = data.split(b'"')
-    pieces[::2] = map(_quote_outside, pieces[::2])
-    return b'"'.join(pieces)
+        return _quote_with_escapes(data)
+    parts = data.split(b'"')
+    parts[::2] = map(_quote_outside, parts[::2])
+    return b'"'.join(parts)
 
 
-def _quote_outside(piece: bytes) -> bytes:
-    if len(piece) <= _REMEMBERED:
-        return _quote_short(piece)
-    return re.sub(_KEY, rb'\1"\2"', piece)
+def _quote_outside(part: bytes) -> bytes:
+    if len(part) <= _CACHED_SIZE:
+        return _quote_short(part)
+    return re.sub(_KEY, rb'\1"\2"', part)
 
 
 @lru_cache(maxsize=4096)
-def _quote_short(piece: bytes) -> bytes:
-    return re.sub(_KEY, rb'\1"\2"', piece)
+def _quote_short(part: bytes) -> bytes:
+    return re.sub(_KEY, rb'\1"\2"', part)
 
 
-def _quote_beside_escapes(data: bytes) -> bytes:
-    pieces: list[bytes] = []
+def _quote_with_escapes(data: bytes) -> bytes:
+    parts: list[bytes] = []
     up_to_key, keys = re.compile(_UP_TO_KEY), re.compile(_KEY)
-    done = at = 0
+    position = 0
     while True:
-        skipped = up_to_key.match(data, at)
-        key = keys.match(data, at if skipped is None else skipped.end())
+        skipped = up_to_key.match(data, position)
+        key = keys.match(data, position if skipped is None else skipped.end())
         if key is None:
             break
-        start, at = key.span(2)
-        pieces += (data[done:start], b'"', key[2], b'"')
-        done = at
-    pieces.append(data[done:])
-    return b"".join(pieces)
+        start, end = key.span(2)
+        parts += (data[position:start], b'"', key[2], b'"')
+        position = end
+    parts.append(data[position:])
+    return b"".join(parts)
 
 
 # ---------------------------------------------------------------------------- writing
 
 
 def dumps(value: object, *, dialect: Dialect = Dialect.FASTJSON2, standard: bool = False) -> bytes:
-    """Writes a value as Java does (``RemotingSerializable.encode``).
+    """Encode a value as Java does (``RemotingSerializable.encode``).
 
     Args:
-        value: None, bool, int, float, str, list, tuple or mapping.  Members come in the order they
-            have; those that are None are left out.  Keys may be text, integers and None (both
-            without quotes), ``BareKey``, and mappings (written in place).
-        dialect: whose escapes.
-        standard: the form for readers of standard JSON only: every key between quotes, keys in
-            natural order, integers beyond 2**53-1 as text.
+        value: None, bool, int, float, str, list, tuple or mapping.  Members keep their order; those
+            that are None are omitted.  Keys are texts, integers and None (without quotes),
+            ``BareKey``, and mappings (written as objects).
+        dialect: escapes of strings.
+        standard: whether to write standard JSON: every key in quotes, keys in natural order,
+            integers beyond 2**53-1 as texts.
 
     Raises:
-        EncodeError: for a value of another type, or nested too deep.
+        EncodeError: a value has another type or is nested too deep.
     """
     writer = Writer(dialect, standard=standard, strict_dumps=strict_dumps)
     try:

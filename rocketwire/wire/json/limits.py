@@ -1,4 +1,4 @@
-"""What a JSON text is read as, and how much of it."""
+"""The type of decoded JSON, and limits for decoding it."""
 
 from __future__ import annotations
 
@@ -7,21 +7,20 @@ from typing import Final, TypeAlias
 from rocketwire.wire.values.frozen import dataclass
 
 JsonValue: TypeAlias = "bool | int | float | str | list[JsonValue] | dict[str, JsonValue] | None"
-"""What a JSON text is read as; keys are always text, see ``BareKey`` for those that stood without
-quotes."""
+"""Decoded JSON; all keys are texts, see ``BareKey`` for keys without quotes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JsonLimits:
-    """How much a text may ask for.
+    """Limits of a JSON text.
 
     Attributes:
-        max_size: length of the text in bytes.
-        max_depth: levels of nesting; the strict path adds the limit of its own, 1024.
-        max_count: values in the text.  Commas and brackets within strings are no values.
-        max_odd_size: length in bytes of a text that is no strict JSON (maps whose keys are objects),
-            or has to be read exactly, which takes up to a hundred times as long.
-        max_odd_count: values in such a text.
+        max_size: size of the text in bytes.
+        max_depth: levels of nesting; the strict decoder has a limit of 1024 of its own.
+        max_count: number of values; commas and brackets in strings do not count.
+        max_odd_size: size in bytes of a text that is not strict JSON (maps with object keys), or is
+            decoded exactly, which takes up to a hundred times as long.
+        max_odd_count: number of values of such a text.
     """
 
     max_size: int = 16_777_216
@@ -32,15 +31,15 @@ class JsonLimits:
 
 
 DEFAULT_LIMITS: Final = JsonLimits()
-"""One frame, the depth of the strict path (Java: 2048), and room for a registration of 77,000
-topics (770,000)."""
+"""Limits of a frame; a registration of 77,000 topics has 770,000 values (Java's depth: 2048)."""
 
 ANSWER_LIMITS: Final = JsonLimits(
     max_count=2_000_000, max_odd_size=16_777_216, max_odd_count=2_000_000
 )
-"""For what a client has asked a broker for: whatever fits a frame.  That are some 90,000 queues in a
-map whose keys are queues, or 1,300,000 offsets of groups."""
+"""Limits of a response to this client: any response of one frame.
+
+That is some 90,000 queues in a map whose keys are queues, or 1,300,000 offsets of groups.
+"""
 
 MAX_NUMBER_LENGTH: Final = 512
-"""Characters of one number; a long has 20, a double 25.  Bounds the work of turning digits into an
-integer."""
+"""Most characters of a number; a long has 20, a double 25.  Bounds the time of its conversion."""

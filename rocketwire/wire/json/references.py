@@ -1,11 +1,9 @@
-"""References inside a JSON document: fastjson 1 writes an object that occurs twice as
-``{"$ref":"$.path"}``.
+"""References in JSON documents: fastjson 1 writes a repeated object as ``{"$ref":"$.path"}``.
 
-Rules of this file: a reference becomes the value it names, the same Python object and no copy; what
-the document would be if everything were written out stays within the limits, and no value contains
-itself.  A path that leads nowhere gives None, as in Java.  References in key position (5.3.3,
-``ConsumerRunningInfo``) are resolved as well: the last component ``null`` of such a path stands for
-the object in key position.
+A reference is replaced by the Python object of its target, without a copy.  The document with all
+references written out must be within the limits, and no value may contain itself.  A path without a
+target gives None, as in Java.  References in key position (5.3.3, ``ConsumerRunningInfo``) are
+resolved too; the last component ``null`` of their path is the object in key position.
 """
 
 from __future__ import annotations
@@ -26,23 +24,22 @@ Container: TypeAlias = "dict[str, JsonValue] | list[JsonValue]"
 REFERENCE: Final = "$ref"
 
 MAX_PATH_LENGTH: Final = 512
-"""Characters of one path, those of the references on its way included."""
+"""Most characters of a path, including the paths of references that it passes."""
 
 MAX_STEPS: Final = 400_000
-"""Components of all paths of a document together: three for each topic of the largest registration,
-and room."""
+"""Most components of all paths of a document; the largest registration has three for each topic."""
 
 _STEP = r"""(?s)\.((?:(?>[^.\[\\]|\\.))++)|\[([0-9]++)\]|\['([^']*+)'\]|\["([^"]*+)"\]"""
 _QUOTED = r"(?s)\\(.)"
 
 
 def is_path(value: object) -> bool:
-    """Whether the text of a ``$ref`` member has the form that Java takes for a reference."""
+    """Return whether Java takes the text of a ``$ref`` member for a reference."""
     return isinstance(value, str) and (value.startswith(("$", "@")) or value == "..")
 
 
 def _target(value: JsonValue) -> str | None:
-    """Returns the path of a value that is a reference and nothing else."""
+    """Return the path of a value that is a reference, else None."""
     if isinstance(value, dict) and len(value) == 1:
         path = value.get(REFERENCE)
         if isinstance(path, str) and is_path(path):
@@ -53,19 +50,16 @@ def _target(value: JsonValue) -> str | None:
 def resolve_references(
     root: JsonValue, *, limits: JsonLimits, read_key: Callable[[str], JsonValue]
 ) -> JsonValue:
-    """Replaces every reference in a document, in place.
+    """Replace every reference in a document, in place, and return the document.
 
     Args:
-        root: the document; the caller's only copy.
-        limits: what the document may amount to with every reference written out.
-        read_key: reads the text of an object in key position.
-
-    Returns:
-        The document.
+        root: the document.
+        limits: limits of the document with every reference written out.
+        read_key: decodes the text of an object in key position.
 
     Raises:
-        DecodeError: when a value would contain itself.
-        LimitExceededError: when a limit is passed.
+        DecodeError: a value would contain itself.
+        LimitExceededError: a limit is exceeded.
     """
     if not isinstance(root, (dict, list)):
         return root
@@ -77,11 +71,11 @@ def resolve_references(
 
 
 def _containers(root: Container) -> list[Container]:
-    """Returns the root and everything below it that holds values, parents first."""
-    found: list[Container] = [root]
-    for container in found:  # grows while it is walked
-        found += _inner(container)
-    return found
+    """Return the root and all containers below it, parents first."""
+    containers: list[Container] = [root]
+    for container in containers:  # the list grows during the loop
+        containers += _inner(container)
+    return containers
 
 
 class _Resolver:
@@ -91,7 +85,7 @@ class _Resolver:
         self._steps = 0
 
     def resolve_in(self, container: Container) -> None:
-        """Replaces the references that a container holds itself."""
+        """Replace the references that are direct elements of a container."""
         if isinstance(container, list):
             for index, value in enumerate(container):
                 path = _target(value)
@@ -117,22 +111,22 @@ class _Resolver:
         return _first_object_key(holder) or BareKey("null")
 
     def _follow(self, path: str) -> JsonValue:
-        """Returns what a path names, None if nothing."""
+        """Return the target of a path, or None."""
         value: JsonValue = self._root
         steps = re.compile(_STEP)
-        at = 1
-        while at < len(path):
+        position = 1
+        while position < len(path):
             self._count_step(path)
-            step = steps.match(path, at)
+            step = steps.match(path, position)
             if step is None:
                 return None
             value = _step(value, re.sub(_QUOTED, r"\1", step[step.lastindex or 0]), self._read_key)
-            at = step.end()
-            further = _target(value)
-            if further is not None:
-                path, at, value = further + path[at:], 1, self._root
+            position = step.end()
+            target = _target(value)
+            if target is not None:
+                path, position, value = target + path[position:], 1, self._root
         if value is self._root:
-            raise DecodeError("a reference to a value around it", path=path)
+            raise DecodeError("a reference to a value that contains it", path=path)
         return value
 
     def _count_step(self, path: str) -> None:
@@ -173,9 +167,8 @@ def _first_object_key(value: JsonValue) -> str | None:
 
 
 def _measure(root: Container, limits: JsonLimits) -> None:
-    """Makes sure that the document with its references written out ends, and stays within the
-    limits."""
-    sizes: dict[int, tuple[int, int]] = {}  # container -> values and levels below it
+    """Check that no value contains itself, and that the written-out document is within limits."""
+    sizes: dict[int, tuple[int, int]] = {}  # container -> number of values and levels in it
     open_: set[int] = set()
     waiting: list[Container] = [root]
     while waiting:
@@ -198,7 +191,7 @@ def _measure(root: Container, limits: JsonLimits) -> None:
             open_.add(name)
             for value in inner:
                 if id(value) in open_:
-                    raise DecodeError("a reference to a value around it")
+                    raise DecodeError("a reference to a value that contains it")
                 if id(value) not in sizes:
                     waiting.append(value)
 
@@ -208,8 +201,8 @@ def _inner(container: Container) -> list[Container]:
     return [value for value in values if isinstance(value, (dict, list))]
 
 
-def _check(what: str, declared: int, limit: int) -> None:
+def _check(unit: str, declared: int, limit: int) -> None:
     if declared > limit:
         raise LimitExceededError(
-            f"with references written out more than {limit} {what}", declared=declared, limit=limit
+            f"with references written out more than {limit} {unit}", declared=declared, limit=limit
         )

@@ -1,10 +1,8 @@
-"""Texts as fastjson writes them: what is not JSON (bare keys) and what JSON leaves open (escapes,
-numbers, order).
+"""Encodes JSON as fastjson does: keys without quotes, escapes, numbers and order.
 
-Rules of this file: every byte agrees with what Java prints.  Where a strict JSON encoder prints the
-same bytes for a flat piece, the piece is handed to it (``strict_dumps``), so that only nesting
-costs Python time.  Members whose value is None are left out, as Java leaves out null members and
-null map values; NaN and the infinities become ``null``.
+Every byte agrees with Java.  A strict JSON encoder (``strict_dumps``) encodes flat values for which
+it writes the same bytes, so that only nesting costs Python time.  Members whose value is None are
+omitted, as Java omits null members and null map values; NaN and infinities become ``null``.
 """
 
 from __future__ import annotations
@@ -24,7 +22,7 @@ if TYPE_CHECKING:
     from decimal import Decimal
 
 StrictDumps: TypeAlias = Callable[[object], bytes]
-"""A strict and compact JSON encoder that raises TypeError for what it cannot write."""
+"""A strict, compact JSON encoder that raises TypeError for unsupported values."""
 
 _LARGEST_EXACT_DOUBLE = 2**53 - 1
 _SINGLE = struct.Struct(">f")
@@ -34,38 +32,33 @@ _DICTS = frozenset({dict})
 
 
 class Dialect(Enum):
-    """Which of Java's two JSON libraries is spoken."""
+    """One of Java's two JSON libraries."""
 
     FASTJSON1 = "fastjson 1.2.83"
-    """Releases up to 5.3.x: also escapes U+007F-009F, U+2028 and U+2029, hexadecimal digits in
-    upper case."""
+    """Releases up to 5.3.x: also escapes U+007F-009F, U+2028, U+2029; upper-case hex digits."""
     FASTJSON2 = "fastjson2 2.0.59"
-    """Release 5.5.0: escapes what JSON requires and nothing else."""
+    """Release 5.5.0: only escapes that JSON requires."""
 
 
 class BareKey(str):
-    """A map key that stands in the text without quotes: the compact JSON text of an object, or
-    digits.
+    """A map key without quotes: the compact JSON text of an object, or ``null``.
 
-    Java writes maps with object keys so (``{{"brokerName":"b",...}:7}``).  Reading gives such keys
-    as this class, and writing puts them back without quotes.
+    Java writes such maps with object keys: ``{{"brokerName":"b",...}:7}``.  Decoding returns these
+    keys as this class, and encoding writes them without quotes.
     """
 
     __slots__ = ()
 
 
 class Real(float):
-    """A number that was not written as an integer alone, with the text that Java makes of it for a
-    string field.
+    """A number that was not written as an integer, with Java's text of it for a string field.
 
     Attributes:
-        text: ``1.10`` of ``1.10`` (Java keeps a ``BigDecimal``), ``1000.0`` of ``1e3`` (a
-            ``double``).
-        decimal: the exact number where Java keeps a ``BigDecimal``, None where a ``double``.
-        suffix: ``F`` or ``D`` where it says that the number is a ``float`` or a ``double``; else
-            empty.
-        whole: the digits before the suffix where they are an integer, which a member of an integer
-            type keeps as they are; else None.
+        text: ``1.10`` for ``1.10`` (Java: ``BigDecimal``), ``1000.0`` for ``1e3`` (``double``).
+        decimal: the exact number if Java uses a ``BigDecimal``; None for a ``double``.
+        suffix: ``F`` (``float``), ``D`` (``double``), or empty.
+        whole: the digits before the suffix if they are an integer, which integer members keep
+            exactly; else None.
     """
 
     __slots__ = ("decimal", "suffix", "text", "whole")
@@ -76,13 +69,13 @@ class Real(float):
 
     @classmethod
     def of(cls, literal: str, *, is_double: bool = False, suffix: str = "") -> Real:
-        """Makes the number of a literal.
+        """Create the number of a literal.
 
         Args:
-            literal: digits, with or without a fraction and an exponent.
-            is_double: whether it is a ``double``, as one with an exponent other than zero is
-                anyway.
-            suffix: ``F``, ``D`` or nothing.
+            literal: digits, with an optional fraction and exponent.
+            is_double: whether it is a ``double``; a number with an exponent other than zero always
+                is.
+            suffix: ``F``, ``D`` or empty.
         """
         value = cls(literal)
         value.suffix = suffix
@@ -99,12 +92,12 @@ class Real(float):
         return value
 
     def rounded(self) -> float:
-        """The number after its suffix: the nearest ``float`` if that is an F."""
+        """Return the number rounded to its type: the nearest ``float`` for the suffix F."""
         return single(self) if self.suffix == "F" else float(self)
 
 
 def _single_text(value: float) -> str:
-    """A number as ``float`` of Java, as Java prints it."""
+    """Format a number as Java formats a ``float``."""
     shortest = shortest_single(value)
     return (
         shortest_text(shortest, farther=False) if math.isfinite(shortest) else double_text(shortest)
@@ -112,7 +105,7 @@ def _single_text(value: float) -> str:
 
 
 def single(value: float) -> float:
-    """The nearest number that a ``float`` of Java can hold."""
+    """Round to the nearest ``float`` of Java."""
     try:
         (nearest,) = _SINGLE.unpack(_SINGLE.pack(value))
     except OverflowError:
@@ -121,10 +114,10 @@ def single(value: float) -> float:
 
 
 def shortest_single(value: float) -> float:
-    """The number with the fewest digits whose nearest ``float`` is that of ``value``."""
-    wanted = single(value)
-    candidates = (float(f"{wanted:.{digits}e}") for digits in range(9))
-    return next((one for one in candidates if single(one) == wanted), wanted)
+    """Return the number with the fewest digits that rounds to the same ``float``."""
+    rounded = single(value)
+    candidates = (float(f"{rounded:.{digits}e}") for digits in range(9))
+    return next((candidate for candidate in candidates if single(candidate) == rounded), rounded)
 
 
 # ---------------------------------------------------------------------------- strings
@@ -142,7 +135,7 @@ _SHORT_ESCAPES = {
 
 @cache
 def _escaped(*, standard: bool) -> re.Pattern[str]:
-    """What 1.2.83 escapes; compiled when it is first asked for, most programs never do."""
+    """Return the pattern of characters that 1.2.83 escapes; most programs never need it."""
     if standard:
         return re.compile(r'["\\/\x00-\x1f\x7f-\U0010ffff]')
     return re.compile(r'["\\\x00-\x1f\x7f-\x9f\u2028\u2029]')
@@ -152,9 +145,9 @@ def _upper_escape(match: re.Match[str]) -> str:
     char = match[0]
     if char == "/":
         return "\\/"
-    short = _SHORT_ESCAPES.get(char)
-    if short is not None:
-        return short
+    escape = _SHORT_ESCAPES.get(char)
+    if escape is not None:
+        return escape
     units = char.encode("utf-16-be", "surrogatepass").hex().upper()
     return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4))
 
@@ -163,16 +156,15 @@ _STYLE_IN_BARE = r"\\u[0-9a-f]{4}|\\.|[\x7f-\x9f\u2028\u2029]"
 
 
 def _old_style(match: re.Match[str]) -> str:
-    """A piece of JSON text that fastjson2 wrote, as 1.2.83 writes it."""
-    piece = match[0]
-    if piece.startswith("\\u"):
-        return "\\u" + piece[2:].upper()
-    return piece if piece.startswith("\\") else _upper_escape(match)
+    """Convert an escape or character of fastjson2's text to that of 1.2.83."""
+    text = match[0]
+    if text.startswith("\\u"):
+        return "\\u" + text[2:].upper()
+    return text if text.startswith("\\") else _upper_escape(match)
 
 
 def joined_pairs(text: str) -> str:
-    """Returns the text with surrogates that form a pair made into the character they stand for, as
-    in Java."""
+    """Join the surrogates of each pair into one character, as Java does."""
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "surrogatepass")
 
 
@@ -180,13 +172,11 @@ def joined_pairs(text: str) -> str:
 
 
 class Writer:
-    """Writes one value.
+    """Encodes a value.
 
-    Args:
-        dialect: whose escapes, and digits of doubles.
-        standard: the form that Java gives to clients that read standard JSON only: every key
-            quoted, map keys in natural order, integers that a double cannot hold as strings.
-        strict_dumps: encoder of flat pieces.
+    Args: dialect: escapes, and digits of doubles. standard: Java's form for clients that only read
+        standard JSON: every key quoted, map keys in natural order, integers beyond a double's
+        precision as strings. strict_dumps: encoder of flat values.
     """
 
     def __init__(self, dialect: Dialect, *, standard: bool, strict_dumps: StrictDumps) -> None:
@@ -196,10 +186,10 @@ class Writer:
         self._escaped = _escaped(standard=standard) if self._old else None
 
     def write(self, value: object) -> bytes:
-        """Returns the text of any value.
+        """Encode any value.
 
         Raises:
-            EncodeError: for a type that has no JSON form.
+            EncodeError: a type has no JSON form.
         """
         if isinstance(value, str):
             return self.string(value)
@@ -218,8 +208,7 @@ class Writer:
         raise EncodeError(f"{type(value).__name__} has no JSON form")
 
     def string(self, text: str) -> bytes:
-        """Returns the text in double quotes; half a surrogate pair becomes ``?``, as Java's UTF-8
-        encoder has it."""
+        """Encode a string; a lone surrogate becomes ``?``, as in Java's UTF-8 encoder."""
         if self._escaped is not None:
             escaped = self._escaped.sub(_upper_escape, joined_pairs(text))
             return b'"%b"' % escaped.encode("utf-8", "replace")
@@ -265,36 +254,34 @@ class Writer:
         )
 
     def _flat(self, value: object) -> bytes | None:
-        """Returns a flat piece as the strict encoder has it, or None where Java's bytes may
-        differ."""
+        """Encode a flat value with the strict encoder; return None if Java's bytes may differ."""
         try:
-            piece = self._strict_dumps(value)
-        except TypeError:  # half a surrogate pair, or an integer beyond 64 bits
+            data = self._strict_dumps(value)
+        except TypeError:  # a lone surrogate, or an integer beyond 64 bits
             return None
-        if self._old and not (piece.isascii() and b"\x7f" not in piece and b"\\u" not in piece):
+        if self._old and not (data.isascii() and b"\x7f" not in data and b"\\u" not in data):
             return None
-        return piece
+        return data
 
     def _key(self, key: object) -> bytes:
         if isinstance(key, BareKey):
             text = re.sub(_STYLE_IN_BARE, _old_style, key) if self._old else str.__str__(key)
-            bare = text.encode("utf-8", "replace")
+            data = text.encode("utf-8", "replace")
         elif isinstance(key, str):
             return self.string(key)
         elif isinstance(key, Mapping):
-            bare = self._object(cast("Mapping[object, object]", key))
+            data = self._object(cast("Mapping[object, object]", key))
         elif key is None or isinstance(key, int):
-            bare = self.write(key)
+            data = self.write(key)
         else:
             raise EncodeError(f"{type(key).__name__} cannot be a key")
-        if self._standard and not bare.startswith(b'"'):
-            return self.string(bare.decode())
-        return bare
+        if self._standard and not data.startswith(b'"'):
+            return self.string(data.decode())
+        return data
 
 
 def _natural_order(key: object) -> tuple[int, int, bytes]:
-    """Orders integers by value and everything else by its UTF-16 units, as Java's natural order
-    does."""
+    """Return Java's sort key: integers by value, other keys by their UTF-16 code units."""
     if isinstance(key, int):
         return (0, key, b"")
     text = "null" if key is None else str(key)

@@ -1,4 +1,4 @@
-"""Stored messages: as brokers keep them and return them, with their ids, properties and compressed bodies.
+"""Stored messages, with their ids, properties and compressed bodies.
 
 It may import every other part of ``rocketwire.wire``.
 """

@@ -1,9 +1,9 @@
-"""The body of a batch: messages back to back; topic, queue and times are said by the request.
+"""The body of a batch: a sequence of messages; the request has topic, queue and times.
 
-Sent with SEND_BATCH_MESSAGE, and kept inside one stored message as an *inner batch*.  Of each
-message only flag, body and properties mean anything; magic number and checksum are written as zero
-and not looked at.  Java does not look at the size either; here it has to be that of the message
-(Java: ``MessageDecoder.encodeMessages``, ``decodeMessages``).
+It is sent with SEND_BATCH_MESSAGE, and is the body of a stored *inner batch*.  Each message has
+only flag, body and properties; magic number and checksum are zero and ignored.  Java ignores the
+size too; here it must match the message (Java: ``MessageDecoder.encodeMessages``,
+``decodeMessages``).
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
     from rocketwire.wire.layouts.functions import BatchFields
 
 MAX_BATCH_MESSAGES: Final = 65_536
-"""Most messages of one batch; the 4 MiB that Java sends at most hold fewer with their keys."""
+"""Most messages of a batch; fewer messages with keys fit into Java's 4 MiB."""
 
 MAX_BATCH_PROPERTIES: Final = 262_144
-"""Most properties of all messages of one batch."""
+"""Most properties of all messages of a batch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchMessage:
-    """One message of a batch (Java: ``Message``).
+    """A message of a batch (Java: ``Message``).
 
     Attributes:
-        body: may be empty.
-        flag: the application's, int32.
-        properties: those without a value are not written.
+        body: the body, possibly empty.
+        flag: flag of the application, int32.
+        properties: the properties; those without a value are not written.
     """
 
     body: bytes
@@ -44,10 +44,10 @@ class BatchMessage:
 
 
 def encode_batch(messages: Iterable[BatchMessage]) -> bytes:
-    """The body of a batch.
+    """Encode the body of a batch.
 
     Raises:
-        EncodeError: a flag beyond int32, or properties of more than 32767 bytes.
+        EncodeError: a flag exceeds int32, or properties exceed 32767 bytes.
     """
     return b"".join(_encode(index, message) for index, message in enumerate(messages))
 
@@ -58,40 +58,41 @@ def decode_batch(
     max_messages: int = MAX_BATCH_MESSAGES,
     max_properties: int = MAX_BATCH_PROPERTIES,
 ) -> tuple[BatchMessage, ...]:
-    """The messages of a batch.
+    """Decode the messages of a batch.
 
     Args:
-        data: the body, from its first message to the end of its last.
-        max_messages: most messages to read.
-        max_properties: most properties of all of them.
+        data: the whole body.
+        max_messages: most messages.
+        max_properties: most properties of all messages.
 
     Raises:
-        LimitExceededError: more messages or properties than that.
-        DecodeError: cut short, or sizes that contradict each other.
+        LimitExceededError: more messages or properties.
+        DecodeError: truncated, or contradicting sizes.
     """
     messages: list[BatchMessage] = []
-    at, properties_left = 0, max_properties
-    while at < len(data):
-        require(len(messages) < max_messages, "messages", max_messages, at)
-        (flag, body, text), end = _one(data, at, len(messages))
+    position, properties_left = 0, max_properties
+    while position < len(data):
+        if len(messages) >= max_messages:
+            raise limit_exceeded("messages", max_messages, position)
+        (flag, body, text), end = _decode(data, position, len(messages))
         properties = decode_properties(text)
         properties_left -= len(properties)
-        require(properties_left >= 0, "properties", max_properties, at)
+        if properties_left < 0:
+            raise limit_exceeded("properties", max_properties, position)
         messages.append(BatchMessage(body=body, flag=flag, properties=properties))
-        at = end
+        position = end
     return tuple(messages)
 
 
-def require(within: bool, what: str, limit: int, offset: int | None) -> None:
-    """Raises ``LimitExceededError`` unless ``within``: more than ``limit`` of ``what``."""
-    if not within:
-        message = f"more than {limit} {what}"
-        raise LimitExceededError(message, declared=limit + 1, limit=limit, offset=offset)
+def limit_exceeded(unit: str, limit: int, offset: int | None) -> LimitExceededError:
+    """Return the error for more than ``limit`` units."""
+    message = f"more than {limit} {unit}"
+    return LimitExceededError(message, declared=limit + 1, limit=limit, offset=offset)
 
 
 def locate(error: CodecError, index: int, offset: int | None = None) -> None:
-    """Lets the error tell which of several messages it is about, and where in the data that is."""
-    inner = (error.path or "").removeprefix("[].")  # so the layout calls each of several
+    """Add the index of the message to an error's path, and the offset if it has none."""
+    inner = (error.path or "").removeprefix("[].")  # the layout's name of each message
     error.path = f"messages[{index}].{inner}" if inner else f"messages[{index}]"
     if error.offset is None:
         error.offset = offset
@@ -106,17 +107,17 @@ def _encode(index: int, message: BatchMessage) -> bytes:
         raise
 
 
-def _one(data: bytes, at: int, index: int) -> tuple[BatchFields, int]:
-    """The message that starts at ``at``, and where it ends.
+def _decode(data: bytes, begin: int, index: int) -> tuple[BatchFields, int]:
+    """Decode the message at ``begin``; return it with its end.
 
-    The layout is that of all messages to the end; cut at its own size it is that of one, so that no
-    more of them are made than the limit allows.
+    The layout describes all messages to the end of the data.  The data is cut at the message's
+    size, so that no more messages are decoded than the limit allows.
     """
     try:
-        end = at + parse_length(data, at)[0]
-        whole = at < end <= len(data)
-        (fields, *_), _ = parse_batch(data, at, end if whole else None)
+        end = begin + parse_length(data, begin)[0]
+        is_complete = begin < end <= len(data)
+        (fields, *_), _ = parse_batch(data, begin, end if is_complete else None)
     except DecodeError as error:
-        locate(error, index, at)
+        locate(error, index, begin)
         raise
     return fields, end

@@ -1,10 +1,9 @@
-"""The three ways to compress a message body: zlib always, LZ4 and ZSTD where their packages are
-installed.
+"""Compression of message bodies by zlib, and by LZ4 and ZSTD if their packages are installed.
 
-Rules of this file: the only importer of ``lz4`` and ``zstandard`` (the extra ``zlib_stream``), both
-at first use; whatever is inflated stops at the caller's limit, and no step of it makes more than a
-few MiB at once.  The type is told by three bits of ``sysFlag``.  Java: ``CompressionType``,
-``Lz4Compressor``, ``ZstdCompressor``, ``ZlibCompressor``.
+Only this module imports ``lz4`` and ``zstandard`` (the extra ``compression``), at their first use.
+Decompression stops at the caller's limit and allocates at most a few MiB more.  Three bits of
+``sysFlag`` are the type.  Java: ``CompressionType``, ``Lz4Compressor``, ``ZstdCompressor``,
+``ZlibCompressor``.
 """
 
 from __future__ import annotations
@@ -22,25 +21,27 @@ if TYPE_CHECKING:
     from zstandard import ZstdDecompressor
 
 DEFAULT_LEVEL: Final = 5
-"""Level at which Java's clients compress; LZ4 knows none."""
+"""Compression level of Java's clients; LZ4 has none."""
 
 ZSTD_MAX_WINDOW: Final = 1 << 27
-"""Most bytes of history that a ZSTD frame may ask for: what levels 20 to 22 ask for, and the limit
-of Java's reader.  Memory is bounded by the output: no more of the window is touched than that."""
+"""Largest window of a ZSTD frame in bytes: that of levels 20 to 22, and the limit of Java's reader.
+
+The output bounds the used part of the window, and so the memory.
+"""
 
 MAX_FRAMES: Final = 1_024
-"""Most frames of one LZ4 or ZSTD body, empty ones included; senders write one."""
+"""Most frames of an LZ4 or ZSTD body, including empty ones; producers write one."""
 
 _TYPE_MASK: Final = int(MessageSysFlag.COMPRESSION_TYPE_MASK)
 _TYPE_SHIFT: Final = 8
-_LZ4_INPUT_STEP: Final = 1 << 16  # bytes that go in at a time: those behind a frame are copied
-_ZSTD_BLOCK: Final = 1 << 17  # most that one block inflates to
-_ZSTD_SMALLEST_BLOCK: Final = 4  # bytes that can stand for it
-_ZSTD_SMALLEST_HEADER: Final = 5
+_LZ4_INPUT_STEP: Final = 1 << 16  # bytes of input at a time; lz4 copies the bytes after a frame
+_ZSTD_BLOCK: Final = 1 << 17  # most bytes that a block decompresses to
+_ZSTD_MIN_BLOCK: Final = 4  # least bytes of such a block
+_ZSTD_MIN_HEADER: Final = 5
 
 
 class CompressionType(IntEnum):
-    """How a body is compressed (Java: ``CompressionType``)."""
+    """Compression of a body (Java: ``CompressionType``)."""
 
     LZ4 = 1
     ZSTD = 2
@@ -48,15 +49,15 @@ class CompressionType(IntEnum):
 
     @property
     def sys_flag(self) -> MessageSysFlag:
-        """Bits of ``sysFlag`` that name it; that the body is compressed at all is another bit."""
+        """Bits of ``sysFlag`` for the type, without the compressed bit."""
         return MessageSysFlag(self << _TYPE_SHIFT)
 
 
 def compression_type(sys_flag: int) -> CompressionType:
-    """The type that ``sysFlag`` names; no bits at all mean zlib, from senders older than the bits.
+    """Return the type in ``sysFlag``; no bits mean zlib, from older releases.
 
     Raises:
-        DecodeError: the bits say 4 to 7, which nobody has given a meaning.
+        DecodeError: the bits are 4 to 7, which are unassigned.
     """
     number = (sys_flag & _TYPE_MASK) >> _TYPE_SHIFT
     if number == 0:
@@ -67,38 +68,39 @@ def compression_type(sys_flag: int) -> CompressionType:
         raise DecodeError(f"unknown compression type {number}", path="sys_flag") from error
 
 
-def compress_body(body: bytes, kind: CompressionType, *, level: int = DEFAULT_LEVEL) -> bytes:
-    """The compressed form of ``body``, which any Java release reads.
+def compress_body(
+    body: bytes, compression: CompressionType, *, level: int = DEFAULT_LEVEL
+) -> bytes:
+    """Compress a body, readable for any Java release.
 
     Args:
-        body: what to compress.
-        kind: how.
-        level: 1 (fast) to 9 (small) for zlib, to 22 for ZSTD; LZ4 has none.
+        body: the body.
+        compression: the type.
+        level: 1 (fast) to 9 (small) for zlib, to 22 for ZSTD; ignored for LZ4.
 
     Raises:
         EncodeError: the package for this type is not installed.
     """
-    return _COMPRESSORS[kind](body, level)
+    return _COMPRESSORS[compression](body, level)
 
 
-def decompress_body(data: bytes, kind: CompressionType, *, max_size: int) -> bytes:
-    """What ``data`` was before it was compressed.
+def decompress_body(data: bytes, compression: CompressionType, *, max_size: int) -> bytes:
+    """Decompress a body.
+
+    As in Java, bytes after a zlib stream are ignored, several frames of LZ4 and ZSTD are joined,
+    and the last of several ZSTD frames can be truncated.
 
     Args:
-        data: all of the compressed body.
-        kind: how it was compressed.
-        max_size: most bytes that may come out.
-
-    As in Java, bytes after a zlib stream are ignored, further frames of LZ4 and ZSTD count, and of
-    further ZSTD frames the last may be cut short.
+        data: the whole compressed body.
+        compression: the type.
+        max_size: most bytes of output.
 
     Raises:
-        LimitExceededError: more than ``max_size`` bytes would come out, or of more than ``MAX_FRAMES``
-            frames.
+        LimitExceededError: more than ``max_size`` bytes of output, or than ``MAX_FRAMES`` frames.
         MissingPackageError: the package for this type is not installed.
-        DecodeError: damaged, or cut short.
+        DecodeError: invalid or truncated data.
     """
-    return _DECOMPRESSORS[kind](data, max_size)
+    return _DECOMPRESSORS[compression](data, max_size)
 
 
 # ---------------------------------------------------------------------------- zlib
@@ -165,29 +167,29 @@ def _lz4_decompress(data: bytes, max_size: int) -> bytes:
     except ImportError as error:
         raise MissingPackageError(_MISSING.format("LZ4", "lz4"), path="body") from error
     output = _Output(max_size)
-    rest = memoryview(data)
+    view = memoryview(data)
     try:
-        rest = _lz4_frame(lz4.LZ4FrameDecompressor(), rest, output)
-        while rest:
+        view = _lz4_frame(lz4.LZ4FrameDecompressor(), view, output)
+        while view:
             output.next_frame()
-            rest = _lz4_frame(lz4.LZ4FrameDecompressor(), rest, output)
+            view = _lz4_frame(lz4.LZ4FrameDecompressor(), view, output)
     except RuntimeError as error:
         raise DecodeError(f"not LZ4: {error}", path="body") from error
-    return output.whole()
+    return output.join()
 
 
 def _lz4_frame(frame: _Lz4Decompressor, data: memoryview, output: _Output) -> memoryview:
-    """Inflates the first frame of ``data`` into ``output``; returns what follows it."""
-    at = 0
+    """Decompress the first frame of ``data`` into ``output``; return the data after it."""
+    position = 0
     while not frame.eof:
-        piece = b""
+        chunk = b""
         if frame.needs_input:
-            piece = bytes(data[at : at + _LZ4_INPUT_STEP])
-            if not piece:
-                raise DecodeError("LZ4 frame is cut short", path="body")
-            at += len(piece)
-        output.add(frame.decompress(piece, output.room))
-    return data[at - len(frame.unused_data or b"") :]
+            chunk = bytes(data[position : position + _LZ4_INPUT_STEP])
+            if not chunk:
+                raise DecodeError("the LZ4 frame is truncated", path="body")
+            position += len(chunk)
+        output.add(frame.decompress(chunk, output.room))
+    return data[position - len(frame.unused_data or b"") :]
 
 
 # ---------------------------------------------------------------------------- ZSTD
@@ -209,61 +211,63 @@ def _zstd_decompress(data: bytes, max_size: int) -> bytes:
     engine = ZstdDecompressor(max_window_size=ZSTD_MAX_WINDOW)
     output = _Output(max_size)
     try:
-        rest = _zstd_frame(engine, memoryview(data), output)
-        if rest is None:
-            raise DecodeError("ZSTD frame is cut short", path="body")
-        while rest is not None and len(rest) >= _ZSTD_SMALLEST_HEADER:
+        view = _zstd_frame(engine, memoryview(data), output)
+        if view is None:
+            raise DecodeError("the ZSTD frame is truncated", path="body")
+        while view is not None and len(view) >= _ZSTD_MIN_HEADER:
             output.next_frame()
-            rest = _zstd_frame(engine, rest, output)
+            view = _zstd_frame(engine, view, output)
     except ZstdError as error:
         raise DecodeError(f"not ZSTD: {error}", path="body") from error
-    return output.whole()
+    return output.join()
 
 
 def _zstd_frame(engine: ZstdDecompressor, data: memoryview, output: _Output) -> memoryview | None:
-    """Inflates the first frame of ``data`` into ``output``; returns what follows it, None if it has
-    no end.
+    """Decompress the first frame of ``data`` into ``output``.
 
-    The package hands out all that a piece of input gives, so the pieces fit the room left.
+    The package returns the whole output of its input, so the input is limited by the room left.
+
+    Returns:
+        The data after the frame, or None if the frame is truncated.
     """
     frame = engine.decompressobj()
-    at = 0
+    position = 0
     while not frame.eof:
-        if at >= len(data):
+        if position >= len(data):
             return None
-        size = max(64, output.room // _ZSTD_BLOCK * _ZSTD_SMALLEST_BLOCK)
-        piece = data[at : at + size]
-        output.add(frame.decompress(piece))
-        at += len(piece)
-    return data[at - len(frame.unused_data) :]
+        size = max(64, output.room // _ZSTD_BLOCK * _ZSTD_MIN_BLOCK)
+        chunk = data[position : position + size]
+        output.add(frame.decompress(chunk))
+        position += len(chunk)
+    return data[position - len(frame.unused_data) :]
 
 
-# ---------------------------------------------------------------------------- together
+# ---------------------------------------------------------------------------- output
 
 
 class _Output:
-    """Inflated pieces, up to a number of bytes."""
+    """Decompressed chunks, up to a number of bytes."""
 
-    __slots__ = ("_frames", "_limit", "_pieces", "_size")
+    __slots__ = ("_chunks", "_frames", "_limit", "_size")
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._frames = 1
-        self._pieces: list[bytes] = []
+        self._chunks: list[bytes] = []
         self._size = 0
 
     @property
     def room(self) -> int:
-        """Bytes to ask for: what is left and one more, which tells too much from just enough."""
+        """Bytes to request: one more than the limit allows, to detect that it is exceeded."""
         return self._limit - self._size + 1
 
-    def add(self, piece: bytes) -> None:
-        """Takes another piece.
+    def add(self, chunk: bytes) -> None:
+        """Add a chunk.
 
         Raises:
-            LimitExceededError: that is too much.
+            LimitExceededError: the limit is exceeded.
         """
-        self._size += len(piece)
+        self._size += len(chunk)
         if self._size > self._limit:
             raise LimitExceededError(
                 f"body inflates to more than {self._limit} bytes",
@@ -271,13 +275,13 @@ class _Output:
                 limit=self._limit,
                 path="body",
             )
-        self._pieces.append(piece)
+        self._chunks.append(chunk)
 
     def next_frame(self) -> None:
-        """Counts another frame.
+        """Count another frame.
 
         Raises:
-            LimitExceededError: that is one too many.
+            LimitExceededError: too many frames.
         """
         self._frames += 1
         if self._frames > MAX_FRAMES:
@@ -288,9 +292,9 @@ class _Output:
                 path="body",
             )
 
-    def whole(self) -> bytes:
-        """All pieces in one."""
-        return b"".join(self._pieces)
+    def join(self) -> bytes:
+        """Return all chunks joined."""
+        return b"".join(self._chunks)
 
 
 _MISSING: Final = "body is {}, which needs the package {}: pip install rocketwire[compression]"

@@ -1,8 +1,7 @@
-"""``Host``: an address and a port, as stored messages and message ids carry them.
+"""``Host``: an IP address and a port, as in stored messages and message ids.
 
-Rules of this file: four or sixteen bytes and nothing else, no name is ever looked up.  An IPv6
-address that only wraps an IPv4 one is the IPv4 one, because Java's ``InetAddress.getByAddress``
-makes no difference between them.
+Names are never looked up.  An IPv4-mapped IPv6 address counts as the IPv4 address, as in Java's
+``InetAddress.getByAddress``.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ _MAPPED_PREFIX: Final = bytes(10) + b"\xff\xff"
 
 
 class Host(NamedTuple):
-    """One end of a connection (Java: ``InetSocketAddress`` with an address, never with a name).
+    """An address and a port (Java: ``InetSocketAddress`` with an address, not a name).
 
     Attributes:
         address: 4 (IPv4) or 16 bytes (IPv6).
@@ -28,27 +27,26 @@ class Host(NamedTuple):
 
     @classmethod
     def of(cls, address: bytes, port: int) -> Self:
-        """The host of these bytes; a wrapped IPv4 address is unwrapped."""
+        """Create a host; an IPv4-mapped address is converted to IPv4."""
         if len(address) == 16 and address.startswith(_MAPPED_PREFIX):
             return cls(address[12:], port)
         return cls(address, port)
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """The host that ``ip:port`` names; brackets around an IPv6 address are allowed.
+        """Parse ``ip:port``; brackets around an IPv6 address are optional.
 
         Raises:
-            ValueError: not an address of numbers, or no port between 0 and 65535.
+            ValueError: the address is not numeric, or the port is not between 0 and 65535.
         """
-        name, _, port = text.rpartition(":")
+        ip, _, port = text.rpartition(":")
         if not (port.isascii() and port.isdigit() and int(port) <= MAX_PORT):
             raise ValueError(f"no port in {text!r}")
         try:
-            if ":" in name:
-                return cls.of(
-                    IPv6Address(name.removeprefix("[").removesuffix("]")).packed, int(port)
-                )
-            return cls(IPv4Address(name).packed, int(port))
+            if ":" in ip:
+                address = IPv6Address(ip.removeprefix("[").removesuffix("]")).packed
+                return cls.of(address, int(port))
+            return cls(IPv4Address(ip).packed, int(port))
         except AddressValueError as error:
             raise ValueError(f"no address in {text!r}") from error
 
@@ -62,7 +60,7 @@ class Host(NamedTuple):
         """The address as Java prints it: all eight groups of an IPv6 address, none padded."""
         if not self.is_ipv6:
             return ".".join(map(str, self.address))
-        groups = (int.from_bytes(self.address[at : at + 2], "big") for at in range(0, 16, 2))
+        groups = (int.from_bytes(self.address[i : i + 2], "big") for i in range(0, 16, 2))
         return ":".join(f"{group:x}" for group in groups)
 
     def __str__(self) -> str:

@@ -1,11 +1,10 @@
-"""The two kinds of message id; both are upper-case hex and, with IPv4, 32 characters long.
+"""The two types of message ids; both are upper-case hex, and 32 characters long with IPv4.
 
-* The *offset id* is given by the broker: address and port of its store, then the commit-log offset.
-* The *unique key* is given by the sender (property ``UNIQ_KEY``): its address, process, a constant,
-  milliseconds since the start of the month, a counter.
+* The broker assigns the *offset id*: address and port of the broker, and the commit-log offset.
+* The producer assigns the *unique key* (property ``UNIQ_KEY``): its address, process id, a
+  constant, milliseconds since the start of the month, and a counter.
 
-Nothing in the text tells one from the other; whoever reads has to know.  No clock and no chance
-here: address, process id, constant, start of the month and counter come in.
+The text does not show its type.  This module reads no clock and draws no random numbers.
 """
 
 from __future__ import annotations
@@ -19,15 +18,15 @@ from rocketwire.wire.message.host import MAX_PORT, Host
 _HEX_OF_AN_ID: Final = "(?:[0-9a-fA-F]{32}|[0-9a-fA-F]{56})"
 
 TOLERATED_CLOCK_STEP: Final = 1_000_000
-"""Milliseconds before the start of the month that still count as its start: a clock was set."""
+"""Milliseconds before the start of the month that count as its start, after a clock was set."""
 
 
 class OffsetMessageId(NamedTuple):
-    """What an offset id says (Java: ``MessageId``).
+    """A decoded offset id (Java: ``MessageId``).
 
     Attributes:
-        store_host: where the message lies.
-        commit_log_offset: where in the broker's commit log it starts, int64.
+        store_host: address of the broker.
+        commit_log_offset: position in the broker's commit log, int64.
     """
 
     store_host: Host
@@ -35,10 +34,10 @@ class OffsetMessageId(NamedTuple):
 
 
 def create_offset_message_id(store_host: Host, commit_log_offset: int) -> str:
-    """The offset id of a message (Java: ``MessageDecoder.createMessageId``).
+    """Encode an offset id (Java: ``MessageDecoder.createMessageId``).
 
     Raises:
-        EncodeError: the offset is not an int64, or the host is none.
+        EncodeError: the offset is not an int64, or the host is invalid.
     """
     address, port = store_host
     if len(address) not in (4, 16) or not 0 <= port <= MAX_PORT:
@@ -47,10 +46,10 @@ def create_offset_message_id(store_host: Host, commit_log_offset: int) -> str:
 
 
 def decode_offset_message_id(text: str) -> OffsetMessageId:
-    """Where the message of an offset id lies (Java: ``MessageDecoder.decodeMessageId``).
+    """Decode an offset id (Java: ``MessageDecoder.decodeMessageId``).
 
-    Java reads past characters that are no hex digits and takes any text of other lengths for an
-    IPv6 id; both are refused here.
+    Java ignores characters that are not hex digits, and treats a text of any other length as an
+    IPv6 id.  Both are rejected here.
 
     Raises:
         DecodeError: not 32 or 56 hex digits, or a port beyond 65535.
@@ -66,12 +65,12 @@ def decode_offset_message_id(text: str) -> OffsetMessageId:
 
 
 class UniqueKey(NamedTuple):
-    """What a unique key says.
+    """A decoded unique key.
 
     Attributes:
-        address: of the sender, 4 or 16 bytes; where it has none, four bytes of its clock.
+        address: address of the producer, 4 or 16 bytes; without one, four bytes of its clock.
         process_id: its lowest 16 bits.
-        constant: unsigned 32 bits, the same for all keys of one process.
+        constant: unsigned 32 bits, the same for all keys of a process.
         milliseconds: since the start of the month in the sender's time zone, unsigned 32 bits.
         counter: its lowest 16 bits.
     """
@@ -89,7 +88,7 @@ class UniqueKey(NamedTuple):
 
 
 def encode_unique_key(key: UniqueKey) -> str:
-    """The text of a unique key; numbers that are too wide lose their upper bits, as in Java.
+    """Encode a unique key; numbers that are too wide lose their upper bits, as in Java.
 
     Raises:
         EncodeError: the address has neither 4 nor 16 bytes.
@@ -106,76 +105,74 @@ def encode_unique_key(key: UniqueKey) -> str:
 
 
 def decode_unique_key(text: str) -> UniqueKey:
-    """What a unique key says (Java: ``MessageClientIDSetter.getIPFromID``, ``getPidFromID``,
-    ``getNearlyTimeFromID``).
+    """Decode a unique key.
+
+    Java: ``MessageClientIDSetter.getIPFromID``, ``getPidFromID``, ``getNearlyTimeFromID``.
 
     Raises:
         DecodeError: not 32 or 56 hex digits.
     """
     raw = _bytes_of(text)
-    address, rest = raw[:-12], raw[-12:]
+    address, numbers = raw[:-12], raw[-12:]
     return UniqueKey(
         address,
-        process_id=int.from_bytes(rest[:2], "big"),
-        constant=int.from_bytes(rest[2:6], "big"),
-        milliseconds=int.from_bytes(rest[6:10], "big"),
-        counter=int.from_bytes(rest[10:], "big"),
+        process_id=int.from_bytes(numbers[:2], "big"),
+        constant=int.from_bytes(numbers[2:6], "big"),
+        milliseconds=int.from_bytes(numbers[6:10], "big"),
+        counter=int.from_bytes(numbers[10:], "big"),
     )
 
 
 class UniqueKeySequence:
-    """The unique keys of one process, one after the other (Java:
-    ``MessageClientIDSetter.createUniqID``).
-
-    The first three stay as they are once it is made.
+    """Generates the unique keys of a process (Java: ``MessageClientIDSetter.createUniqID``).
 
     Raises:
         EncodeError: the address has neither 4 nor 16 bytes.
 
     Attributes:
-        address: of this host, 4 or 16 bytes.
-        process_id: of this process; 16 bits of it are used.
-        constant: any 32 bits that two senders on one host do not share.
-        month_start: when the month began here, in milliseconds since 1970; the caller moves it on.
-        counter: number of the next key.
+        address: address of this host, 4 or 16 bytes; must not be changed.
+        process_id: id of this process, of which 16 bits are used; must not be changed.
+        constant: 32 bits that two producers on a host do not share; must not be changed.
+        month_start: start of the month here, milliseconds since 1970; the caller updates it.
+        counter: counter of the next key.
     """
 
-    __slots__ = ("_form", "address", "constant", "counter", "month_start", "process_id")
+    __slots__ = ("_format", "address", "constant", "counter", "month_start", "process_id")
 
     def __init__(
         self, *, address: bytes, process_id: int, constant: int, month_start: int, counter: int = 0
     ) -> None:
-        """What all keys begin with is written once."""
+        """Encode the constant prefix of the keys."""
         self.address = address
         self.process_id = process_id
         self.constant = constant
         self.month_start = month_start
         self.counter = counter
         prefix = encode_unique_key(UniqueKey(address, process_id, constant, 0, 0))[:-12]
-        self._form = prefix.encode() + b"%012X"
+        self._format = prefix.encode() + b"%012X"
 
     def next_key(self, milliseconds: int) -> str:
-        """The next key; ``milliseconds`` as of ``next_in_ascii``."""
+        """Return the next key; ``milliseconds`` as for ``next_in_ascii``."""
         return self.next_in_ascii(milliseconds).decode()
 
     def next_in_ascii(self, milliseconds: int) -> bytes:
-        """The next key, as it is written.
+        """Return the next key in ASCII.
 
         Args:
-            milliseconds: the time now, since 1970.  Up to 1000 s before the month it counts as its
-                start.
+            milliseconds: the time since 1970; up to 1000 s before the month count as its start.
         """
         elapsed = milliseconds - self.month_start
         if -TOLERATED_CLOCK_STEP < elapsed < 0:
             elapsed = 0
         counter = self.counter
         self.counter = counter + 1
-        return self._form % ((elapsed & 0xFFFFFFFF) << 16 | counter & 0xFFFF)
+        return self._format % ((elapsed & 0xFFFFFFFF) << 16 | counter & 0xFFFF)
 
 
 def _bytes_of(text: str) -> bytes:
     if re.fullmatch(_HEX_OF_AN_ID, text) is None:
-        raise DecodeError(f"not 32 or 56 hex digits but {len(text)} characters", path="message_id")
+        message = f"a message id must have 32 or 56 hex digits, this has {len(text)} characters"
+        raise DecodeError(message, path="message_id")
     return bytes.fromhex(text)
 
 

@@ -1,11 +1,23 @@
-"""Stored messages behind one that is like them, read at half the price: nearly all messages of an answer.
+"""``StoredMessageReader``: reads stored messages, the bodies of responses to pull, pop and query.
 
-Rules of this file: a message is read here only if it is of the same topic as the one before, in the first layout, and neither
-compressed, nor an inner batch, nor with addresses of IPv6; every length of it is checked.  Whatever else it is, it is left to the
-parser, which says what is wrong with it.  So the one is as good as the other; a test holds that for bytes with damage anywhere.
-What few ask for stays in its bytes until somebody does (``Unread``): nothing about it can be wrong.
-Messages of one size behind each other, as most programs send them, are held against the first and taken apart by a few calls for
-all of them, as rows of a table.
+* Ordinary messages are read lazily: the reader checks every length and keeps the bytes of the fixed
+  fields and of the properties, which are decoded at the first access.  Nothing about them can be
+  invalid.
+* Messages with another layout, compressed bodies, inner batches and IPv6 addresses are decoded
+  strictly, by the function derived from the declaration.  So are invalid messages, for their
+  errors. A test compares both ways for damage at every byte.
+* Consecutive messages of one size, as most programs send them, are compared with the first one and
+  split by one ``Struct`` for all of them, like rows of a table.
+* ``decode`` raises for an invalid message, with its number and place.  Java keeps the messages
+  before it and drops the rest; ``strict=False`` does the same.
+* ``read`` is for consumers: it skips invalid messages, so that they do not block later ones.  It
+  ends before the message that exceeds a limit of all messages together.  The result has every
+  skipped message and the unread bytes.
+* What Java accepts is accepted, except that a message's size must match its fields, which Java does
+  not check.  A body or properties of length zero or less count as missing.
+* A decompressed body clears the compressed bit of ``sys_flag`` and keeps the bits of the type.
+
+Java: ``MessageDecoder``, ``MessageExt``, ``MessageClientExt``.
 """
 
 from __future__ import annotations
@@ -15,296 +27,559 @@ from operator import lt
 from struct import Struct
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from rocketwire.errors import DecodeError, LimitExceededError, MissingPackageError
 from rocketwire.flags import MessageSysFlag
-from rocketwire.wire.layouts.functions import MAGIC_V1
-from rocketwire.wire.message.host import Host
+from rocketwire.wire.checksum import crc32
+from rocketwire.wire.java_utf8 import decode_utf8
+from rocketwire.wire.layouts.functions import MAGIC_V1, MAGIC_V2, parse_raw_stored
+from rocketwire.wire.message.batch import limit_exceeded, locate
+from rocketwire.wire.message.body_compression import compression_type, decompress_body
+from rocketwire.wire.message.host import MAX_PORT, Host
 from rocketwire.wire.message.properties import MAX_PROPERTIES_BYTES
+from rocketwire.wire.message.stored import (
+    DEFAULT_LIMITS,
+    HEAD_SIZE,
+    LazyFields,
+    StoredMessage,
+    decode_raw_properties,
+)
+from rocketwire.wire.values.frozen import dataclass
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from rocketwire.wire.message.stored import StoredLimits
 
-_HEAD: Final = Struct(">lLlllqqlq8sq8slql")
-"""From the size to the length of the body, as ``declarations`` has it; address and port of each host are in one."""
+_HEAD: Final = Struct(">lL12xq8xl12xH14xH14xl")
+"""Size, magic number, queue offset, ``sys_flag``, upper half of both ports, length of the body."""
 
-_ASKED: Final = Struct(">lL12xq8xl12xH14xH14xl")
-"""The same, without what is read later; of ports the half that is zero."""
+_ROW_CHECKED: Final = "Q28xl12xH14xH14xl%dx%ds%dx"
+"""Fields that must be equal in all rows: size with magic number, flags, ports, ..., ending."""
 
-_CHECKED: Final = "Q28xl12xH14xH14xl%dx%ds%dx"
-"""The same of a row: what is as in the others, size and layout in one; around its body, its ending and its properties."""
+_ROW_VALUES: Final = "%ds%ds%dx%ds"
+"""Head, body and properties of a row."""
 
-_KEPT: Final = "%ds%ds%dx%ds"
-"""A row: what is read later, body, ending, properties."""
+_ROW_OFFSET: Final = "20xq%dx"
+"""Queue offset of a row."""
 
-_OFFSET: Final = "20xq%dx"
-"""A row: its offset in the queue, and what is behind that."""
+_MAX_ROWS: Final = 32
+"""Most rows that are split at once: brokers return at most 32 messages by default."""
 
-_LATER: Final = (
-    "store_size",
-    "body_crc",
-    "queue_id",
-    "flag",
-    "commit_log_offset",
-    "sys_flag",
-    "born_timestamp",
-    "born_host",
-    "store_timestamp",
-    "store_host",
-    "reconsume_times",
-    "prepared_transaction_offset",
-)
-_LATER_STRUCT: Final = Struct(">l4xlll8xqlq8sq8slq4x")
-_HOSTS: Final = (_LATER.index("born_host"), _LATER.index("store_host"))
-_ADDRESS: Final = 4
+_PREFIX_SIZE: Final = 8
+"""Bytes of size and magic number."""
 
-_SAME: Final = 8
-"""Bytes of size and layout."""
+_LENGTH_SIZE: Final = 2
+"""Bytes of the properties' length."""
 
-_LENGTH: Final = 2
-SMALLEST: Final = _HEAD.size + 1 + _LENGTH
+_MAX_TOPIC_LENGTH: Final = 127
+_MIN_SIZE: Final = HEAD_SIZE + 1 + _LENGTH_SIZE
 """Bytes of a message without topic, body and properties."""
 
-_MOST_ROWS: Final = 32
-"""Rows that are read at once: as many messages as brokers hand out at once."""
+_MIN_PROPERTY_SIZE: Final = 3
+"""Bytes of a name, a separator and a value."""
 
-_UNUSUAL: Final = int(
+_COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
+_STRICT_FLAGS: Final = int(
     MessageSysFlag.COMPRESSED
     | MessageSysFlag.INNER_BATCH
     | MessageSysFlag.NEED_UNWRAP
     | MessageSysFlag.BORNHOST_V6
     | MessageSysFlag.STOREHOSTADDRESS_V6
 )
+"""Flags of messages that are decoded strictly."""
+
+_MAGICS: Final = (MAGIC_V1.to_bytes(4), MAGIC_V2.to_bytes(4))
+_PLACE: Final = Struct(">12xi4xq")
+"""Queue and queue offset of a message."""
 
 
-class Unread:
-    """The places of a stored message's values; those that were not filled are read when somebody asks for one of them."""
-
-    __slots__ = (
-        *_LATER,
-        "_head",
-        "body",
-        "properties",
-        "queue_offset",
-        "topic",
-    )
-
-
-def read_late(cls: type[Unread]) -> None:
-    """Have what was left unread be read when the first of it is asked for."""
-    slots = [vars(Unread)[name] for name in _LATER]
-
-    def read(one: object) -> None:
-        values: list[object] = [*_LATER_STRUCT.unpack(head(one))]
-        for at in _HOSTS:
-            values[at] = _host(values[at])
-        for slot, value in zip(slots, values, strict=True):
-            slot.__set__(one, value)
-
-    def late(get: Callable[[object], object]) -> Callable[[object], object]:
-        def value(one: object) -> object:
-            try:
-                return get(one)
-            except AttributeError:
-                read(one)
-            return get(one)
-
-        return value
-
-    head = vars(Unread)["_head"].__get__
-    for name, slot in zip(_LATER, slots, strict=True):
-        setattr(cls, name, property(late(slot.__get__), slot.__set__))
-
-
-def _host(raw: Any) -> Host:
-    return Host(raw[:_ADDRESS], int.from_bytes(raw[_ADDRESS:]))
-
-
-class Known:
-    """What messages that lie together have in common, as far as it was seen; for those of the next answer, too.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableMessage:
+    """A stored message that ``StoredMessageReader.read`` skipped.
 
     Attributes:
-        ascends: whether each offset of what was last read is larger than the one before; False where that was not seen by the way.
-        bodies: bytes of the bodies of all that was last read; if ``was_usual``.
-        endings: the topic behind its length and the length of the properties, by how much longer than its body a message is.
-        number: how many were last read; if ``was_usual``.
-        raw_topic: the topic behind its length.
-        size: of those that were last read as rows.
-        topic: the topic.
-        was_usual: whether all that was last read is neither compressed, nor an inner batch, nor with addresses of IPv6.
+        error: the error of decoding it.
+        queue_id: its queue according to its bytes, or None if they end before that.
+        queue_offset: its offset in the queue according to its bytes, or None.
+        stored: the message with its body as stored, if only the body cannot be read.
+        size: number of skipped bytes.
+        ends: whether its end is unknown, so that all later bytes were skipped too.
     """
 
-    __slots__ = (
-        "ascends",
-        "bodies",
-        "endings",
-        "number",
-        "raw_topic",
-        "size",
-        "topic",
-        "was_usual",
-    )
+    error: DecodeError
+    queue_id: int | None
+    queue_offset: int | None
+    stored: StoredMessage | None
+    size: int
+    ends: bool
 
-    def __init__(self) -> None:
-        """Nothing was seen."""
-        self.ascends = False
-        self.bodies = self.number = 0
-        self.endings: dict[int, bytes] = {}
-        self.raw_topic = b""
-        self.size = 0
-        self.topic = ""
-        self.was_usual = False
 
-    def learn(self, data: bytes, at: int, topic: str) -> bool:
-        """Takes note of the message at a position, which was read; returns whether those behind it may be like it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredMessages:
+    """The result of ``StoredMessageReader.read``.
 
-        Args:
-            data: messages.
-            at: where that one begins.
-            topic: its topic.
-        """
-        _, magic, _, _, _, _, _, sys_flag, _, _, _, _, _, _, size = _HEAD.unpack_from(data, at)
-        if magic != MAGIC_V1 or sys_flag & _UNUSUAL:
-            return False
-        begin = at + _HEAD.size + size
-        raw_topic = data[begin : begin + 1 + data[begin]]
-        if raw_topic != self.raw_topic:
-            self.raw_topic = raw_topic
-            self.endings.clear()
-        self.topic = topic
-        return True
+    Attributes:
+        messages: the messages, in order.
+        unreadable: the skipped messages.
+        stopped_by: the limit that ended the reading, or None if all bytes were read.
+        rest: the unread bytes; empty unless a limit ended the reading.
+    """
 
-    def ending(self, longer: int) -> bytes:
-        """What follows the body of a message that is so much longer than it; nothing where that cannot be."""
-        properties = longer - _HEAD.size - len(self.raw_topic) - _LENGTH
-        if not 0 <= properties <= MAX_PROPERTIES_BYTES:
-            return b""
-        ending = self.endings[longer] = self.raw_topic + properties.to_bytes(_LENGTH)
-        return ending
+    messages: tuple[StoredMessage, ...]
+    unreadable: tuple[UnreadableMessage, ...] = ()
+    stopped_by: LimitExceededError | None = None
+    rest: bytes = b""
+
+    @property
+    def rest_offset(self) -> int | None:
+        """Queue offset of the first message of ``rest``, or None."""
+        return _place_of(self.rest, 0)[1]
+
+
+class _Draft(LazyFields):
+    """A message that is being filled; it becomes a ``StoredMessage``, which is immutable."""
+
+    __slots__ = ()
 
 
 class _Rows(NamedTuple):
-    """What takes so many messages of one size apart, with bodies and endings of one length.
+    """Structs for consecutive messages of one size.
 
     Attributes:
-        checked: what has to be as in the first of them.
-        kept: what is read later, body and properties of each.
-        offsets: of each in the queue.
+        checked: the fields that must be equal in all messages.
+        values: head, body and properties of each message.
+        offsets: queue offset of each message.
     """
 
     checked: Struct
-    kept: Struct
+    values: Struct
     offsets: Struct
 
 
 @lru_cache(maxsize=256)
-def _rows(number: int, size: int, length: int, between: int) -> _Rows:
-    head = _HEAD.size
-    properties = size - head - length - between
-    checked = _CHECKED % (length, between, properties)
-    kept = _KEPT % (head, length, between, properties)
-    offset = _OFFSET % (size - 28)
-    return _Rows(*(Struct(">" + number * row) for row in (checked, kept, offset)))
+def _rows(count: int, size: int, body_size: int, ending_size: int) -> _Rows:
+    properties_size = size - HEAD_SIZE - body_size - ending_size
+    checked = _ROW_CHECKED % (body_size, ending_size, properties_size)
+    values = _ROW_VALUES % (HEAD_SIZE, body_size, ending_size, properties_size)
+    offset = _ROW_OFFSET % (size - 28)
+    return _Rows(*(Struct(">" + count * row) for row in (checked, values, offset)))
 
 
-def _row_reader(cls: type[Any], draft: type[Any]) -> Callable[..., tuple[int, bool]]:
-    """A function that adds to a list the messages from a position on that have this size and begin as the first of them, so many at
-    most, unless one of them differs from what they have in common; it returns how many, and whether each offset is larger than the
-    one before."""
+class StoredMessageReader:
+    """Reads the stored messages of responses, best from one queue.
 
-    def read_rows(
-        data: bytes, at: int, most: int, size: int, topic: str, found: list[Any],
-        sys_flag: int, length: int, ending: bytes,
-    ) -> tuple[int, bool]:  # fmt: skip
-        row = (size << 32 | MAGIC_V1, sys_flag, 0, 0, length, ending)
-        rows = _rows(most, size, length, len(ending))
-        if rows.checked.unpack_from(data, at) != row * most:
-            fewer = _alike(data, at, size, most)
-            if not 1 < fewer < most:
-                return 0, False
-            return read_rows(data, at, fewer, size, topic, found, sys_flag, length, ending)
-        add = found.append
-        parts = iter(rows.kept.unpack_from(data, at))
-        offsets = rows.offsets.unpack_from(data, at)
-        for queue_offset, head, body, properties in zip(offsets, parts, parts, parts, strict=True):
-            one = draft()
-            one.topic = topic
-            one.body = body or None
-            one.properties = properties or None
-            one.queue_offset = queue_offset
-            one._head = head
-            one.__class__ = cls
-            add(one)
-        usual = offsets == tuple(range(offsets[0], offsets[0] + most))
-        return most, usual or all(map(lt, offsets, offsets[1:]))
+    It remembers topic and layout of the last messages, which only saves time.
 
-    return read_rows
-
-
-def _alike(data: bytes, at: int, size: int, most: int) -> int:
-    """How many messages of a size behind each other begin as the first one does."""
-    same, number = data[at : at + _SAME], 1
-    while number < most and data.startswith(same, at + number * size):
-        number += 1
-    return number
-
-
-def alike_reader(cls: type[Any]) -> Callable[[bytes, int, Known, list[Any]], int]:
-    """A function that adds to a list the messages from a position on, until one is unlike; it returns where that one begins.
-
-    Args:
-        cls: of the messages: ``StoredMessage``, whose properties may be left as bytes.
+    Attributes:
+        is_ordinary: whether all messages of the last response were read lazily: none is compressed,
+            an inner batch, or has IPv6 addresses.  Only then are the others valid.
+        count: number of messages of the last response.
+        body_size: bytes of their bodies.
+        ascends: whether each queue offset is larger than the previous one.
     """
-    draft: Any = type("Draft", (Unread,), {"__slots__": ()})
-    read_rows = _row_reader(cls, draft)
-    unpack, head = _ASKED.unpack_from, _HEAD.size
 
-    def read_alike(data: bytes, at: int, known: Known, found: list[Any]) -> int:
-        ending_of, topic = known.endings.get, known.topic
-        add, starts, end = found.append, data.startswith, len(data)
-        between = len(known.raw_topic) + _LENGTH
-        longer: int | None = None
-        ending, last, in_rows = b"", known.size, True
-        bodies, newest, ascends = 0, -1, True
-        while at + SMALLEST <= end:
-            size, magic, queue_offset, sys_flag, born, store, length = unpack(data, at)
-            stop = at + size
-            if magic != MAGIC_V1 or sys_flag & _UNUSUAL or born or store:
+    __slots__ = (
+        "_check_crc",
+        "_counts_properties",
+        "_decompress",
+        "_endings",
+        "_inflated_left",
+        "_is_lazy",
+        "_is_lenient",
+        "_limit_error",
+        "_limits",
+        "_newest",
+        "_properties_left",
+        "_raw_topic",
+        "_row_size",
+        "_shared",
+        "_shared_bytes",
+        "_topic",
+        "ascends",
+        "body_size",
+        "count",
+        "is_ordinary",
+    )
+
+    def __init__(
+        self,
+        limits: StoredLimits = DEFAULT_LIMITS,
+        *,
+        decompress: bool = True,
+        check_crc: bool = False,
+    ) -> None:
+        """Create a reader.
+
+        Args:
+            limits: limits of one response.
+            decompress: whether to decompress bodies.
+            check_crc: whether to compare each body, as stored, with its checksum.
+        """
+        self._limits = limits
+        self._decompress = decompress
+        self._check_crc = check_crc
+        self._topic = ""
+        self._raw_topic = b""  # with its length
+        self._endings: dict[int, bytes] = {}  # raw topic and length of the properties, by size
+        self._row_size = 0
+        self._shared_bytes: tuple[object, ...] = (None,) * 5
+        self._shared = ("", _NO_HOST, _NO_HOST)
+
+    def decode(self, data: bytes, *, strict: bool = True) -> tuple[StoredMessage, ...]:
+        """Decode all messages.
+
+        Args: data: the messages. strict: whether an invalid message raises; otherwise the messages
+            before it are returned, as in Java.
+
+        Raises: LimitExceededError: more messages, properties or decompressed bytes than the limits
+            allow, whether strict or not. DecodeError: a message is invalid, its checksum is wrong,
+            or its compression needs a package that is not installed.
+        """
+        messages: list[StoredMessage] = []
+        position, end = self._start(data, messages), len(data)
+        try:
+            while position < end:
+                position = self._read_next(data, position, messages)
+        except DecodeError as error:
+            if strict or isinstance(error, LimitExceededError):
+                raise
+        return tuple(messages)
+
+    def read(self, data: bytes) -> StoredMessages:
+        """Read all messages that are valid and within the limits, for a consumer.
+
+        An invalid message is skipped by its size.  At least one message is always read or skipped,
+        so that the next pull begins later.  The first body may have ``max_body`` bytes, whatever
+        ``max_inflated`` is.
+
+        Args:
+            data: the messages.
+
+        Raises:
+            MissingPackageError: a body needs a package that is not installed.
+        """
+        messages: list[StoredMessage] = []
+        position, end = self._start(data, messages, is_lenient=True), len(data)
+        if position == end:
+            return StoredMessages(messages=tuple(messages))
+        unreadable: list[UnreadableMessage] = []
+        stopped_by: LimitExceededError | None = None
+        while position < end and stopped_by is None:
+            try:
+                position = self._read_next(data, position, messages, skipped=len(unreadable))
+            except MissingPackageError:
+                raise
+            except DecodeError as error:
+                if error is self._limit_error and (messages or unreadable):
+                    stopped_by = self._limit_error
+                else:
+                    unreadable.append(_unreadable(data, position, error))
+                    position += unreadable[-1].size
+        return StoredMessages(
+            messages=tuple(messages),
+            unreadable=tuple(unreadable),
+            stopped_by=stopped_by,
+            rest=data[position:],
+        )
+
+    def _start(
+        self, data: bytes, messages: list[StoredMessage], *, is_lenient: bool = False
+    ) -> int:
+        """Reset the state of the last response, and read lazily; return the position reached."""
+        limits, size = self._limits, len(data)
+        self._is_lenient = is_lenient
+        self._limit_error: LimitExceededError | None = None
+        self._inflated_left = limits.max_inflated
+        self._properties_left = limits.max_properties
+        # data that cannot exceed a limit need not be counted
+        self._counts_properties = size // _MIN_PROPERTY_SIZE > limits.max_properties
+        fits = not self._counts_properties and size // _MIN_SIZE <= limits.max_messages
+        self._is_lazy = fits and not self._check_crc
+        self.body_size, self._newest, self.ascends = 0, -1, True
+        position = self._read_lazily(data, 0, messages) if self._is_lazy else 0
+        self.is_ordinary, self.count = position == size, len(messages)
+        return position
+
+    # ------------------------------------------------------------------ lazily
+
+    def _read_lazily(self, data: bytes, position: int, messages: list[StoredMessage]) -> int:
+        """Add messages until one that has to be decoded strictly; return its position."""
+        if self._raw_topic:
+            position = self._read_topic(data, position, messages)
+        while position < len(data) and self._learn_topic(data, position):
+            position = self._read_topic(data, position, messages)
+        return position
+
+    def _learn_topic(self, data: bytes, position: int) -> bool:
+        """Remember the topic of the message at a position; return whether it is another one."""
+        if len(data) - position < _MIN_SIZE:
+            return False
+        _, magic, _, sys_flag, _, _, body_size = _HEAD.unpack_from(data, position)
+        begin = position + HEAD_SIZE + body_size
+        if magic != MAGIC_V1 or sys_flag & _STRICT_FLAGS or not 0 <= body_size <= len(data) - begin:
+            return False
+        raw_topic = data[begin : begin + 1 + data[begin]] if begin < len(data) else b""
+        length = len(raw_topic) - 1
+        if raw_topic == self._raw_topic or not 0 <= length <= _MAX_TOPIC_LENGTH:
+            return False
+        self._raw_topic = raw_topic
+        self._topic = decode_utf8(raw_topic[1:])
+        self._endings.clear()
+        return True
+
+    def _ending(self, size: int) -> bytes:
+        """Return raw topic and properties' length of a message of this size without its body."""
+        properties_size = size - HEAD_SIZE - len(self._raw_topic) - _LENGTH_SIZE
+        if not 0 <= properties_size <= MAX_PROPERTIES_BYTES:
+            return b""
+        ending = self._endings[size] = self._raw_topic + properties_size.to_bytes(_LENGTH_SIZE)
+        return ending
+
+    def _read_topic(self, data: bytes, position: int, messages: list[Any]) -> int:
+        """Add ordinary messages of the remembered topic; return the position of the next other one.
+
+        The loop of every consumer: it has no calls that are not necessary.
+        """
+        unpack, ending_of, topic = _HEAD.unpack_from, self._endings.get, self._topic
+        add, starts, end = messages.append, data.startswith, len(data)
+        ending_size = len(self._raw_topic) + _LENGTH_SIZE
+        last_bodiless: int | None = None
+        ending, last_size, in_rows = b"", self._row_size, True
+        total, newest, ascends = self.body_size, self._newest, self.ascends
+        while position + _MIN_SIZE <= end:
+            size, magic, queue_offset, sys_flag, born, store, body_size = unpack(data, position)
+            stop = position + size
+            if magic != MAGIC_V1 or sys_flag & _STRICT_FLAGS or born or store:
                 break
-            if length < 0 or stop > end:
+            if body_size < 0 or stop > end:
                 break
-            rest = size - length
-            if rest != longer:
-                longer = rest
-                if not (ending := ending_of(rest) or known.ending(rest)):
+            bodiless = size - body_size
+            if bodiless != last_bodiless:
+                last_bodiless = bodiless
+                if not (ending := ending_of(bodiless) or self._ending(bodiless)):
                     break
-            body = at + head
-            behind = body + length
-            if not starts(ending, behind):
+            body = position + HEAD_SIZE
+            body_end = body + body_size
+            if not starts(ending, body_end):
                 break
-            if size == last and in_rows and starts(data[at : at + _SAME], stop):
-                most = min((end - at) // size, _MOST_ROWS)
-                rows, rise = read_rows(data, at, most, size, topic, found, sys_flag, length, ending)
+            if (
+                size == last_size
+                and in_rows
+                and starts(data[position : position + _PREFIX_SIZE], stop)
+            ):
+                limit = min((end - position) // size, _MAX_ROWS)
+                row = (size << 32 | MAGIC_V1, sys_flag, 0, 0, body_size, ending)
+                rows, rises = self._read_rows(data, position, limit, row, messages)
                 if rows:
-                    known.size = size
-                    at += rows * size
-                    bodies += rows * length
-                    ascends = ascends and rise and queue_offset > newest
-                    newest = found[-1].queue_offset
+                    self._row_size = size
+                    position += rows * size
+                    total += rows * body_size
+                    ascends = ascends and rises and queue_offset > newest
+                    newest = messages[-1].queue_offset
                     continue
                 in_rows = False
-            last = size
-            one = draft()
-            one.topic = topic
-            one.body = data[body:behind] or None
-            one.properties = data[behind + between : stop] or None
-            one.queue_offset = queue_offset
-            one._head = data[at:body]
-            one.__class__ = cls
-            add(one)
-            at = stop
-            bodies += length
+            last_size = size
+            message: Any = _Draft()
+            message.topic = topic
+            message.body = data[body:body_end] or None
+            message.properties = data[body_end + ending_size : stop] or None
+            message.queue_offset = queue_offset
+            message._head = data[position:body]
+            message.__class__ = StoredMessage
+            add(message)
+            position = stop
+            total += body_size
             ascends = ascends and queue_offset > newest
             newest = queue_offset
-        known.ascends, known.bodies = ascends, bodies
-        return at
+        self.body_size, self._newest, self.ascends = total, newest, ascends
+        return position
 
-    return read_alike
+    def _read_rows(
+        self, data: bytes, position: int, limit: int, row: tuple[Any, ...], messages: list[Any]
+    ) -> tuple[int, bool]:
+        """Add messages whose fields equal those of ``row``; return their number.
+
+        Also return whether their queue offsets ascend.  The number is 0 if less than two match.
+        """
+        size, body_size, ending = row[0] >> 32, row[4], row[5]
+        rows = _rows(limit, size, body_size, len(ending))
+        if rows.checked.unpack_from(data, position) != row * limit:
+            fewer = _count_rows(data, position, size, limit)
+            return (
+                self._read_rows(data, position, fewer, row, messages)
+                if 1 < fewer < limit
+                else (0, False)
+            )
+        topic, add = self._topic, messages.append
+        values = iter(rows.values.unpack_from(data, position))
+        offsets = rows.offsets.unpack_from(data, position)
+        for queue_offset, head, body, properties in zip(
+            offsets, values, values, values, strict=True
+        ):
+            message: Any = _Draft()
+            message.topic = topic
+            message.body = body or None
+            message.properties = properties or None
+            message.queue_offset = queue_offset
+            message._head = head
+            message.__class__ = StoredMessage
+            add(message)
+        is_range = offsets == tuple(range(offsets[0], offsets[0] + limit))
+        return limit, is_range or all(map(lt, offsets, offsets[1:]))
+
+    # ------------------------------------------------------------------ strictly
+
+    def _read_next(
+        self, data: bytes, position: int, messages: list[StoredMessage], *, skipped: int = 0
+    ) -> int:
+        """Add a message that is decoded strictly, then messages that are read lazily.
+
+        Raises:
+            DecodeError: the message at this position is invalid or exceeds a limit.
+        """
+        limit = self._limits.max_messages
+        if len(messages) + skipped >= limit:
+            raise self._exceed("messages", limit, position)
+        try:
+            position = self._decode_strictly(data, position, messages)
+        except DecodeError as error:
+            locate(error, len(messages), position)
+            raise
+        return self._read_lazily(data, position, messages) if self._is_lazy else position
+
+    def _exceed(self, unit: str, limit: int, offset: int | None) -> LimitExceededError:
+        error = self._limit_error = limit_exceeded(unit, limit, offset)
+        return error
+
+    def _decode_strictly(self, data: bytes, position: int, messages: list[Any]) -> int:
+        fields, end = parse_raw_stored(data, position)
+        body_crc, sys_flag, body, raw_topic, properties = (
+            fields[1],
+            fields[6],
+            fields[15],
+            fields[16],
+            fields[17],
+        )
+        if body is not None and (sys_flag & _COMPRESSED or self._check_crc):
+            body, sys_flag = self._open_body(body, body_crc, sys_flag)
+        if self._counts_properties and properties is not None:
+            self._properties_left -= len(decode_raw_properties(properties))
+            if self._properties_left < 0:
+                raise self._exceed("properties", self._limits.max_properties, None)
+        message: Any = _Draft()
+        # consecutive messages mostly share topic and hosts
+        shared_bytes = (raw_topic, *fields[8:10], *fields[11:13])
+        if shared_bytes != self._shared_bytes:
+            self._shared = (
+                decode_utf8(raw_topic),
+                _host(fields[8], fields[9], "born_host"),
+                _host(fields[11], fields[12], "store_host"),
+            )
+            self._shared_bytes = shared_bytes
+        message.topic, message.born_host, message.store_host = self._shared
+        message.body = body
+        message.properties = properties
+        message.store_size = end - position
+        message.body_crc = body_crc
+        message.sys_flag = sys_flag
+        _, _, message.queue_id, message.flag, message.queue_offset = fields[:5]
+        message.commit_log_offset = fields[5]
+        message.born_timestamp = fields[7]
+        message.store_timestamp = fields[10]
+        message.reconsume_times, message.prepared_transaction_offset = fields[13:15]
+        message.__class__ = StoredMessage
+        messages.append(message)
+        return end
+
+    def _open_body(self, body: bytes, body_crc: int, sys_flag: int) -> tuple[bytes, int]:
+        """Check and decompress a body; return it with the flags that are still true."""
+        if self._check_crc and crc32(body) != body_crc:
+            raise DecodeError(f"checksum {crc32(body)} instead of {body_crc}", path="body")
+        if self._decompress and sys_flag & _COMPRESSED:
+            return self._inflate(body, sys_flag), sys_flag & ~_COMPRESSED
+        return body, sys_flag
+
+    def _inflate(self, body: bytes, sys_flag: int) -> bytes:
+        compression = compression_type(sys_flag)
+        limits = self._limits
+        room = min(limits.max_body, max(self._inflated_left, 0))
+        if self._is_lenient and self._inflated_left == limits.max_inflated:
+            room = limits.max_body  # a body between the two limits has to be readable
+        try:
+            body = decompress_body(body, compression, max_size=room)
+        except DecodeError as error:
+            error.path, error.offset = "body", None  # the offset inside the body does not help
+            if isinstance(error, LimitExceededError) and room < limits.max_body:
+                self._limit_error = error
+            raise
+        self._inflated_left -= len(body)
+        return body
+
+
+def decode_stored_messages(
+    data: bytes,
+    *,
+    decompress: bool = True,
+    check_crc: bool = False,
+    strict: bool = True,
+    limits: StoredLimits = DEFAULT_LIMITS,
+) -> tuple[StoredMessage, ...]:
+    """Decode all messages of a response.
+
+    Args:
+        data: the messages.
+        decompress: whether to decompress bodies.
+        check_crc: whether to compare each body, as stored, with its checksum.
+        strict: as for ``StoredMessageReader.decode``.
+        limits: limits of the response.
+
+    Raises:
+        LimitExceededError, DecodeError: as ``StoredMessageReader.decode``.
+    """
+    reader = StoredMessageReader(limits, decompress=decompress, check_crc=check_crc)
+    return reader.decode(data, strict=strict)
+
+
+_NO_HOST: Final = Host(bytes(4), 0)
+
+
+def _host(address: bytes, port: int, path: str) -> Host:
+    if not 0 <= port <= MAX_PORT:
+        raise DecodeError(f"port {port} is not between 0 and 65535", path=path)
+    return Host.of(address, port)
+
+
+def _count_rows(data: bytes, position: int, size: int, limit: int) -> int:
+    """Return how many consecutive messages have this size and the first one's magic number."""
+    prefix, count = data[position : position + _PREFIX_SIZE], 1
+    while count < limit and data.startswith(prefix, position + count * size):
+        count += 1
+    return count
+
+
+def _unreadable(data: bytes, position: int, error: DecodeError) -> UnreadableMessage:
+    """Describe an invalid message; it extends to the end of the data if its size is invalid."""
+    queue_id, queue_offset = _place_of(data, position)
+    size = int.from_bytes(data[position : position + 4])
+    stop = position + size
+    ends = size < _MIN_SIZE or not (stop == len(data) or data[stop + 4 : stop + 8] in _MAGICS)
+    stored: StoredMessage | None = None
+    if not ends:
+        try:
+            (stored,) = decode_stored_messages(data[position:stop], decompress=False)
+        except DecodeError:
+            stored = None
+    return UnreadableMessage(
+        error=error,
+        queue_id=queue_id,
+        queue_offset=queue_offset,
+        stored=stored,
+        size=len(data) - position if ends else size,
+        ends=ends,
+    )
+
+
+def _place_of(data: bytes, position: int) -> tuple[int | None, int | None]:
+    """Return queue and queue offset of the message at a position, or None if the data is short."""
+    if len(data) - position < _PLACE.size:
+        return None, None
+    queue_id, queue_offset = _PLACE.unpack_from(data, position)
+    return queue_id, queue_offset

@@ -1,18 +1,8 @@
-"""Stored messages: as brokers keep them and hand them out, one after the other, without a count.
+"""``StoredMessage``: a message as brokers store it and return it.
 
-They are the body of answers to pull, pop, peek, query and view, of the transaction check and of
-direct consumption.
-
-Rules of this file:
-
-* ``decode_stored_messages`` raises for a message that cannot be read, with its number and its place.
-  Java keeps what came before and drops the rest; ``strict=False`` does the same.
-* Consumers read with ``lenient_reader``, so that one message never blocks those behind it.
-* Beyond that, what Java accepts is accepted, except that the size of a message has to be that of
-  its fields, which Java never compares.  A body or properties of length zero or less are not there.
-* Properties are read when somebody asks for them: whoever filters, or looks at them; until then the message keeps their bytes.
-* An inflated body loses the compressed bit of ``sys_flag`` and keeps the bits of the type.
-* Every number of things is limited, inflated bytes above all (``StoredLimits``).
+``lazy_reader`` reads stored messages; this module has the value, encodes it, and splits inner
+batches.  A message that was read lazily keeps the bytes of its fixed fields and of its properties,
+and decodes them at the first access.
 
 Java: ``MessageDecoder``, ``MessageExt``, ``MessageClientExt``.
 """
@@ -20,55 +10,74 @@ Java: ``MessageDecoder``, ``MessageExt``, ``MessageClientExt``.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Final
+from struct import Struct
+from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire.errors import DecodeError, EncodeError, LimitExceededError
+from rocketwire.errors import DecodeError, EncodeError
 from rocketwire.flags import MessageSysFlag
-from rocketwire.wire.checksum import crc32
 from rocketwire.wire.java_utf8 import decode_utf8, encode_utf8
-from rocketwire.wire.layouts.functions import MAGIC_V1, MAGIC_V2, build_stored, parse_raw_stored
-from rocketwire.wire.message.batch import MAX_BATCH_MESSAGES, decode_batch, locate, require
-from rocketwire.wire.message.body_compression import (
-    compress_body,
-    compression_type,
-    decompress_body,
-)
+from rocketwire.wire.layouts.functions import MAGIC_V1, MAGIC_V2, build_stored
+from rocketwire.wire.message.batch import MAX_BATCH_MESSAGES, decode_batch
+from rocketwire.wire.message.body_compression import compress_body, compression_type
 from rocketwire.wire.message.host import MAX_PORT, Host
 from rocketwire.wire.message.ids import create_offset_message_id
-from rocketwire.wire.message.lazy_reader import SMALLEST, Known, Unread, alike_reader, read_late
 from rocketwire.wire.message.properties import (
     UNIQUE_KEY,
     WAIT,
     decode_properties,
     encode_properties,
 )
-from rocketwire.wire.values.drafts import build_constructor, read_lazily
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
 MAX_TOPIC_LENGTH_V1: Final = 127
-"""Bytes of a topic that the first layout can hold; brokers write the second one for longer ones."""
+"""Most bytes of a topic in the first layout; brokers use the second layout for longer topics."""
 
 _COMPRESSED: Final = int(MessageSysFlag.COMPRESSED)
 _INNER_BATCH: Final = int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP)
 _BORN_V6: Final = int(MessageSysFlag.BORNHOST_V6)
 _STORE_V6: Final = int(MessageSysFlag.STOREHOSTADDRESS_V6)
 _MAPPED_PREFIX: Final = bytes(10) + b"\xff\xff"
-_SMALLEST_PROPERTY: Final = 3
-"""Bytes of a name, a separator and a value."""
 _NO_HOST: Final = Host(bytes(4), 0)
+
+HEAD_SIZE: Final = 88
+"""Bytes from the size to the length of the body, in the first layout with IPv4 addresses."""
+
+_HEAD: Final = Struct(">l4xlll8xqlq8sq8slq4x")
+"""The fields ``_HEAD_FIELDS`` in these bytes; address and port of a host are one field."""
+
+_HEAD_FIELDS: Final = (
+    "store_size",
+    "body_crc",
+    "queue_id",
+    "flag",
+    "commit_log_offset",
+    "sys_flag",
+    "born_timestamp",
+    "born_host",
+    "store_timestamp",
+    "store_host",
+    "reconsume_times",
+    "prepared_transaction_offset",
+)
+_HOST_INDICES: Final = (_HEAD_FIELDS.index("born_host"), _HEAD_FIELDS.index("store_host"))
+
+
+class LazyFields:
+    """The slots of a stored message; those of ``_HEAD_FIELDS`` are filled at the first access."""
+
+    __slots__ = (*_HEAD_FIELDS, "_head", "body", "properties", "queue_offset", "topic")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredLimits:
-    """How much one call may read.
+    """Limits of one response.
 
     Attributes:
-        max_messages: most messages; brokers send 32 at once, at most some hundreds.
-        max_body: most bytes of one inflated body; Java's producers send 4 MiB by default.
-        max_inflated: most bytes of all inflated bodies together.
+        max_messages: most messages; brokers return 32 by default, at most some hundreds.
+        max_body: most bytes of a decompressed body; Java's producers send at most 4 MiB by default.
+        max_inflated: most bytes of all decompressed bodies together.
         max_properties: most properties of all messages together.
     """
 
@@ -82,26 +91,26 @@ DEFAULT_LIMITS: Final = StoredLimits()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StoredMessage(Unread):
-    """A message with all that the broker knows of it (Java: ``MessageExt``).
+class StoredMessage(LazyFields):
+    """A stored message (Java: ``MessageExt``).
 
     Attributes:
-        topic: where it was sent.
-        body: None where there is none; Java cannot tell that from an empty one.
-        flag: the application's, int32.
-        properties: None where there are none.
+        topic: topic of the message.
+        body: the body, or None.  Java does not distinguish an empty body from none.
+        flag: flag of the application, int32.
+        properties: the properties, or None.
         queue_id: queue of the topic.
-        queue_offset: position in that queue.
+        queue_offset: offset in the queue.
         commit_log_offset: position in the broker's commit log, in bytes.
-        store_size: bytes that the message takes, as it was read; 0 if it was not.
+        store_size: size of the stored message in bytes; 0 if it was not read from bytes.
         sys_flag: bits of ``MessageSysFlag``.
         body_crc: checksum of the body as stored, masked to 31 bits; Java's readers ignore it.
-        born_timestamp: when it was sent, milliseconds since 1970.
-        born_host: who sent it.
-        store_timestamp: when it was stored, milliseconds since 1970.
-        store_host: who stored it.
-        reconsume_times: how often it has been given back.
-        prepared_transaction_offset: commit-log position of the half message it decides.
+        born_timestamp: time of sending, milliseconds since 1970.
+        born_host: address of the producer.
+        store_timestamp: time of storing, milliseconds since 1970.
+        store_host: address of the broker.
+        reconsume_times: number of redeliveries.
+        prepared_transaction_offset: commit-log position of the half message that it ends.
     """
 
     topic: str
@@ -123,10 +132,10 @@ class StoredMessage(Unread):
 
     @property
     def offset_msg_id(self) -> str:
-        """The broker's id of the message; those of one inner batch share it.
+        """The broker's id of the message; messages of an inner batch have the same id.
 
-        Where the store's address is an IPv4 one in the form of IPv6, Java's id is too short by
-        twelve bytes and filled up with zeros, and so is this one.
+        If the broker's address is an IPv4 address in IPv6 form, Java's id lacks twelve bytes and is
+        padded with zeros, and so is this one.
         """
         text = create_offset_message_id(self.store_host, self.commit_log_offset)
         if self.sys_flag & _STORE_V6 and not self.store_host.is_ipv6:
@@ -135,70 +144,28 @@ class StoredMessage(Unread):
 
     @property
     def msg_id(self) -> str:
-        """The sender's id if there is one, else the broker's (Java: ``MessageClientExt``)."""
+        """The producer's id, or the broker's without one (Java: ``MessageClientExt``)."""
         return (self.properties or {}).get(UNIQUE_KEY) or self.offset_msg_id
 
 
-def decode_stored_messages(
-    data: bytes,
-    *,
-    decompress: bool = True,
-    check_crc: bool = False,
-    strict: bool = True,
-    limits: StoredLimits = DEFAULT_LIMITS,
-    known: Known | None = None,
-) -> tuple[StoredMessage, ...]:
-    """The messages in ``data``, which has to end with one.
-
-    Args:
-        data: the body of an answer.
-        decompress: whether to inflate compressed bodies.
-        check_crc: whether to hold each body, as stored, against its checksum.
-        strict: whether a message that cannot be read raises; if not, it ends the reading, as in
-            Java, and those before it are returned.
-        limits: how much may come out; more always raises.
-        known: what was seen of earlier answers, for who reads many from the same place; changes nothing but the time that it takes.
-
-    Raises:
-        LimitExceededError: more messages, properties or inflated bytes than ``limits`` allow.
-        DecodeError: a message cannot be read, its checksum is wrong, or its compression needs a
-            package that is not installed.
-    """
-    found: list[StoredMessage] = []
-    at, end = 0, len(data)
-    if known is None:
-        known = Known()
-    elif known.raw_topic and not check_crc and are_few(end, limits):
-        at = read_alike(data, 0, known, found)
-    known.was_usual, known.number = at == end, len(found)
-    if at < end:
-        reader = StoredReader(data, limits, known, decompress=decompress, check_crc=check_crc)
-        try:
-            reader.read(at, found)
-        except DecodeError as error:
-            if strict or isinstance(error, LimitExceededError):
-                raise
-    return tuple(found)
-
-
 def encode_stored_message(message: StoredMessage, *, compress: bool = False) -> bytes:
-    """The bytes of a stored message (Java: ``MessageDecoder.encode``).
+    """Encode a stored message (Java: ``MessageDecoder.encode``).
 
-    The layout is the first one, or the second for a topic of more than 127 bytes, as the broker's
-    append path chooses.  ``store_size`` is not used, and ``body_crc`` is written as it is.
+    Topics of more than 127 bytes use the second layout, as in brokers.  ``store_size`` is ignored,
+    and ``body_crc`` is written unchanged.
 
     Args:
-        message: what to write.
-        compress: whether to compress the body if ``sys_flag`` says that it is, by the type that it
-            says; if not, the body is taken to be compressed already.
+        message: the message.
+        compress: whether to compress the body if ``sys_flag`` has the compressed bit; otherwise the
+            body must be compressed already.
 
     Raises:
-        EncodeError: a number or text too large for its field, a host of the other family than
-            ``sys_flag`` says, or a compression type or package that does not exist.
+        EncodeError: a number or text exceeds its field, a host contradicts ``sys_flag``, or
+            the compression type or its package does not exist.
     """
     body = message.body
     if compress and message.sys_flag & _COMPRESSED:
-        body = _compressed(body or b"", message.sys_flag)
+        body = _compress(body or b"", message.sys_flag)
     magic = MAGIC_V1
     if len(encode_utf8(message.topic)) > MAX_TOPIC_LENGTH_V1:
         magic = MAGIC_V2
@@ -227,27 +194,26 @@ def encode_stored_message(message: StoredMessage, *, compress: bool = False) -> 
 def unwrap_inner_batch(
     message: StoredMessage, *, max_messages: int = MAX_BATCH_MESSAGES
 ) -> tuple[StoredMessage, ...]:
-    """The messages inside one that is an inner batch; any other message itself.
+    """Return the messages of an inner batch; return any other message itself.
 
-    Each takes flag, body and properties from the batch, its place in the queue by counting (which
-    goes on below zero beyond the last number, as in Java), and
-    topic, queue, times, hosts, ``sys_flag`` and commit-log offset from ``message``; that it was to
-    be waited for is a property of each (Java: ``MessageDecoder.decodeMessage``).
+    Each message has flag, body and properties of the batch's entry, consecutive queue offsets (with
+    Java's overflow), and all other fields of ``message``.  The property ``WAIT`` is that of
+    ``message`` (Java: ``MessageDecoder.decodeMessage``).
 
     Args:
-        message: any.
-        max_messages: most messages to read.
+        message: any message.
+        max_messages: most messages to return.
 
     Raises:
-        LimitExceededError: more messages than that.
-        DecodeError: the body is no batch.
+        LimitExceededError: the batch has more messages.
+        DecodeError: the body is not a batch.
     """
     if message.sys_flag & _INNER_BATCH != _INNER_BATCH:
         return (message,)
     if message.body is None:
         raise DecodeError("an inner batch without a body", path="body")
     wait = (message.properties or {}).get(WAIT) or "true"
-    waited = {WAIT: "true" if wait.lower() == "true" else "false"}
+    wait_property = {WAIT: "true" if wait.lower() == "true" else "false"}
     outer = replace(
         message,
         store_size=0,
@@ -260,219 +226,93 @@ def unwrap_inner_batch(
             outer,
             flag=inner.flag,
             body=inner.body,
-            properties={**inner.properties, **waited},
-            queue_offset=_as_int64(message.queue_offset + index),
+            properties={**inner.properties, **wait_property},
+            queue_offset=_to_int64(message.queue_offset + index),
         )
         for index, inner in enumerate(decode_batch(message.body, max_messages=max_messages))
     )
 
 
-def _as_int64(number: int) -> int:
-    """What Java's ``long`` keeps of a sum."""
+def _to_int64(number: int) -> int:
+    """Wrap a number as Java's ``long`` does."""
     return (number + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
-# ---------------------------------------------------------------------------- reading
+# ---------------------------------------------------------------------------- lazy fields
 
 
-class StoredReader:
-    """One pass over the data, with what is left of each limit.
-
-    Attributes:
-        begin: where the message begins that was read last, or that raised.
-        stopped_by: the error of a limit of all messages together.
-    """
-
-    def __init__(
-        self,
-        data: bytes,
-        limits: StoredLimits,
-        known: Known,
-        *,
-        decompress: bool,
-        check_crc: bool,
-        is_lenient: bool = False,
-    ) -> None:
-        self.begin = 0
-        self.stopped_by: LimitExceededError | None = None
-        self._is_lenient = is_lenient
-        self._data = data
-        self._limits = limits
-        self._decompress = decompress
-        self._check_crc = check_crc
-        self._inflated_left = limits.max_inflated
-        self._properties_left = limits.max_properties
-        # bytes that cannot hold too many are looked into when somebody asks
-        self._counts = len(data) // _SMALLEST_PROPERTY > limits.max_properties
-        self._one_by_one = check_crc or not are_few(len(data), limits)
-        self._known = known
-        self._last: tuple[object, ...] = (None,) * 5
-        self._shared = ("", _NO_HOST, _NO_HOST)
-
-    def read(self, at: int, found: list[StoredMessage], *, skipped: int = 0) -> int:
-        """Adds the messages from a position on; returns where they end.
-
-        Raises:
-            DecodeError: the message at ``begin`` cannot be read, or exceeds a limit.
-        """
-        data, limit, end = self._data, self._limits.max_messages, len(self._data)
-        while at < end:
-            begin = self.begin = at
-            if len(found) + skipped >= limit:
-                self._exceeded("messages", limit, at)
-            try:
-                at = self._next(at, found)
-            except DecodeError as error:
-                locate(error, len(found), at)
-                raise
-            if at < end and not self._one_by_one:
-                known = self._known
-                if known.learn(data, begin, self._shared[0]):
-                    at = read_alike(data, at, known, found)
-        return at
-
-    def _exceeded(self, what: str, limit: int, offset: int | None) -> None:
-        try:
-            require(False, what, limit, offset)
-        except LimitExceededError as error:
-            self.stopped_by = error
-            raise
-
-    def _next(self, at: int, found: list[StoredMessage]) -> int:
-        """Adds the message at a position; returns where it ends."""
-        (
-            (
-                _,
-                body_crc,
-                queue_id,
-                flag,
-                queue_offset,
-                commit_log_offset,
-                sys_flag,
-                born_timestamp,
-                born_address,
-                born_port,
-                store_timestamp,
-                store_address,
-                store_port,
-                reconsume_times,
-                prepared_transaction_offset,
-                body,
-                raw_topic,
-                properties,
-            ),
-            end,
-        ) = parse_raw_stored(self._data, at)
-        if body is not None and (sys_flag & _COMPRESSED or self._check_crc):
-            body, sys_flag = self._opened(body, body_crc, sys_flag)
-        if self._counts and properties is not None:
-            self._count(properties)
-        # messages that lie together mostly have these in common
-        last = (raw_topic, born_address, born_port, store_address, store_port)
-        if last != self._last:
-            self._share(last)
-        topic, born_host, store_host = self._shared
-        message = _frozen(
-            topic,
-            body,
-            flag,
-            properties,
-            queue_id,
-            queue_offset,
-            commit_log_offset,
-            end - at,
-            sys_flag,
-            body_crc,
-            born_timestamp,
-            born_host,
-            store_timestamp,
-            store_host,
-            reconsume_times,
-            prepared_transaction_offset,
-        )
-        found.append(message)
-        return end
-
-    def _share(self, last: tuple[bytes, bytes, int, bytes, int]) -> None:
-        raw_topic, born_address, born_port, store_address, store_port = last
-        self._shared = (
-            decode_utf8(raw_topic),
-            _host(born_address, born_port, "born_host"),
-            _host(store_address, store_port, "store_host"),
-        )
-        self._last = last
-
-    def _count(self, properties: bytes) -> None:
-        self._properties_left -= len(_properties(properties))
-        if self._properties_left < 0:
-            self._exceeded("properties", self._limits.max_properties, None)
-
-    def _opened(self, body: bytes, body_crc: int, sys_flag: int) -> tuple[bytes, int]:
-        """A body as it was before it was stored, and the bits that are still true of it."""
-        if self._check_crc and crc32(body) != body_crc:
-            raise DecodeError(f"checksum {crc32(body)} instead of {body_crc}", path="body")
-        if self._decompress and sys_flag & _COMPRESSED:
-            return self._inflated(body, sys_flag), sys_flag & ~_COMPRESSED
-        return body, sys_flag
-
-    def _inflated(self, body: bytes, sys_flag: int) -> bytes:
-        kind = compression_type(sys_flag)
-        limits = self._limits
-        room = min(limits.max_body, max(self._inflated_left, 0))
-        if self._is_lenient and self._inflated_left == limits.max_inflated:
-            room = limits.max_body  # or a body between the two limits would never be read
-        try:
-            body = decompress_body(body, kind, max_size=room)
-        except DecodeError as error:
-            error.path, error.offset = "body", None  # its place inside the body says little
-            if isinstance(error, LimitExceededError) and room < limits.max_body:
-                self.stopped_by = error
-            raise
-        self._inflated_left -= len(body)
-        return body
-
-
-def are_few(size: int, limits: StoredLimits) -> bool:
-    """Whether so many bytes cannot hold more messages or properties than allowed."""
-    properties = size // _SMALLEST_PROPERTY <= limits.max_properties
-    return properties and size // SMALLEST <= limits.max_messages
-
-
-def _host(address: bytes, port: int, path: str) -> Host:
-    if not 0 <= port <= MAX_PORT:
-        raise DecodeError(f"port {port} is not between 0 and 65535", path=path)
-    return Host.of(address, port)
-
-
-def _properties(raw: bytes) -> dict[str, str]:
+def decode_raw_properties(raw: bytes) -> dict[str, str]:
+    """Decode the bytes of a message's properties."""
     return decode_properties(decode_utf8(raw))
 
 
-_frozen: Final = build_constructor(StoredMessage)
-read_alike: Final = alike_reader(StoredMessage)
-read_lazily(StoredMessage, "properties", _properties)
-read_late(StoredMessage)
+def _make_lazy(cls: type[LazyFields]) -> None:
+    """Replace the fields of a dataclass by properties that decode at the first access."""
+    slots = vars(LazyFields)
+    lazy_fields = {name: _head_property(slots[name]) for name in _HEAD_FIELDS}
+    lazy_fields["properties"] = _properties_property(slots["properties"])
+    for name, field in lazy_fields.items():
+        setattr(cls, name, field)
 
 
-# ---------------------------------------------------------------------------- writing
+def _head_property(slot: Any) -> property:
+    get = slot.__get__
+
+    def value(message: object) -> object:
+        try:
+            return get(message)
+        except AttributeError:
+            _decode_head(message)
+        return get(message)
+
+    return property(value, slot.__set__)
 
 
-def _compressed(body: bytes, sys_flag: int) -> bytes:
+def _decode_head(message: object) -> None:
+    slots = vars(LazyFields)
+    values: list[Any] = [*_HEAD.unpack(slots["_head"].__get__(message))]
+    for index in _HOST_INDICES:
+        raw = values[index]
+        values[index] = Host(raw[:4], int.from_bytes(raw[4:]))
+    for name, value in zip(_HEAD_FIELDS, values, strict=True):
+        slots[name].__set__(message, value)
+
+
+def _properties_property(slot: Any) -> property:
+    get, put = slot.__get__, slot.__set__
+
+    def value(message: object) -> object:
+        properties = get(message)
+        if properties.__class__ is bytes:
+            properties = decode_raw_properties(properties)
+            put(message, properties)
+        return properties
+
+    return property(value, put)
+
+
+_make_lazy(StoredMessage)
+
+
+# ---------------------------------------------------------------------------- encoding
+
+
+def _compress(body: bytes, sys_flag: int) -> bytes:
     try:
-        kind = compression_type(sys_flag)
+        compression = compression_type(sys_flag)
     except DecodeError as error:
         raise EncodeError(error.message, path=error.path) from error
-    return compress_body(body, kind)
+    return compress_body(body, compression)
 
 
 def _host_fields(host: Host, is_v6: int, path: str) -> tuple[bytes, int]:
-    """Address and port as they are written; an IPv4 address is wrapped where IPv6 is wanted."""
+    """Return the fields of a host; an IPv4 address is mapped if ``sys_flag`` requires IPv6."""
     address, port = host
     if is_v6 and len(address) == 4:
         address = _MAPPED_PREFIX + address
     if len(address) != (16 if is_v6 else 4):
         family = "IPv6" if is_v6 else "IPv4"
-        raise EncodeError(f"{host} where sys_flag says {family}", path=path)
+        raise EncodeError(f"{host}: sys_flag requires {family}", path=path)
     if not 0 <= port <= MAX_PORT:
         raise EncodeError(f"port {port} is not between 0 and 65535", path=path)
     return address, port

@@ -24,7 +24,7 @@ def strict(text: bytes, *, integer_keys: bool) -> object:
     def refuse(word: str) -> object:
         raise ValueError(word)
 
-    text = text.rstrip(b"\0 \t\r\n")
+    text = text.rstrip(b" \t\r\n")
     quoted = re.sub(rb"([{,])(-?[0-9]+)(?=:)", rb'\1"\2"', text) if integer_keys else text
     try:
         return json.loads(quoted, parse_constant=refuse, object_pairs_hook=Pairs)
@@ -66,11 +66,6 @@ def not_utf8(trial: Trial, found: Difference) -> bool:
     return False
 
 
-def comment(trial: Trial, found: Difference) -> bool:
-    outside = (re.sub(rb'"(?:[^"\\]|\\.)*"', b"", text) for text in texts_of(trial))
-    return only_ours(found) and any(b"/*" in text or b"//" in text for text in outside)
-
-
 def _key_of_one_side(found: Difference) -> bool:
     """Whether a number or an object in key position is there for one side, and another one for the other."""
     one_side = found.java is ABSENT or found.ours is ABSENT
@@ -83,16 +78,6 @@ def alone_in_array(trial: Trial, found: Difference) -> bool:
     cut = (found.ours + (1 << 31)) % (1 << 32) - (1 << 31)
     texts = b" ".join(texts_of(trial))
     return damaged(trial) and found.java == cut and b"[%d]" % found.ours in texts
-
-
-def number_cut_short(trial: Trial, found: Difference) -> bool:
-    numbers = isinstance(found.java, int) and isinstance(found.ours, int)
-    if not damaged(trial) or not (numbers or _key_of_one_side(found)):
-        return False
-    return any(
-        re.search(rb"[0-9](?:[.]|[.]?[0-9]*[eE][+-]?)(?![0-9])", text) is not None
-        for text in texts_of(trial)
-    )
 
 
 def beyond_suffix(trial: Trial, found: Difference) -> bool:
@@ -108,23 +93,6 @@ def date_as_number(trial: Trial, found: Difference) -> bool:
     )
     date = rb'"(?=[^"]{11,39}")[^"]*[0-9]{2}[-:/ ][^"]*"'
     return damaged(trial) and refused and any(re.search(date, text) for text in texts_of(trial))
-
-
-def starts_with_point(trial: Trial, found: Difference) -> bool:
-    if not damaged(trial) or not isinstance(found.java, float) or not isinstance(found.ours, float):
-        return False
-    return any(re.search(rb"[:,\[]\s*-?[.][0-9]", text) is not None for text in texts_of(trial))
-
-
-def plus_before_digits(trial: Trial, found: Difference) -> bool:
-    """Java counts the plus among the digits, so that more than nine of them do not fit its first 32 bits."""
-    numbers = isinstance(found.java, int | float) and isinstance(found.ours, int | float)
-    if not damaged(trial) or not (
-        numbers or only_ours(found) or only_java(found, "expected an integer")
-    ):
-        return False
-    number = rb"[+](?=[0-9.]{10})(?:[0-9]*[.]|[0-9]+[eE])"
-    return any(re.search(number, text) is not None for text in texts_of(trial))
 
 
 def unread_member(trial: Trial, found: Difference) -> bool:

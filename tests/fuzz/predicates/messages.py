@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from rocketwire.errors import DecodeError
-from rocketwire.wire.message.stored import decode_stored_messages
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from tests.fuzz.predicates.difference import only_java, only_ours
 from tests.fuzz.trials import Broken, Difference, Refusal
 

@@ -160,9 +160,7 @@ def test_a_run_that_ends_early_removes_what_it_has_stored(
     assert process.returncode == 1
     assert "Traceback" not in details
     if ends is interrupted:
-        assert re.search(
-            r"interrupted: [1-9]\d* of \d+ cases were run, \d+ skipped", details
-        )
+        assert re.search(r"interrupted: [1-9]\d* of \d+ cases were run, \d+ skipped", details)
         assert f"leaves the empty KV namespace {SHARED} behind" in details
 
 

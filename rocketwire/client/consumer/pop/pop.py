@@ -32,7 +32,8 @@ from rocketwire.messages.pop import (
 )
 from rocketwire.policy.pop_handle import batch_acks, handle_of, with_handles
 from rocketwire.policy.subscription import SUB_ALL, TAG, matches_tags, subscription_data
-from rocketwire.wire.message.stored import DEFAULT_LIMITS, decode_stored_messages
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
+from rocketwire.wire.message.stored import DEFAULT_LIMITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
     from rocketwire.errors import LimitExceededError
     from rocketwire.messages.heartbeat import SubscriptionData
     from rocketwire.policy.pop_handle import PopHandle
-    from rocketwire.wire.message.lenient_reader import UnreadableMessage
+    from rocketwire.wire.message.lazy_reader import UnreadableMessage
     from rocketwire.wire.message.stored import StoredLimits, StoredMessage
 
 ANY_QUEUE: Final = -1

@@ -18,12 +18,12 @@ from rocketwire.client.consumer.pulled_messages import (
 from rocketwire.flags import MessageSysFlag
 from rocketwire.policy.subscription import subscription_data
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.stored import (
     StoredMessage,
-    decode_stored_messages,
     encode_stored_message,
 )
-from tests.unit.wire.message.test_lenient_reader import POISONED, message, packed, stored
+from tests.unit.wire.message.test_skipping import POISONED, message, packed, stored
 
 POISON = POISONED["no zlib stream"]
 """Offset 7."""

@@ -36,7 +36,6 @@ def test_without_content_the_kv_table_is_empty(tmp_path: Path, content: bytes | 
         (b'\xef\xbb\xbf{"configTable":{"ns":{"k":"v"}}}', {"ns": {"k": "v"}}),
         (b'{"configTable":{"ns":{"k":{"a":[1,"x"]}}}}', {"ns": {"k": '{"a":[1,"x"]}'}}),
         (b'{"configTable":{"ns":{"k":null},"none":null}}', {"ns": {"k": None}}),
-        (b"{'configTable':{'ns':{'k':'v'},},}", {"ns": {"k": "v"}}),
         (b'{"configTable":{"ns":{"k":"\xff"}}}', {"ns": {"k": "\ufffd"}}),
         (b'{"configTable":{"ns":{"k":"\xed\xa0\x80"}}}', {"ns": {"k": "\ufffd"}}),
         (b'\xef\xbb\xbf\0\n\0{"configTable":{"ns":{"k":"v"}}}\0', {"ns": {"k": "v"}}),
@@ -71,7 +70,6 @@ def test_a_kv_file_gives_its_table(
         ("-1.5e400", "-Infinity"),
         ("-0", "0"),
         ("-0.0", "0.0"),
-        ("+5", "5"),
         ("123L", "123"),
         ("1.0F", "1.0"),
         ("12345678901234567890123", "12345678901234567890123"),
@@ -106,7 +104,7 @@ def test_an_item_named_like_a_reference_survives_a_restart(tmp_path: Path, path_
 
 def test_a_name_that_needed_no_quotes_in_the_file_gets_them(tmp_path: Path) -> None:
     path = tmp_path / "kvConfig.json"
-    path.write_bytes(b"{configTable:{null:{1:'v'}}}")
+    path.write_bytes(b'{"configTable":{null:{1:"v"}}}')
 
     assert kv_document(KVConfig(load_kv(str(path))).document()) == (
         b'{"configTable":{"null":{"1":"v"}}}'
@@ -133,6 +131,11 @@ def test_a_name_that_needed_no_quotes_in_the_file_gets_them(tmp_path: Path) -> N
         b'{"configTable":{"ns":[{},{}]}}',
         b'{"configTable":{"ns":{"k":NaN}}}',
         b'{"configTable":{"ns":{"k":0x1F}}}',
+        b'{"configTable":{"ns":{"k":+5}}}',
+        b"{configTable:{}}",
+        b"{'configTable':{}}",
+        b'{"configTable":{},}',
+        b'{"configTable":{}/**/}',
     ],
 )
 def test_a_kv_file_without_sense_is_refused(tmp_path: Path, content: bytes) -> None:

@@ -66,7 +66,7 @@ def test_integer_keys_without_quotes_become_text() -> None:
     ],
 )
 def test_only_integers_in_key_position_are_quoted(text: str) -> None:
-    tolerant = loads(text.encode() + b" //")
+    tolerant = loads_as_written(text.encode(), limits=DEFAULT_LIMITS)
     assert tolerant == loads(text.encode())
     assert "{1:" not in str(dumps(tolerant)).replace('{1:"', "").replace("{1:\\", "")
 
@@ -82,7 +82,7 @@ def test_objects_in_key_position_become_their_text() -> None:
 
 
 def test_the_last_of_equal_keys_counts_on_both_ways() -> None:
-    assert {"a": 2} == loads(b'{"a":1,"a":2}') == loads(b"{'a':1,'a':2}")
+    assert {"a": 2} == loads(b'{"a":1,"a":2}') == loads(b'{"a":1,"a":2L}')
 
 
 def test_integers_stay_exact_beyond_64_bits() -> None:
@@ -104,7 +104,7 @@ def test_long_digits_inside_a_text_do_not_disturb() -> None:
 def test_a_number_of_5000_digits_is_refused() -> None:
     for text in (b"[%b]" % (b"1" * 5000), b'{"a":1.%b}' % (b"1" * 5000 + b"e999")):
         with pytest.raises(LimitExceededError) as caught:
-            loads(text + b" //")
+            loads_as_written(text, limits=DEFAULT_LIMITS)
         assert caught.value.limit == 512
 
 
@@ -161,13 +161,13 @@ def test_the_largest_registration_is_within_the_default_limits() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("text", ["{a:0}" + " " * 4_194_304, "{a:[%s0]}" % ("0," * 262_144)])
+@pytest.mark.parametrize("text", ['{"a":0L}' + " " * 4_194_304, '{"a":[%s0L]}' % ("0," * 262_144)])
 def test_of_what_is_not_strict_json_less_is_read(text: str) -> None:
     with pytest.raises(LimitExceededError) as caught:
         loads(text.encode())
     assert caught.value.limit in (DEFAULT_LIMITS.max_odd_size, DEFAULT_LIMITS.max_odd_count)
     assert loads(text.encode(), limits=ANSWER_LIMITS)
-    strict = text.replace("a", '"a"')
+    strict = text.replace("L", "")
     assert loads(strict.encode()) in ({"a": 0}, {"a": [0] * 262_145})
 
 
@@ -198,7 +198,7 @@ def test_what_is_within_strings_is_no_value(document: JsonValue, at_once: int) -
     count = values_in(document)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(fastjson, "_COUNTED_AT_ONCE", at_once)
+        patch.setattr(fastjson, "_COUNT_STEP", at_once)
         assert loads(text, limits=JsonLimits(max_count=count)) == document
         if count > 1:
             with pytest.raises(LimitExceededError):
@@ -209,7 +209,7 @@ def test_what_is_within_strings_is_no_value(document: JsonValue, at_once: int) -
 @pytest.mark.parametrize("is_strict", [True, False])
 def test_a_text_of_marks_is_one_value_to_either_reader(mark: str, is_strict: bool) -> None:
     inner = (mark * COMMAS).encode()
-    text = b'{"value":"%b"}' % inner if is_strict else b'{value:"%b"}' % inner
+    text = b'{"value":"%b"}' % inner if is_strict else b'{"value":"%b",null:0}' % inner
 
     read = loads(text, limits=JsonLimits(max_count=10))
 
@@ -218,11 +218,11 @@ def test_a_text_of_marks_is_one_value_to_either_reader(mark: str, is_strict: boo
 
 
 def test_members_of_an_object_that_is_read_at_once_are_counted_without_their_texts() -> None:
-    text = b'{a:{"b":",,,,","c":",:,"},{"d":",,"}:{}}'
+    text = b'{"a":{"b":",,,,","c":",:,"},{"d":",,"}:{}}'
 
-    assert loads_as_written(text, limits=JsonLimits(max_count=7), dialect=None)
+    assert loads_as_written(text, limits=JsonLimits(max_count=7))
     with pytest.raises(LimitExceededError):
-        loads_as_written(text, limits=JsonLimits(max_count=6), dialect=None)
+        loads_as_written(text, limits=JsonLimits(max_count=6))
 
 
 def test_all_queues_that_fit_a_frame_are_read_of_an_answer() -> None:
@@ -254,18 +254,8 @@ def test_all_offsets_that_fit_a_frame_are_read_of_an_answer() -> None:
     assert len(read["offsetTable"]) == 220_000
 
 
-def test_values_are_counted_however_they_are_separated() -> None:
-    with pytest.raises(LimitExceededError) as caught:
-        loads(b"{a:[%b]}" % (b"0 " * 40), limits=JsonLimits(max_count=40))
-    assert caught.value.limit == 40
-
-
-def test_any_number_of_separators_may_stand_between_members() -> None:
-    assert loads(b"[1,;/* , */;,\n//;\n2]") == [1, 2]
-
-
 @pytest.mark.parametrize(
-    "text", ["[[[1]]]", "[[[]]]", '{"a":{"b":{"c":1}}}', "[[{0:1}]]", "[[[1]],]"]
+    "text", ["[[[1]]]", "[[[]]]", '{"a":{"b":{"c":1}}}', "[[{0:1}]]", "[[[1L]]]"]
 )
 def test_depth_is_limited_on_every_way(text: str) -> None:
     loads(text.encode(), limits=JsonLimits(max_depth=3))
@@ -275,7 +265,8 @@ def test_depth_is_limited_on_every_way(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["[1,2,3]", "['1','2','3']", "[1 2 3]", '{"a":1,"b":2,"c":3}', "{a:1,b:{c:3}}"]
+    "text",
+    ["[1,2,3]", "[1,2,3L]", '{"a":1,"b":2,"c":3}', "{0:1,1:{null:3}}"],
 )
 def test_values_are_counted_on_every_way(text: str) -> None:
     loads(text.encode(), limits=JsonLimits(max_count=4))
@@ -328,7 +319,8 @@ json_values: st.SearchStrategy[JsonValue] = st.recursive(
 
 @given(json_values)
 def test_what_is_written_is_read_back(value: JsonValue) -> None:
-    assert value == loads(dumps(value)) == loads(dumps(value) + b" //")
+    text = dumps(value)
+    assert value == loads(text) == loads_as_written(text, limits=DEFAULT_LIMITS)
 
 
 pieces = st.sampled_from(
@@ -385,7 +377,7 @@ def test_any_bytes_give_a_value_or_a_decode_error(data: bytes) -> None:
 
 
 def test_no_value_of_a_text_is_a_double_without_need() -> None:
-    value = loads(b"{'a':1.10,'b':1e3,'c':NaN}")
+    value = loads(b'{"a":1.10,"b":1e3,"c":NaN}')
     assert isinstance(value, dict)
     assert [float, float, float] == [type(item) for item in value.values()]
     assert math.isnan(float(str(value["c"])))

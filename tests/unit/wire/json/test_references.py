@@ -18,7 +18,6 @@ A: dict[str, JsonValue] = {"x": [1, 2]}
         '{"t":{"a":{"x":[1,2]},"b":{"$ref":"$[\'t\'].a"}}}',
         '{"t":{"a":{"x":[1,2]},"b":{"$ref":"$[\\"t\\"].a"}}}',
         '{"t":{"a":{"$ref":"$.t.b"},"b":{"x":[1,2]}}}',
-        "{'t':{'a':{'x':[1,2]},'b':{'$ref':'$.t.a'}}}",
     ],
 )
 def test_a_reference_is_the_value_it_names(text: str) -> None:

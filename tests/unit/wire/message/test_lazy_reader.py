@@ -1,9 +1,8 @@
-"""Stored messages behind one that is like them: read as one by one, whatever they are."""
+"""``StoredMessageReader``: messages that are read lazily equal those that are decoded strictly."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,11 +13,10 @@ from rocketwire.errors import DecodeError
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.layouts.functions import parse_raw_stored
 from rocketwire.wire.message.host import Host
-from rocketwire.wire.message.lazy_reader import Known
+from rocketwire.wire.message.lazy_reader import StoredMessageReader, decode_stored_messages
 from rocketwire.wire.message.stored import (
     StoredLimits,
     StoredMessage,
-    decode_stored_messages,
     encode_stored_message,
 )
 
@@ -67,14 +65,15 @@ OTHERS = (
 )
 
 
-def one_by_one(data: bytes) -> tuple[StoredMessage, ...]:
-    """The messages without what this test is about: each alone, by the lengths that they say."""
-    found, at = list[StoredMessage](), 0
-    while at < len(data):
-        size = max(4, int.from_bytes(data[at : at + 4], signed=True))
-        found += decode_stored_messages(data[at : at + size])
-        at += size
-    return tuple(found)
+class StrictReader(StoredMessageReader):
+    """Decodes every message strictly, by the function derived from the declaration."""
+
+    def _read_lazily(self, data: bytes, at: int, messages: list[StoredMessage]) -> int:
+        return at
+
+
+def decode_strictly(data: bytes) -> tuple[StoredMessage, ...]:
+    return StrictReader().decode(data)
 
 
 def outcome(read: object, data: bytes) -> object:
@@ -96,7 +95,7 @@ def test_messages_of_every_kind_are_read_as_they_were_written(
 ) -> None:
     data = written(*messages)
     read = decode_stored_messages(data)
-    assert read == one_by_one(data)
+    assert read == decode_strictly(data)
     bare = int(MessageSysFlag.COMPRESSED)
     assert [replace(one, store_size=0) for one in read] == [
         replace(one, sys_flag=one.sys_flag & ~bare) for one in messages
@@ -114,38 +113,39 @@ def test_messages_of_one_size_are_read_as_they_were_written(
     data = written(*messages)
     assert {len(written(one)) for one in messages} <= {len(written(FIRST))}
     read = decode_stored_messages(data)
-    assert read == one_by_one(data)
+    assert read == decode_strictly(data)
     assert [replace(one, store_size=0) for one in read] == messages
-    known, most = Known(), len(data) // len(written(FIRST)) * missing // 3
+    reader, most = StoredMessageReader(), len(data) // len(written(FIRST)) * missing // 3
     some = data[: most * len(written(FIRST))]
-    assert decode_stored_messages(some, known=known) == read[:most]
-    assert decode_stored_messages(data, known=known) == read
+    assert reader.decode(some) == read[:most]
+    assert reader.decode(data) == read
 
 
 @given(
     st.integers(0, 5 * len(written(FIRST)) - 1),
     st.integers(1, 255),
 )
-def test_damage_among_messages_of_one_size_is_found_as_one_by_one(at: int, change: int) -> None:
+def test_damage_among_messages_of_one_size_is_found_as_decode_strictly(
+    at: int, change: int
+) -> None:
     data = bytearray(5 * written(FIRST))
     data[at] ^= change
     whole = bytes(data)
-    assert outcome(decode_stored_messages, whole) == outcome(one_by_one, whole)
-    known = Known()
-    decode_stored_messages(5 * written(FIRST), known=known)
-    read = partial(decode_stored_messages, known=known)
-    assert outcome(read, whole) == outcome(one_by_one, whole)
+    assert outcome(decode_stored_messages, whole) == outcome(decode_strictly, whole)
+    reader = StoredMessageReader()
+    reader.decode(5 * written(FIRST))
+    assert outcome(reader.decode, whole) == outcome(decode_strictly, whole)
 
 
 @given(
     st.integers(0, len(written(FIRST)) - 1),
     st.sampled_from((0x00, 0x01, 0x7F, 0x80, 0xFF)),
 )
-def test_damage_anywhere_is_found_as_one_by_one(at: int, byte: int) -> None:
+def test_damage_anywhere_is_found_as_decode_strictly(at: int, byte: int) -> None:
     data = bytearray(written(FIRST, FIRST, FIRST))
     data[len(written(FIRST)) + at] = byte
     whole = bytes(data)
-    assert outcome(decode_stored_messages, whole) == outcome(one_by_one, whole)
+    assert outcome(decode_stored_messages, whole) == outcome(decode_strictly, whole)
 
 
 @pytest.mark.parametrize("length", range(1, len(written(FIRST))))
@@ -156,18 +156,21 @@ def test_what_is_cut_short_is_refused_with_its_number(length: int) -> None:
     assert refused.value.path.startswith("messages[2]")
 
 
-def test_those_alike_are_read_in_one_go(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_a_message_with_another_layout_is_decoded_strictly(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     parsed = list[int]()
 
     def counting(data: bytes, at: int) -> object:
         parsed.append(at)
         return parse_raw_stored(data, at)
 
-    monkeypatch.setattr("rocketwire.wire.message.stored.parse_raw_stored", counting)
+    monkeypatch.setattr("rocketwire.wire.message.lazy_reader.parse_raw_stored", counting)
     elsewhere = replace(FIRST, topic="U")
-    data = written(FIRST, FIRST, elsewhere, elsewhere, elsewhere)
-    assert len(decode_stored_messages(data)) == 5
-    assert parsed == [0, 2 * len(written(FIRST))]
+    longer = replace(FIRST, topic=128 * "T")
+    data = written(FIRST, FIRST, elsewhere, elsewhere, longer, FIRST, elsewhere)
+    assert len(decode_stored_messages(data)) == 7
+    assert parsed == [4 * len(written(FIRST))]
 
 
 def test_a_limit_of_messages_holds_for_those_alike() -> None:
@@ -181,34 +184,33 @@ def test_a_limit_of_messages_holds_for_those_alike() -> None:
 def test_what_was_seen_of_earlier_answers_changes_nothing(
     answers: list[list[StoredMessage]], data: st.DataObject
 ) -> None:
-    known = Known()
+    reader = StoredMessageReader()
     for messages in answers:
         raw = bytearray(written(*messages))
         if raw and data.draw(st.booleans()):
             raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
-        read = partial(decode_stored_messages, known=known)
-        assert outcome(read, bytes(raw)) == outcome(decode_stored_messages, bytes(raw))
+        assert outcome(reader.decode, bytes(raw)) == outcome(decode_stored_messages, bytes(raw))
 
 
 def test_who_reads_the_next_answers_is_told_whether_anything_in_the_last_was_unusual() -> None:
-    known = Known()
+    reader = StoredMessageReader()
     inner = replace(FIRST, sys_flag=int(MessageSysFlag.INNER_BATCH | MessageSysFlag.NEED_UNWRAP))
     told = list[bool]()
     for messages in ([FIRST, FIRST], [FIRST, FIRST], [FIRST, inner], [inner], [FIRST]):
-        decode_stored_messages(written(*messages), known=known)
-        told.append(known.was_usual)
-    assert told == [False, True, False, False, True]
+        reader.decode(written(*messages))
+        told.append(reader.is_ordinary)
+    assert told == [True, True, False, False, True]
 
 
 @pytest.mark.parametrize("sizes", [(5,) * 40, (5, 6, 5, 0), (7,)], ids=str)
 def test_who_reads_the_next_answers_is_told_how_much_was_in_the_last(
     sizes: tuple[int, ...],
 ) -> None:
-    known = Known()
+    reader = StoredMessageReader()
     messages = [replace(FIRST, body=b"x" * size or None) for size in sizes]
-    decode_stored_messages(written(FIRST, FIRST), known=known)
-    decode_stored_messages(written(*messages), known=known)
-    assert (known.was_usual, known.number, known.bodies) == (True, len(sizes), sum(sizes))
+    reader.decode(written(FIRST, FIRST))
+    reader.decode(written(*messages))
+    assert (reader.is_ordinary, reader.count, reader.body_size) == (True, len(sizes), sum(sizes))
 
 
 @pytest.mark.parametrize(
@@ -229,25 +231,25 @@ def test_who_reads_the_next_answers_is_told_how_much_was_in_the_last(
 def test_who_reads_the_next_answers_is_told_that_the_offsets_of_the_last_ascend(
     offsets: Sequence[int], bodies: tuple[bytes, ...]
 ) -> None:
-    known = Known()
+    reader = StoredMessageReader()
     messages = [
         replace(FIRST, queue_offset=offset, body=bodies[number % len(bodies)])
         for number, offset in enumerate(offsets)
     ]
-    decode_stored_messages(written(FIRST, FIRST), known=known)
-    decode_stored_messages(written(*messages), known=known)
-    assert known.ascends == (list(offsets) == sorted({*offsets}) and offsets[0] >= 0)
+    reader.decode(written(FIRST, FIRST))
+    reader.decode(written(*messages))
+    assert reader.ascends == (list(offsets) == sorted({*offsets}) and offsets[0] >= 0)
 
 
 @pytest.mark.parametrize("size", [0, 1, 88, 120])
 def test_a_message_that_is_no_longer_than_its_body_is_damage(size: int) -> None:
-    known, raw = Known(), bytearray(written(FIRST, FIRST, FIRST, FIRST))
-    decode_stored_messages(written(FIRST, FIRST), known=known)
+    reader, raw = StoredMessageReader(), bytearray(written(FIRST, FIRST, FIRST, FIRST))
+    reader.decode(written(FIRST, FIRST))
     at = len(raw) // 4
     raw[at : at + 4] = raw[at + 84 : at + 88] = size.to_bytes(4)
 
     for begin in (0, at):
         with pytest.raises(DecodeError):
-            decode_stored_messages(bytes(raw[begin:]), known=known)
-        read = decode_stored_messages(bytes(raw[begin:]), known=known, strict=False)
+            reader.decode(bytes(raw[begin:]))
+        read = reader.decode(bytes(raw[begin:]), strict=False)
         assert len(read) == (begin == 0)

@@ -16,10 +16,10 @@ from rocketwire.wire.checksum import crc32
 from rocketwire.wire.message.batch import BatchMessage, encode_batch
 from rocketwire.wire.message.body_compression import CompressionType, compress_body
 from rocketwire.wire.message.host import Host
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.stored import (
     StoredLimits,
     StoredMessage,
-    decode_stored_messages,
     encode_stored_message,
     unwrap_inner_batch,
 )

@@ -10,9 +10,9 @@ from functools import partial
 import pytest
 
 from rocketwire.wire.command import RemotingCommand
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.stored import (
     StoredMessage,
-    decode_stored_messages,
     encode_stored_message,
 )
 from rocketwire.wire.values.drafts import build_constructor, create_draft_class, read_lazily

@@ -11,7 +11,7 @@ import trio
 from rocketwire.client.admin import RocksDBConfig, TimerEngine
 from rocketwire.client.admin.fanout import of_each
 from rocketwire.errors import DecodeError
-from rocketwire.wire.message.stored import decode_stored_messages
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire_tools.admin.cli import mqadmin_options as mq
 from rocketwire_tools.admin.command import Command, RefusedError, Table, UsageError, columns
 from rocketwire_tools.admin.commands.messages import message_table

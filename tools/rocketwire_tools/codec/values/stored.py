@@ -21,9 +21,9 @@ from rocketwire.wire.message.ids import (
     decode_unique_key,
     encode_unique_key,
 )
+from rocketwire.wire.message.lazy_reader import decode_stored_messages
 from rocketwire.wire.message.stored import (
     StoredMessage,
-    decode_stored_messages,
     encode_stored_message,
     unwrap_inner_batch,
 )

@@ -11,12 +11,10 @@ from rocketwire.errors import DecodeError, LimitExceededError, MissingPackageErr
 from rocketwire.flags import MessageSysFlag
 from rocketwire.wire.message.body_compression import CompressionType
 from rocketwire.wire.message.host import Host
-from rocketwire.wire.message.lazy_reader import Known
-from rocketwire.wire.message.lenient_reader import read_stored_messages
+from rocketwire.wire.message.lazy_reader import StoredMessageReader, decode_stored_messages
 from rocketwire.wire.message.stored import (
     StoredLimits,
     StoredMessage,
-    decode_stored_messages,
     encode_stored_message,
 )
 
@@ -72,7 +70,7 @@ def test_a_message_that_cannot_be_read_is_skipped_and_named(
     parts = [stored(number) for number in numbers]
     data = b"".join((*parts[:before], poisoned, *parts[before:]))
 
-    read = read_stored_messages(data, limits=StoredLimits(max_body=5000), known=Known())
+    read = StoredMessageReader(StoredLimits(max_body=5000)).read(data)
 
     assert offsets(read.messages) == numbers
     (skipped,) = read.unreadable
@@ -84,12 +82,12 @@ def test_a_message_that_cannot_be_read_is_skipped_and_named(
 
 
 def test_what_was_seen_in_earlier_answers_changes_nothing() -> None:
-    known = Known()
+    reader = StoredMessageReader()
     good = b"".join(map(stored, range(4)))
-    assert offsets(read_stored_messages(good, known=known).messages) == [0, 1, 2, 3]
+    assert offsets(reader.read(good).messages) == [0, 1, 2, 3]
 
-    again = read_stored_messages(good, known=known)
-    mixed = read_stored_messages(good + POISONED["no zlib stream"] + good, known=known)
+    again = reader.read(good)
+    mixed = reader.read(good + POISONED["no zlib stream"] + good)
 
     assert again.messages == decode_stored_messages(good)
     assert offsets(mixed.messages) == [0, 1, 2, 3, 0, 1, 2, 3]
@@ -101,7 +99,7 @@ def test_a_message_with_a_wrong_part_is_skipped_by_its_size() -> None:
     length = bad.index(b"UNIQ_KEY") - 2
     bad[length : length + 2] = b"\x7f\xff"  # of the properties
 
-    read = read_stored_messages(stored(6) + bytes(bad) + stored(8))
+    read = StoredMessageReader().read(stored(6) + bytes(bad) + stored(8))
 
     assert offsets(read.messages) == [6, 8]
     assert [(one.queue_offset, one.stored, one.ends) for one in read.unreadable] == [
@@ -114,7 +112,7 @@ def test_a_size_that_leads_nowhere_ends_the_reading_but_loses_nothing_before(siz
     bad = bytearray(stored(7))
     bad[:4] = size.to_bytes(4)
 
-    read = read_stored_messages(stored(6) + bytes(bad) + stored(8))
+    read = StoredMessageReader().read(stored(6) + bytes(bad) + stored(8))
 
     assert offsets(read.messages) == [6]
     (skipped,) = read.unreadable
@@ -124,7 +122,7 @@ def test_a_size_that_leads_nowhere_ends_the_reading_but_loses_nothing_before(siz
 
 @pytest.mark.parametrize("length", [1, 4, 20, 30, 90])
 def test_a_message_that_is_cut_short_is_named(length: int) -> None:
-    read = read_stored_messages(stored(6) + stored(7)[:length])
+    read = StoredMessageReader().read(stored(6) + stored(7)[:length])
 
     assert offsets(read.messages) == [6]
     (skipped,) = read.unreadable
@@ -137,7 +135,7 @@ def test_as_many_messages_are_read_as_fit_the_limit_of_all_bodies() -> None:
     data = b"".join(packed(number, 2_000_000) for number in range(40))
     taken: list[int] = []
     while data:
-        read = read_stored_messages(data)
+        read = StoredMessageReader().read(data)
         taken += offsets(read.messages)
         assert read.unreadable == ()
         if read.stopped_by is not None:
@@ -150,8 +148,8 @@ def test_as_many_messages_are_read_as_fit_the_limit_of_all_bodies() -> None:
 def test_a_body_between_the_two_limits_is_read_alone() -> None:
     limits = StoredLimits(max_body=4000, max_inflated=3000)
 
-    read = read_stored_messages(packed(1, 3500) + packed(2, 100), limits=limits)
-    rest = read_stored_messages(read.rest, limits=limits)
+    read = StoredMessageReader(limits).read(packed(1, 3500) + packed(2, 100))
+    rest = StoredMessageReader(limits).read(read.rest)
 
     assert (offsets(read.messages), offsets(rest.messages)) == ([1], [2])
 
@@ -162,7 +160,7 @@ def test_a_limit_of_all_messages_ends_the_reading_in_front_of_the_one_that_excee
 ) -> None:
     data = b"".join(map(stored, range(3)))
 
-    read = read_stored_messages(data, limits=limits)
+    read = StoredMessageReader(limits).read(data)
 
     assert offsets(read.messages) == [0, 1]
     assert isinstance(read.stopped_by, LimitExceededError)
@@ -173,7 +171,7 @@ def test_one_message_beyond_a_limit_of_all_is_skipped_and_not_met_for_ever() -> 
     limits = StoredLimits(max_properties=1)
     two = encode_stored_message(replace(message(1), properties={"a": "1", "b": "2"}))
 
-    read = read_stored_messages(two, limits=limits)
+    read = StoredMessageReader(limits).read(two)
 
     assert (read.messages, len(read.unreadable), read.rest) == ((), 1, b"")
 
@@ -181,7 +179,7 @@ def test_one_message_beyond_a_limit_of_all_is_skipped_and_not_met_for_ever() -> 
 def test_messages_that_are_skipped_count_as_well() -> None:
     data = POISONED["no zlib stream"] * 5
 
-    read = read_stored_messages(data, limits=StoredLimits(max_messages=3))
+    read = StoredMessageReader(StoredLimits(max_messages=3)).read(data)
 
     assert len(read.unreadable) == 3
     assert len(read.rest) == 2 * len(POISONED["no zlib stream"])
@@ -194,11 +192,11 @@ def test_a_package_that_is_missing_is_no_fault_of_the_message(
     monkeypatch.setitem(sys.modules, "lz4.frame", None)
 
     with pytest.raises(MissingPackageError):
-        read_stored_messages(data)
+        StoredMessageReader().read(data)
 
 
 def test_without_bytes_there_is_nothing() -> None:
-    assert read_stored_messages(b"").messages == ()
+    assert StoredMessageReader().read(b"").messages == ()
 
 
 def test_any_damage_leaves_the_messages_before_it() -> None:
@@ -206,7 +204,7 @@ def test_any_damage_leaves_the_messages_before_it() -> None:
     for position in range(len(good), len(good) + 100):
         data = bytearray(good + stored(3) + stored(4))
         data[position] ^= 0xFF
-        read = read_stored_messages(bytes(data))
+        read = StoredMessageReader().read(bytes(data))
 
         assert offsets(read.messages)[:2] == [1, 2]
         assert len(read.messages) + len(read.unreadable) >= 3
