@@ -141,9 +141,9 @@ def _parse_filter(topic: object, value: Any) -> tuple[str | None, str | None]:
     check_text("subscriptions: topic", topic)
     if value is None or isinstance(value, str):
         return value, None
-    parts = [*value] if type(value) is tuple else []
+    parts: tuple[Any, ...] = value if value.__class__ is tuple else ()
     if [type(part) for part in parts] == [str, str]:
-        return parts[0], parts[1]
+        return parts
     expected = 'tags as "a || b", or expression and type as ("a > 5", "SQL92")'
     raise wrong_type(f"subscriptions[{topic!r}]", expected, cast("object", value))
 
