@@ -1,7 +1,7 @@
-"""Users and what they may do, on brokers that authenticate and authorise.
+"""Users and policies of brokers that authenticate and authorise.
 
-Rules of this file: brokers keep users and policies each for itself, so a cluster's masters are all
-told; one of them is asked.
+Each broker has its own users and policies: changes go to all masters of a cluster, reads to one
+broker.
 
 Java: ``DefaultMQAdminExtImpl``, ``org.apache.rocketmq.tools.command.auth``.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.fanout import Asking, of_each
+from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import LocalProtocolError
 from rocketwire.messages.auth import (
@@ -37,14 +37,14 @@ if TYPE_CHECKING:
     from rocketwire.client.instance.instance import ClientInstance
 
 
-class _Told(Asking):
+class _MasterCalls(AdminCalls):
     """Calls that go to one broker or to all masters of a cluster.
 
-    ``broker`` and ``cluster`` are meant as in ``Topics``.
+    For ``broker`` and ``cluster`` see ``Topics``.
     """
 
     def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
-        """Nothing is sent yet."""
+        """Send nothing yet."""
         super().__init__(client, within)
         self._clusters = clusters
 
@@ -57,12 +57,12 @@ class _Told(Asking):
         body: object | None = None,
     ) -> tuple[str, ...]:
         addresses = await self._clusters.targets(broker, cluster)
-        await of_each(addresses, lambda address: self.ask(address, code, header, body))
+        await call_each(addresses, lambda address: self.ask(address, code, header, body))
         return addresses
 
 
-class Users(_Told):
-    """Calls about users; all of them raise what ``Asking.ask`` raises.
+class Users(_MasterCalls):
+    """Calls about users; for errors see ``AdminCalls.ask``.
 
     The caller has to be a user of type ``Super``, or ``BrokerError`` 16 is raised.  Secrets travel
     as they are: use TLS.
@@ -77,8 +77,8 @@ class Users(_Told):
 
         Args:
             user: with name and password; type ``Super`` or ``Normal``, the default.
-            broker: address of one broker.
-            cluster: in its place, all masters of a cluster.
+            broker: address of a broker.
+            cluster: instead, all masters of this cluster.
 
         Raises:
             BrokerError: 1, name or password is missing, or the type is neither.
@@ -89,7 +89,9 @@ class Users(_Told):
     async def update(
         self, user: UserInfo, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Change what is set of ``user``: password, type, or status ``enable`` or ``disable`` (3002; Java: ``updateUser``).
+        """Change password, type or status (``enable``, ``disable``) of a user (code 3002.
+
+        ``updateUser``).
 
         Raises:
             BrokerError: 1, there is no such user.
@@ -110,12 +112,12 @@ class Users(_Told):
     async def get(self, address: str, username: str) -> UserInfo | None:
         """A user as one broker has it, password included (code 3004; Java: ``getUser``).
 
-        None where there is none.
+        None if there is none.
         """
-        found: UserInfo | None = await self.body_of(
+        body: UserInfo | None = await self.body_of(
             address, Code.AUTH_GET_USER, GetUserRequestHeader(username=username)
         )
-        return found
+        return body
 
     async def list(self, address: str, text: str | None = None) -> tuple[UserInfo, ...]:
         """Users of a broker whose names hold a text (code 3005; Java: ``listUser``)."""
@@ -137,16 +139,16 @@ class Users(_Told):
             usernames: only these, where they exist; all where there are none.
         """
         named = tuple(usernames)
-        found = [await self.get(source, name) for name in named] or await self.list(source)
-        users = [user for user in found if user is not None]
+        source_users = [await self.get(source, name) for name in named] or await self.list(source)
+        users = [user for user in source_users if user is not None]
         for user in users:
-            known = await self.get(target, user.username or "") is not None
-            await (self.update if known else self.create)(user, broker=target)
+            exists = await self.get(target, user.username or "") is not None
+            await (self.update if exists else self.create)(user, broker=target)
         return tuple(user.username or "" for user in users)
 
 
-class Acls(_Told):
-    """Calls about policies; all of them raise what ``Asking.ask`` raises.
+class Acls(_MasterCalls):
+    """Calls about policies; for errors see ``AdminCalls.ask``.
 
     Subjects are ``User:name``; resources ``Topic:name``, ``Group:name``, ``Cluster:name`` or ``*``,
     a name may end with ``*``.
@@ -190,17 +192,17 @@ class Acls(_Told):
 
     async def get(self, address: str, subject: str) -> AclInfo | None:
         """The policies of a subject (code 3009; Java: ``getAcl``); None where it has none."""
-        found: AclInfo | None = await self.body_of(
+        body: AclInfo | None = await self.body_of(
             address, Code.AUTH_GET_ACL, GetAclRequestHeader(subject=subject)
         )
-        return found
+        return body
 
     async def list(
         self, address: str, subject: str | None = None, resource: str | None = None
     ) -> tuple[AclInfo, ...]:
-        """The policies whose subjects and resources hold these texts (code 3010.
+        """The policies whose subjects and resources hold these texts (code 3010).
 
-        Java: ``listAcl``).
+        Java: ``listAcl``.
         """
         header = ListAclsRequestHeader(subject_filter=subject, resource_filter=resource)
         return await self.body_of(address, Code.AUTH_LIST_ACL, header) or ()
@@ -216,11 +218,11 @@ class Acls(_Told):
             subjects: only of these, where they have any; of all where there are none.
         """
         named = tuple(subjects)
-        found = [await self.get(source, name) for name in named] or await self.list(source)
-        acls = [acl for acl in found if acl is not None]
+        source_acls = [await self.get(source, name) for name in named] or await self.list(source)
+        acls = [acl for acl in source_acls if acl is not None]
         for acl in acls:
-            known = await self.get(target, acl.subject or "") is not None
-            await (self.update if known else self.create)(acl, broker=target)
+            exists = await self.get(target, acl.subject or "") is not None
+            await (self.update if exists else self.create)(acl, broker=target)
         return tuple(acl.subject or "" for acl in acls)
 
 

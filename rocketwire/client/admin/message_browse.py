@@ -1,4 +1,4 @@
-"""Reading messages where they lie, without a group's offsets: one place of a queue, or all of a topic.
+"""Reads messages at their offsets, without a group's offsets: of a queue, or all of a topic.
 
 Java: ``QueryMsgByOffsetSubCommand``, ``PrintMessageSubCommand``.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import Asking, leave_out
+from rocketwire.client.admin.fanout import AdminCalls, leave_out
 from rocketwire.client.consumer.pull import PullCalls, PullRequest, PullStatus
 from rocketwire.client.consumer.pulled_messages import ReadReport
 from rocketwire.client.consumer.queues import find_master, get_queues
@@ -29,30 +29,29 @@ TOOLS_GROUP: Final = "TOOLS_CONSUMER"
 """Consumer group of operators' pulls (Java: ``MixAll.TOOLS_CONSUMER_GROUP``)."""
 
 
-class Browsing(Asking):
+class MessageBrowse(AdminCalls):
     """Calls that read.
 
-    All of them raise what ``Asking.ask`` raises, and ``TopicRouteNotFoundError`` for unknown
-    topics.
+    For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
     """
 
     def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
-        """Nothing is sent yet."""
+        """Send nothing yet."""
         super().__init__(client, within)
         self._clusters = clusters
         self._pulls = PullCalls(client)
         self._report = ReadReport(TOOLS_GROUP)
 
     async def at(self, queue: MessageQueue, offset: int) -> StoredMessage | None:
-        """The message at a place of a queue; None where there is none (code 11.
+        """The message at a place of a queue; None if there is none (code 11).
 
-        Java: ``QueryMsgByOffsetSubCommand``).
+        Java: ``QueryMsgByOffsetSubCommand``.
 
         Raises:
-            BrokerNotFoundError: nobody knows the queue's broker.
+            BrokerNotFoundError: the queue's broker has no known address.
         """
-        found = await self._pull(queue, offset, None, 1)
-        return found[1][0] if found[1] and found[1][0].queue_offset == offset else None
+        messages = await self._pull(queue, offset, None, 1)
+        return messages[1][0] if messages[1] and messages[1][0].queue_offset == offset else None
 
     async def walk(
         self,
@@ -64,21 +63,21 @@ class Browsing(Asking):
         queue: MessageQueue | None = None,
         by: str | None = None,
     ) -> AsyncGenerator[StoredMessage]:
-        """Messages of a topic, queue by queue, as they are now (codes 29, 30, 31, 11.
+        """Messages of a topic, queue by queue, as they are now (codes 29, 30, 31, 11).
 
-        Java: ``PrintMessageSubCommand``).
+        Java: ``PrintMessageSubCommand``.
 
         Close the generator (``contextlib.aclosing``) when not all of it is read.  Within
         ``leaving_out`` it goes on without what is left of the queues of a broker that does not
         answer.
 
         Args:
-            topic: which.
+            topic: the topic.
             begin: stored not before this, milliseconds since 1970; None for the oldest.
             end: stored before this; None for what is stored now.
             expression: tags, as ``a || b``.
             queue: only of this one.
-            by: as of ``Clusters.of_topic``.
+            by: see ``Clusters.of_topic``.
         """
         queues = await self._queues(topic, queue, by)
         silent: dict[str, ChannelError] = {}
@@ -118,7 +117,7 @@ class Browsing(Asking):
         end: int | None,
         expression: str | None,
     ) -> AsyncGenerator[StoredMessage]:
-        """Messages of one queue; the arguments as of ``walk``."""
+        """Messages of one queue; the arguments see ``walk``."""
         brokers = self.client.brokers
         if begin is None:
             offset = await brokers.min_offset(address, queue)

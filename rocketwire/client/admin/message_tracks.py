@@ -1,4 +1,4 @@
-"""Which groups have handled a message, as far as their offsets tell.
+"""Which groups have handled a message, according to their offsets.
 
 Java: ``DefaultMQAdminExtImpl.messageTrackDetail``, ``TrackType``.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class TrackType(StrEnum):
-    """What became of a message in one group (Java: ``TrackType``)."""
+    """State of a message in a group (Java: ``TrackType``)."""
 
     CONSUMED = "CONSUMED"
     CONSUMED_BUT_FILTERED = "CONSUMED_BUT_FILTERED"
@@ -42,7 +42,7 @@ class MessageTrack:
     Attributes:
         consumer_group: the group.
         track_type: what became of the message there.
-        exception_desc: why that is not known; None where it is.
+        exception_desc: why that is not known; None if it is.
     """
 
     consumer_group: str
@@ -51,14 +51,14 @@ class MessageTrack:
 
 
 async def message_tracks(admin: Admin, message: StoredMessage) -> list[MessageTrack]:
-    """What became of a message in every group that reads its topic (codes 300, 203, 208.
+    """Return the state of a message in every group that reads its topic (codes 300, 203, 208).
 
-    Java: ``messageTrackDetail``).
+    Java: ``messageTrackDetail``.
 
     Raises:
-        TopicRouteNotFoundError: nobody has the message's topic.
-        RocketWireError: its groups could not be asked for; what fails of one group is told in its
-            track.
+        TopicRouteNotFoundError: no broker has the message's topic.
+        RocketWireError: the groups could not be fetched; an error of one group is in its track.
+
     """
     tracks: list[MessageTrack] = []
     for group in await admin.topics.consumer_groups(message.topic):
@@ -67,8 +67,8 @@ async def message_tracks(admin: Admin, message: StoredMessage) -> list[MessageTr
             tracks.append(MessageTrack(group, await _track_type(admin, message, group, connection)))
         except BrokerError as error:
             offline = error.code == ResponseCode.CONSUMER_NOT_ONLINE
-            kind = TrackType.NOT_ONLINE if offline else TrackType.UNKNOWN
-            tracks.append(MessageTrack(group, kind, str(error)))
+            track_type = TrackType.NOT_ONLINE if offline else TrackType.UNKNOWN
+            tracks.append(MessageTrack(group, track_type, str(error)))
         except RocketWireError as error:
             tracks.append(MessageTrack(group, TrackType.UNKNOWN, str(error)))
     return tracks

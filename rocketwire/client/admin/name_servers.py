@@ -1,6 +1,6 @@
-"""What operators tell name servers: key-value configuration, their own configuration, write permissions.
+"""Key-value configuration, own configuration and write permissions of name servers.
 
-Rules of this file: a name server tells nothing to the others, so every one of them is told; what is asked, one of them is asked.
+Name servers do not share their state: changes go to all of them, reads to one.
 
 Java: ``DefaultMQAdminExtImpl``.
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rocketwire.client.admin.fanout import Asking, of_each
+from rocketwire.client.admin.fanout import AdminCalls, call_each
 from rocketwire.codes import RequestCode as Code
 from rocketwire.errors import NoNameServerError
 from rocketwire.messages.config_text import config_lines, read_config
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 
-class NameServerUpkeep(Asking):
-    """Calls to every name server; all of them raise what ``NameServers.call`` raises.
+class NameServerUpkeep(AdminCalls):
+    """Calls to every name server; for errors see ``NameServers.call``.
 
-    What is told to all of them is told to all, whoever fails; then the first error is raised.
+    A change goes to all of them, also if one fails; then the first error is raised.
     """
 
     async def put_kv(self, namespace: str, key: str, value: str) -> None:
@@ -40,7 +40,7 @@ class NameServerUpkeep(Asking):
     async def kv_value(self, namespace: str, key: str) -> str | None:
         """One value (code 101; Java: ``getKVConfig``, which fails with code 22).
 
-        None where there is none.
+        None if there is none.
         """
         return await self.client.name_servers.kv_value(namespace, key)
 
@@ -52,9 +52,9 @@ class NameServerUpkeep(Asking):
         return await self.client.name_servers.kv_namespace(namespace)
 
     async def configs(self) -> dict[str, dict[str, str]]:
-        """The configuration of each, by address and key (code 319.
+        """The configuration of each, by address and key (code 319).
 
-        Java: ``getNameServerConfig``).
+        Java: ``getNameServerConfig``.
         """
 
         async def ask(server: SingleNameServer) -> dict[str, str]:
@@ -64,19 +64,19 @@ class NameServerUpkeep(Asking):
         return await self._each(ask)
 
     async def update_configs(self, values: Mapping[str, str]) -> None:
-        """Change some of it, in memory and in the file (code 318.
+        """Change some of it, in memory and in the file (code 318).
 
-        Java: ``updateNameServerConfig``).
+        Java: ``updateNameServerConfig``.
 
         Raises:
             NameServerError: 16, a key is on the black list.
-            LocalProtocolError: a key or value has a line break, or nothing is to be changed.
+            LocalProtocolError: a key or value contains a line break, or ``values`` is empty.
         """
         text = config_lines(values)
         await self._each(lambda server: server.call(Code.UPDATE_NAMESRV_CONFIG, None, text))
 
     async def wipe_write_perm(self, broker_name: str) -> dict[str, int]:
-        """Have nobody send to a broker any more (code 205).
+        """Remove the write permission of a broker's topics (code 205).
 
         By address, how many topics that concerned.
 
@@ -98,4 +98,4 @@ class NameServerUpkeep(Asking):
         servers = {server.address: server for server in self.client.name_servers.each()}
         if not servers:
             raise NoNameServerError("no name server is known")
-        return await of_each(servers, lambda address: call(servers[address]))
+        return await call_each(servers, lambda address: call(servers[address]))

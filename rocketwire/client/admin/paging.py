@@ -2,7 +2,7 @@
 
 Rules of this file: a broker that changes while it is read is read again from its first page, and
 after ``MAX_RESTARTS`` of that what was read last is given.  Brokers before 5.3.2 give all at once
-and say no total.
+without a total.
 
 Java: ``MQClientAPIImpl.getAllTopicConfig``, ``getAllSubscriptionGroup``, whose loops can miss the
 last entry.
@@ -61,6 +61,6 @@ async def all_pages(ask: Callable[[int, str], Awaitable[Page[Entry]]]) -> Page[E
             entries, version = {}, page.version
             page = Page({}, page.total, version)
         elif not page.entries:
-            break  # fewer than it says; asking again would not help
+            break  # fewer than the total; another request would not help
         entries.update(page.entries)
     return Page(entries, page.total, version)

@@ -5,19 +5,19 @@ Java: ``DefaultMQAdminExtImpl.createOrUpdateOrderConf``, ``UpdateOrderConfComman
 
 from __future__ import annotations
 
-from rocketwire.client.admin.fanout import Asking
+from rocketwire.client.admin.fanout import AdminCalls
 from rocketwire.client.net.nameserver_api import ORDER_TOPIC_CONFIG
 from rocketwire.policy.order_conf import merged_order_conf
 
 
-class TopicOrders(Asking):
+class TopicOrders(AdminCalls):
     """Calls about ordered topics, to every name server.
 
-    All of them raise what ``NameServers.call`` raises.
+    For errors see ``NameServers.call``.
     """
 
     async def order_conf(self, topic: str) -> str | None:
-        """``broker:queues;...`` of an ordered topic (code 101); None where it is not ordered."""
+        """``broker:queues;...`` of an ordered topic (code 101); None if it is not ordered."""
         return await self.client.name_servers.kv_value(ORDER_TOPIC_CONFIG, topic)
 
     async def put_order_conf(self, topic: str, text: str, *, whole: bool = True) -> str:
@@ -28,16 +28,16 @@ class TopicOrders(Asking):
         Java: ``createOrUpdateOrderConf``.
 
         Args:
-            topic: whose.
+            topic: the topic.
             text: ``broker:queues``, several with ``;`` between.
-            whole: it replaces what was there; if not, only what was said of the brokers that it
-                names.
+            whole: replace the whole value; if False, only the brokers in ``text``.
+
 
         Raises:
             LocalProtocolError: the text has another form.
         """
-        known = None if whole else await self.order_conf(topic)
-        value = merged_order_conf(known, text)
+        current = None if whole else await self.order_conf(topic)
+        value = merged_order_conf(current, text)
         for server in self.client.name_servers.each():
             await server.put_kv(ORDER_TOPIC_CONFIG, topic, value)
         return value

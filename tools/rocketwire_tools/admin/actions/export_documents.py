@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from rocketwire.client.admin.fanout import leave_out, of_each, told_by_each
+from rocketwire.client.admin.fanout import leave_out, call_each, read_from_each
 from rocketwire.errors import BrokerError, ChannelError, TopicRouteNotFoundError
 from rocketwire.messages import to_json
 from rocketwire.versions import MQVersion
@@ -46,7 +46,7 @@ async def metadata_of(
 
     topics: dict[str, _Document] = {}
     groups: dict[str, _Document] = {}
-    for own_topics, own_groups in (await told_by_each(targets, ask)).values():
+    for own_topics, own_groups in (await read_from_each(targets, ask)).values():
         for name, topic in own_topics.items():
             _add(topics, name, to_json(topic), ("readQueueNums", "writeQueueNums"))
         for name, group in own_groups.items():
@@ -71,7 +71,7 @@ async def configs_of(admin: Admin, cluster: str) -> _Document:
     masters = await admin.clusters.masters(cluster)
     replicas = await admin.clusters.replicas(cluster)
     configs: dict[str, dict[str, str]] = {}
-    for address, found in (await told_by_each(masters, admin.brokers.config)).items():
+    for address, found in (await read_from_each(masters, admin.brokers.config)).items():
         kept = {key: found[key] for key in EXPORTED_KEYS if key in found}
         configs[found.get("brokerName", address)] = kept
     return {
@@ -102,7 +102,7 @@ async def metrics_of(admin: Admin, cluster: str) -> _Document:
     """Figures of a cluster's brokers, by broker name, and their sums."""
     names = await admin.clusters.broker_names(cluster)
     places = {await admin.clusters.master(name): name for name in names}
-    each = await told_by_each(places, lambda address: _figures_of(admin, address))
+    each = await read_from_each(places, lambda address: _figures_of(admin, address))
     total_tps: dict[str, float] = {}
     total_number: dict[str, int] = {}
     for one in each.values():
@@ -217,7 +217,7 @@ async def _clients(admin: Admin, groups: Iterable[str]) -> list[str]:
             leave_out(group, error)
             return ()
 
-    each = await of_each(groups, ask)
+    each = await call_each(groups, ask)
     return sorted(
         {
             f"{language_name(one.language)}%{MQVersion(one.version).name}"

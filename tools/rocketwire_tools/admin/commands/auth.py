@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from rocketwire.client.admin import acl_of
-from rocketwire.client.admin.fanout import told_by_each
+from rocketwire.client.admin.fanout import read_from_each
 from rocketwire.messages.auth import UserInfo
 from rocketwire_tools.admin.cli.arguments import host_and_port
 from rocketwire_tools.admin.cli.mqadmin_options import (
@@ -71,12 +71,12 @@ def _users(each: dict[str, tuple[UserInfo, ...]]) -> Table:
 
 async def _list_users(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted)
-    return _users(await told_by_each(targets, lambda one: admin.users.list(one, wanted.filter)))
+    return _users(await read_from_each(targets, lambda one: admin.users.list(one, wanted.filter)))
 
 
 async def _get_user(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted)
-    each = await told_by_each(targets, lambda one: admin.users.get(one, wanted.username))
+    each = await read_from_each(targets, lambda one: admin.users.get(one, wanted.username))
     table = _users({address: (user,) for address, user in each.items() if user is not None})
     return Table(table.columns, table.rows, failed=not table.rows)
 
@@ -137,7 +137,7 @@ def _policies(each: dict[str, tuple[AclInfo, ...]]) -> Table:
 
 async def _list_acls(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted)
-    each = await told_by_each(
+    each = await read_from_each(
         targets, lambda one: admin.acls.list(one, wanted.subject, wanted.resource)
     )
     return _policies(each)
@@ -145,7 +145,7 @@ async def _list_acls(admin: Admin, wanted: Namespace) -> Table:
 
 async def _get_acl(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted)
-    each = await told_by_each(targets, lambda one: admin.acls.get(one, wanted.subject))
+    each = await read_from_each(targets, lambda one: admin.acls.get(one, wanted.subject))
     table = _policies({address: (acl,) for address, acl in each.items() if acl is not None})
     return Table(table.columns, table.rows, failed=not table.rows)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import of_each, told_by_each
+from rocketwire.client.admin.fanout import call_each, read_from_each
 from rocketwire.messages.message_queue import MessageQueue
 from rocketwire_tools.admin.cli.arguments import host_and_port
 from rocketwire_tools.admin.cli.mqadmin_options import (
@@ -42,7 +42,7 @@ _NUMBER: Final = Kind.NUMBER
 
 async def _status(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted, slaves=True)
-    each = await told_by_each(targets, admin.brokers.runtime_info)
+    each = await read_from_each(targets, admin.brokers.runtime_info)
     rows = [
         (address, key, value)
         for address, table in each.items()
@@ -53,7 +53,7 @@ async def _status(admin: Admin, wanted: Namespace) -> Table:
 
 async def _config(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted, slaves=True)
-    each = await told_by_each(targets, admin.brokers.config)
+    each = await read_from_each(targets, admin.brokers.config)
     rows = [
         (address, key, value)
         for address, table in each.items()
@@ -66,14 +66,14 @@ async def _config(admin: Admin, wanted: Namespace) -> Table:
 async def _update_config(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted, slaves=wanted.update_all_broker)
     values = {wanted.key: wanted.value}
-    await of_each(targets, lambda address: admin.brokers.update_config(address, values))
+    await call_each(targets, lambda address: admin.brokers.update_config(address, values))
     rows = [(address, wanted.key, wanted.value) for address in targets]
     return Table(("brokerAddr", "key", "value"), rows)
 
 
 async def _ha_status(admin: Admin, wanted: Namespace) -> Table:
     rows: list[tuple[Value, ...]] = []
-    each = await told_by_each(await addresses(admin, wanted), admin.brokers.ha_status)
+    each = await read_from_each(await addresses(admin, wanted), admin.brokers.ha_status)
     for address, status in each.items():
         if status.master:
             slaves = status.ha_connection_info or ()
@@ -108,7 +108,7 @@ async def _epochs(admin: Admin, wanted: Namespace) -> Table:
             raise UsageError(f"no broker is called {wanted.broker_name}")
     else:
         targets = await admin.clusters.replicas(wanted.cluster_name)
-    each = await told_by_each(targets, admin.brokers.epoch_cache)
+    each = await read_from_each(targets, admin.brokers.epoch_cache)
     rows = [
         (found.cluster_name, found.broker_name, found.broker_id, address, one.epoch, one.start_offset,
          min(one.end_offset, found.max_offset))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from rocketwire.client.admin.fanout import of_each, told_by_each
+from rocketwire.client.admin.fanout import call_each, read_from_each
 from rocketwire_tools.admin.cli.mqadmin_options import (
     BROKER,
     CLUSTER,
@@ -27,14 +27,14 @@ _GROUP: Final = "clusters and brokers"
 
 async def _info(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted, slaves=True)
-    each = await told_by_each(targets, admin.brokers.cold_data_info)
+    each = await read_from_each(targets, admin.brokers.cold_data_info)
     return Table(("brokerAddr", "info"), list(each.items()))
 
 
 async def _update(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted)
     values = {wanted.consumer_group: str(wanted.threshold)}
-    await of_each(targets, lambda one: admin.brokers.update_cold_data_config(one, values))
+    await call_each(targets, lambda one: admin.brokers.update_cold_data_config(one, values))
     rows = [(address, wanted.consumer_group, wanted.threshold) for address in targets]
     return Table(("brokerAddr", "group", Column("threshold", Kind.BYTES)), rows)
 
@@ -42,14 +42,14 @@ async def _update(admin: Admin, wanted: Namespace) -> Table:
 async def _remove(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted)
     group: str = wanted.consumer_group
-    await of_each(targets, lambda one: admin.brokers.remove_cold_data_config(one, group))
+    await call_each(targets, lambda one: admin.brokers.remove_cold_data_config(one, group))
     return Table(("brokerAddr", "group"), [(address, group) for address in targets])
 
 
 async def _read_ahead(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted, slaves=True)
     mode: str = wanted.commit_log_read_ahead_mode
-    each = await of_each(targets, lambda one: admin.brokers.set_read_ahead_mode(one, mode))
+    each = await call_each(targets, lambda one: admin.brokers.set_read_ahead_mode(one, mode))
     return Table(("brokerAddr", "answer"), list(each.items()))
 
 

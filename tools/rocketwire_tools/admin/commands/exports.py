@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import trio
 
-from rocketwire.client.admin.fanout import told_by_each
+from rocketwire.client.admin.fanout import read_from_each
 from rocketwire_tools.admin.actions.export_documents import configs_of, metadata_of, metrics_of
 from rocketwire_tools.admin.cli.mqadmin_options import (
     BROKER,
@@ -75,7 +75,7 @@ async def _written(found: Mapping[str, Value], folder: str | None, name: str) ->
 async def _pop_records(admin: Admin, wanted: Namespace) -> Table:
     targets = await addresses(admin, wanted, slaves=True)
     if not wanted.dry_run:
-        targets = tuple(await told_by_each(targets, admin.lite.export_pop_records))
+        targets = tuple(await read_from_each(targets, admin.lite.export_pop_records))
     return Table(("brokerAddr", "dryRun"), [(address, wanted.dry_run) for address in targets])
 
 

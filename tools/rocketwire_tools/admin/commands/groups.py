@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from rocketwire.client.admin.fanout import told_by_each
+from rocketwire.client.admin.fanout import read_from_each
 from rocketwire.errors import BrokerError, DecodeError
 from rocketwire.messages import decode_body, to_json
 from rocketwire.messages.enums import MessageRequestMode
@@ -81,7 +81,7 @@ async def _config(admin: Admin, wanted: Namespace) -> Table:
     table = (await admin.clusters.info()).broker_addr_table or {}
     masters = {name: (group.broker_addrs or {}).get(MASTER_ID) for name, group in table.items()}
     places = {name: address for name, address in sorted(masters.items()) if address is not None}
-    each = await told_by_each(places.values(), ask)
+    each = await read_from_each(places.values(), ask)
     found = ((name, each.get(address)) for name, address in places.items())
     rows: list[tuple[str, Any]] = [(name, to_json(one)) for name, one in found if one is not None]
     if not rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from rocketwire.client.admin.fanout import of_each, told_by_each
+from rocketwire.client.admin.fanout import call_each, read_from_each
 from rocketwire.messages import to_json
 from rocketwire_tools.admin.cli.mqadmin_options import (
     BROKER,
@@ -30,12 +30,12 @@ T = TypeVar("T")
 
 async def _by_name(places: Mapping[str, str], call: Callable[[str], Awaitable[T]]) -> dict[str, T]:
     """What the brokers at these addresses tell, by their names, without those that do not answer."""
-    told = await told_by_each(places.values(), call)
+    told = await read_from_each(places.values(), call)
     return {name: told[address] for name, address in places.items() if address in told}
 
 
 async def _of_broker(admin: Admin, wanted: Namespace) -> Table:
-    each = await told_by_each(await addresses(admin, wanted), admin.lite.of_broker)
+    each = await read_from_each(await addresses(admin, wanted), admin.lite.of_broker)
     rows = [
         (
             address, one.store_type, one.max_lmq_num, one.current_lmq_num, one.lite_subscription_count,
@@ -153,7 +153,7 @@ async def _group(admin: Admin, wanted: Namespace) -> Record:
 async def _dispatch(admin: Admin, wanted: Namespace) -> Table:
     places = await admin.clusters.of_topic(wanted.parent_topic)
     told = {name: address for name, address in places.items() if wanted.broker_name in (None, name)}
-    await of_each(
+    await call_each(
         told.values(),
         lambda address: admin.lite.trigger_dispatch(address, wanted.group, wanted.client_id),
     )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import trio
 
 from rocketwire.client.admin import RocksDBConfig, TimerEngine
-from rocketwire.client.admin.fanout import of_each
+from rocketwire.client.admin.fanout import call_each
 from rocketwire.errors import DecodeError
 from rocketwire.wire.message.stored import decode_stored_messages
 from rocketwire_tools.admin.cli.mqadmin_options import (
@@ -52,7 +52,7 @@ _LOCAL: Final = (
 async def _switch(admin: Admin, wanted: Namespace) -> Table:
     engine = TimerEngine(wanted.engine_type)
     targets = await addresses(admin, wanted)
-    await of_each(targets, lambda one: admin.stores.switch_timer_engine(one, engine))
+    await call_each(targets, lambda one: admin.stores.switch_timer_engine(one, engine))
     return Table(("brokerAddr", "engine"), [(address, engine.name) for address in targets])
 
 
@@ -63,7 +63,7 @@ async def _to_json(admin: Admin, wanted: Namespace) -> Table:
     if (wanted.broker_addr is None) == (wanted.cluster is None):
         raise UsageError("exactly one of --broker-addr, --cluster is needed")
     targets = await admin.clusters.targets(wanted.broker_addr, wanted.cluster, slaves=True)
-    await of_each(targets, lambda one: admin.stores.export_rocksdb_config(one, kinds))
+    await call_each(targets, lambda one: admin.stores.export_rocksdb_config(one, kinds))
     rows = [(address, [kind.value for kind in kinds]) for address in targets]
     return Table(("brokerAddr", Column("exported", Kind.VALUE)), rows)
 
@@ -85,7 +85,7 @@ def rocksdb_configs(text: str) -> tuple[RocksDBConfig, ...]:
 async def _check(admin: Admin, wanted: Namespace) -> Table:
     since = time.time_ns() // 1_000_000 - _MONTH if wanted.check_from is None else wanted.check_from
     targets = await admin.clusters.masters(wanted.cluster)
-    each = await of_each(
+    each = await call_each(
         targets, lambda one: admin.stores.check_rocksdb_queues(one, wanted.topic, since=since)
     )
     rows = [(address, one.check_status, one.check_result) for address, one in each.items()]
