@@ -51,10 +51,10 @@ class Controllers(AdminCalls):
         """
         leader = await self.leader(address)
         body = dumps(list(broker_names))
-        body: BrokerReplicasInfo = await self.body_of(
+        replicas: BrokerReplicasInfo = await self.body_of(
             leader, Code.CONTROLLER_GET_SYNC_STATE_DATA, None, body
         )
-        return body
+        return replicas
 
     async def elect_master(
         self, address: str, cluster: str, broker_name: str, broker_id: int

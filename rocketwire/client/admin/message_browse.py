@@ -82,12 +82,12 @@ class MessageBrowse(AdminCalls):
         queues = await self._queues(topic, queue, by)
         silent: dict[str, ChannelError] = {}
         is_told = False
-        for one in queues:
-            address = await find_master(self.client, one)
+        for walked_queue in queues:
+            address = await find_master(self.client, walked_queue)
             if address in silent:
                 continue
             try:
-                async with aclosing(self._read(one, address, begin, end, expression)) as messages:
+                async with aclosing(self._read(walked_queue, address, begin, end, expression)) as messages:
                     async for message in messages:
                         yield message
             except ChannelError as error:

@@ -95,15 +95,15 @@ class LitePullConsumerConfig:
 
 
 _RULES: Final[Mapping[str, Rule]] = {
-    "pull_batch_size": whole(least=1),
-    "max_body_size": whole(least=1),
-    "max_inflated_size": whole(least=1),
-    "pull_threshold_for_all": whole(least=1),
+    "pull_batch_size": whole(minimum=1),
+    "max_body_size": whole(minimum=1),
+    "max_inflated_size": whole(minimum=1),
+    "pull_threshold_for_all": whole(minimum=1),
     "thresholds": check_thresholds,
     "auto_commit": FLAG,
     "auto_commit_interval": seconds(zero=True),
     "consume_from_where": FROM_WHERE,
-    "consume_timestamp_millis": optional(whole(least=0)),
+    "consume_timestamp_millis": optional(whole(minimum=0)),
     "begin_as_told": FLAG,
     "allocate_message_queue_strategy": check_strategy,
     "rebalance_interval": SOME_SECONDS,

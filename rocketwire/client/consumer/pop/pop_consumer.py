@@ -158,15 +158,15 @@ class PopConsumerConfig:
 
 
 _RULES: Final[Mapping[str, Rule]] = {
-    "pop_invisible_time": seconds(least=5, most=300),
+    "pop_invisible_time": seconds(minimum=5, maximum=300),
     "poll_time": seconds(zero=True),
-    "pop_batch_nums": whole(least=1, most=32),
-    "pop_threshold": whole(least=1),
-    "consume_thread_max": whole(least=1),
-    "max_body_size": whole(least=1),
-    "max_inflated_size": whole(least=1),
+    "pop_batch_nums": whole(minimum=1, maximum=32),
+    "pop_threshold": whole(minimum=1),
+    "consume_thread_max": whole(minimum=1),
+    "max_body_size": whole(minimum=1),
+    "max_inflated_size": whole(minimum=1),
     "init_mode": instance_of(InitMode, expected="an InitMode, for example InitMode.MIN"),
-    "max_reconsume_times": whole(least=0),
+    "max_reconsume_times": whole(minimum=0),
     "await_termination": seconds(zero=True),
     "refresh_interval": SOME_SECONDS,
     "enable_trace": FLAG,

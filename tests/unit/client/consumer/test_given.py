@@ -55,12 +55,12 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("part", "value", "text"),
     [
-        ("body", "text", "Message.body: expected bytes, as text.encode(), got 'text' (str)"),
+        ("body", "text", "Message.body: expected bytes, for example text.encode(), got 'text' (str)"),
         ("body", None, "Message.body: expected bytes, got None"),
         ("body", 5, "got 5 (int)"),
         ("topic", None, "Message.topic: expected a text (str), got None"),
-        ("topic", b"orders", "decode it, as topic.decode()"),
-        ("tags", b"new", "Message.tags: expected a text (str); decode it"),
+        ("topic", b"orders", "use topic.decode()"),
+        ("tags", b"new", "Message.tags: expected a text (str); use tags.decode()"),
         ("tags", ["a"], "got ['a'] (list)"),
         ("keys", 5, "Message.keys: expected a text or a sequence of texts, got 5 (int)"),
         ("keys", b"k", "Message.keys: "),
