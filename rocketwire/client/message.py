@@ -235,7 +235,8 @@ def _are_pairs_of_texts(properties: Any) -> bool:
 
 def _checked(
     topic: object, body: object, tags: object, keys: object, flag: object, properties: object,
-    wait: object, level: object, seconds: object, millis: object, time: object, sharding_key: object,
+    wait: object, level: object, seconds: object, millis: object, time: object,
+    sharding_key: object,
 ) -> bytes:  # fmt: skip
     """Check all arguments that failed the fast check; returns the body.
 

@@ -87,7 +87,9 @@ class MessageBrowse(AdminCalls):
             if address in silent:
                 continue
             try:
-                async with aclosing(self._read(walked_queue, address, begin, end, expression)) as messages:
+                async with aclosing(
+                    self._read(walked_queue, address, begin, end, expression)
+                ) as messages:
                     async for message in messages:
                         yield message
             except ChannelError as error:

@@ -197,7 +197,7 @@ def test_what_cannot_be_awaited_is_refused_in_one_line(handler: Any, text: str) 
 
 
 def test_a_coroutine_in_the_place_of_its_function_is_refused_and_closed() -> None:
-    with pytest.raises(IllegalHandlerError, match=r"good\(\) is a coroutine; give the function"):
+    with pytest.raises(IllegalHandlerError, match=r"good\(\) is a coroutine; pass the function"):
         async_handler("listener", cast("Any", good(1, 2)), NAMES)
 
 

@@ -55,7 +55,11 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(
     ("part", "value", "text"),
     [
-        ("body", "text", "Message.body: expected bytes, for example text.encode(), got 'text' (str)"),
+        (
+            "body",
+            "text",
+            "Message.body: expected bytes, for example text.encode(), got 'text' (str)",
+        ),
         ("body", None, "Message.body: expected bytes, got None"),
         ("body", 5, "got 5 (int)"),
         ("topic", None, "Message.topic: expected a text (str), got None"),

@@ -241,7 +241,9 @@ async def test_pulls_end_where_no_more_is_wanted_or_another_is_to_be_asked(
     instance = Instance(ClientConfig(namesrv_addr="n:9876"), broker_id=broker_id, code=FOUND)
     taker = Taker(more=2)
 
-    assert await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, taker.take) is None
+    assert (
+        await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, taker.take) is None
+    )
     assert len(taker.taken) == len(instance.asked) == pulls
 
 
@@ -316,7 +318,9 @@ async def test_where_nothing_may_follow_an_answer_the_one_who_pulls_takes_it() -
         return await follows(address, request)
 
     instance.request_by = alone  # type: ignore[method-assign, assignment]
-    assert await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, taker.take) is None
+    assert (
+        await PullCalls(cast("ClientInstance", instance)).pull_repeatedly(FIRST, taker.take) is None
+    )
     assert len(taker.taken) == 1
 
 

@@ -144,7 +144,9 @@ def findings(
     ]
 
 
-def _name_servers(snapshots: Sequence[Snapshot], failures: Mapping[str, str]) -> Iterator[MessageSearch]:
+def _name_servers(
+    snapshots: Sequence[Snapshot], failures: Mapping[str, str]
+) -> Iterator[MessageSearch]:
     for one in snapshots:
         text = f"answers, {MQVersion(one.version).name}"
         yield MessageSearch(OK, None, "nameServer", one.address, text)
@@ -306,7 +308,9 @@ def _replicas(
             yield MessageSearch(PROBLEM, "broker-replica-behind", "broker", name, text)
 
 
-def _versions(snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]) -> Iterator[MessageSearch]:
+def _versions(
+    snapshots: Sequence[Snapshot], probes: Mapping[str, Probe]
+) -> Iterator[MessageSearch]:
     """Findings about releases that do not go together."""
     groups = broker_groups(snapshots)
     newest: MQVersion | None = None
