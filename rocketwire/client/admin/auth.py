@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 
 class _MasterCalls(AdminCalls):
-    """Calls that go to one broker or to all masters of a cluster.
+    """Requests to a broker or to all masters of a cluster.
 
     For ``broker`` and ``cluster`` see ``Topics``.
     """
@@ -62,16 +62,16 @@ class _MasterCalls(AdminCalls):
 
 
 class Users(_MasterCalls):
-    """Calls about users; for errors see ``AdminCalls.ask``.
+    """Requests for users; for errors see ``AdminCalls.ask``.
 
-    The caller has to be a user of type ``Super``, or ``BrokerError`` 16 is raised.  Secrets travel
-    as they are: use TLS.
+    The caller must be a user of type ``Super``, otherwise ``BrokerError`` 16 is raised. Passwords
+    are sent unencrypted: use TLS.
     """
 
     async def create(
         self, user: UserInfo, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Create a user, or give one another password (code 3001; Java: ``createUser``).
+        """Create a user, or change its password (code 3001; Java: ``createUser``).
 
         Returns the addresses.
 
@@ -81,7 +81,7 @@ class Users(_MasterCalls):
             cluster: instead, all masters of this cluster.
 
         Raises:
-            BrokerError: 1, name or password is missing, or the type is neither.
+            BrokerError: 1, name or password is missing, or the type is invalid.
         """
         header = CreateUserRequestHeader(username=user.username)
         return await self._tell(broker, cluster, Code.AUTH_CREATE_USER, header, user)
@@ -89,12 +89,12 @@ class Users(_MasterCalls):
     async def update(
         self, user: UserInfo, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Change password, type or status (``enable``, ``disable``) of a user (code 3002.
+        """Change password, type or status (``enable``, ``disable``) of a user (code 3002).
 
-        ``updateUser``).
+        Java: ``updateUser``.
 
         Raises:
-            BrokerError: 1, there is no such user.
+            BrokerError: 1, the user does not exist.
         """
         header = UpdateUserRequestHeader(username=user.username)
         return await self._tell(broker, cluster, Code.AUTH_UPDATE_USER, header, user)
@@ -104,13 +104,13 @@ class Users(_MasterCalls):
     ) -> tuple[str, ...]:
         """Delete a user with its policies (code 3003; Java: ``deleteUser``).
 
-        One that is not there is no error.
+        It is not an error if the user does not exist.
         """
         header = DeleteUserRequestHeader(username=username)
         return await self._tell(broker, cluster, Code.AUTH_DELETE_USER, header)
 
     async def get(self, address: str, username: str) -> UserInfo | None:
-        """A user as one broker has it, password included (code 3004; Java: ``getUser``).
+        """Fetch a user of a broker, with password (code 3004; Java: ``getUser``).
 
         None if there is none.
         """
@@ -120,23 +120,26 @@ class Users(_MasterCalls):
         return body
 
     async def list(self, address: str, text: str | None = None) -> tuple[UserInfo, ...]:
-        """Users of a broker whose names hold a text (code 3005; Java: ``listUser``)."""
+        """Fetch the users of a broker whose names contain a text (code 3005.
+
+        Java: ``listUser``).
+        """
         header = ListUsersRequestHeader(filter=text)
         return await self.body_of(address, Code.AUTH_LIST_USER, header) or ()
 
     async def copy(
         self, source: str, target: str, usernames: Iterable[str] = ()
     ) -> tuple[str, ...]:
-        """Give one broker the users of another, passwords included.
+        """Copy users from one broker to another, with passwords.
 
         Returns their names (3004, 3005, 3001, 3002).
 
         Java: ``CopyUsersSubCommand``.
 
         Args:
-            source: address of the broker that has them.
-            target: address of the broker to have them.
-            usernames: only these, where they exist; all where there are none.
+            source: address of the broker to copy from.
+            target: address of the broker to copy to.
+            usernames: users to copy, if they exist; empty for all.
         """
         named = tuple(usernames)
         source_users = [await self.get(source, name) for name in named] or await self.list(source)
@@ -148,10 +151,10 @@ class Users(_MasterCalls):
 
 
 class Acls(_MasterCalls):
-    """Calls about policies; for errors see ``AdminCalls.ask``.
+    """Requests for policies; for errors see ``AdminCalls.ask``.
 
     Subjects are ``User:name``; resources ``Topic:name``, ``Group:name``, ``Cluster:name`` or ``*``,
-    a name may end with ``*``.
+    and a name may end with ``*``.
     """
 
     async def create(
@@ -160,7 +163,7 @@ class Acls(_MasterCalls):
         """Add policies to a subject (code 3006; Java: ``createAcl``); returns the addresses.
 
         Raises:
-            BrokerError: 1, there is no such subject, or a policy makes no sense.
+            BrokerError: 1, the subject does not exist, or a policy is invalid.
         """
         header = CreateAclRequestHeader(subject=acl.subject)
         return await self._tell(broker, cluster, Code.AUTH_CREATE_ACL, header, acl)
@@ -168,7 +171,7 @@ class Acls(_MasterCalls):
     async def update(
         self, acl: AclInfo, *, broker: str | None = None, cluster: str | None = None
     ) -> tuple[str, ...]:
-        """Change policies of a subject, resource by resource (code 3007; Java: ``updateAcl``).
+        """Update the policies of a subject by resource (code 3007; Java: ``updateAcl``).
 
         Returns the addresses.
         """
@@ -183,7 +186,9 @@ class Acls(_MasterCalls):
         broker: str | None = None,
         cluster: str | None = None,
     ) -> tuple[str, ...]:
-        """Take a subject's policies, or those about one resource (code 3008; Java: ``deleteAcl``).
+        """Delete the policies of a subject, or those for one resource (code 3008.
+
+        Java: ``deleteAcl``).
 
         Returns the addresses.
         """
@@ -191,7 +196,7 @@ class Acls(_MasterCalls):
         return await self._tell(broker, cluster, Code.AUTH_DELETE_ACL, header)
 
     async def get(self, address: str, subject: str) -> AclInfo | None:
-        """The policies of a subject (code 3009; Java: ``getAcl``); None where it has none."""
+        """Fetch the policies of a subject (code 3009; Java: ``getAcl``); None if it has none."""
         body: AclInfo | None = await self.body_of(
             address, Code.AUTH_GET_ACL, GetAclRequestHeader(subject=subject)
         )
@@ -200,7 +205,7 @@ class Acls(_MasterCalls):
     async def list(
         self, address: str, subject: str | None = None, resource: str | None = None
     ) -> tuple[AclInfo, ...]:
-        """The policies whose subjects and resources hold these texts (code 3010).
+        """Fetch the policies whose subjects and resources contain texts (code 3010).
 
         Java: ``listAcl``.
         """
@@ -208,14 +213,14 @@ class Acls(_MasterCalls):
         return await self.body_of(address, Code.AUTH_LIST_ACL, header) or ()
 
     async def copy(self, source: str, target: str, subjects: Iterable[str] = ()) -> tuple[str, ...]:
-        """Give one broker the policies of another; returns whose (3009, 3010, 3006, 3007).
+        """Copy policies from one broker to another; returns the subjects (3009, 3010, 3006, 3007).
 
-        The subjects have to be there.  Java: ``CopyAclsSubCommand``.
+        The subjects must exist. Java: ``CopyAclsSubCommand``.
 
         Args:
-            source: address of the broker that has them.
-            target: address of the broker to have them.
-            subjects: only of these, where they have any; of all where there are none.
+            source: address of the broker to copy from.
+            target: address of the broker to copy to.
+            subjects: subjects to copy, if they have policies; empty for all.
         """
         named = tuple(subjects)
         source_acls = [await self.get(source, name) for name in named] or await self.list(source)
@@ -233,21 +238,21 @@ def acl_of(
     decision: str,
     source_ips: Sequence[str] = (),
 ) -> AclInfo:
-    """One policy for each resource, all alike (Java: ``AclInfo.of``).
+    """Create the same policy for several resources (Java: ``AclInfo.of``).
 
     Args:
         subject: ``User:name``.
-        resources: such as ``Topic:orders*``.
+        resources: for example ``Topic:orders*``.
         actions: of ``Pub``, ``Sub``, ``Create``, ``Update``, ``Delete``, ``Get``, ``List``,
             ``All``.
         decision: ``Allow`` or ``Deny``.
-        source_ips: addresses and networks that it holds for; all where there are none.
+        source_ips: addresses and networks of the policy; empty for all.
 
     Raises:
-        LocalProtocolError: no resource, or no action.
+        LocalProtocolError: ``resources`` or ``actions`` is empty.
     """
     if not resources or not actions:
-        raise LocalProtocolError("a policy without resources or without actions")
+        raise LocalProtocolError("a policy needs at least one resource and one action")
     entries = tuple(
         PolicyEntryInfo(
             resource=resource,

@@ -50,10 +50,10 @@ if TYPE_CHECKING:
 
 
 class Consumers(AdminCalls):
-    """Calls about the members of consumer groups; for errors see ``AdminCalls.ask``.
+    """Requests for the members of consumer groups; for errors see ``AdminCalls.ask``.
 
-    Where a group's brokers are is looked up by its retry topic: ``TopicRouteNotFoundError`` for a
-    group that never consumed.
+    The brokers of a group are those of its retry topic: ``TopicRouteNotFoundError`` for a group
+    that never consumed.
     """
 
     def __init__(self, client: ClientInstance, clusters: Clusters, within: float) -> None:
@@ -64,7 +64,7 @@ class Consumers(AdminCalls):
     async def stats(
         self, group: str, topic: str | None = None, *, by: str | None = None
     ) -> ConsumeStats:
-        """How far a group is in each queue, from all its brokers (code 208).
+        """Fetch the consume progress of a group by queue, from all its brokers (code 208).
 
         Java: ``examineConsumeStats``.
 
@@ -75,7 +75,7 @@ class Consumers(AdminCalls):
 
         Args:
             group: consumer group.
-            topic: only this topic; None for all that it reads.
+            topic: only this topic; None for all topics of the group.
             by: see ``Clusters.of_topic``.
         """
         places = await self._places(group, topic, by)
@@ -92,7 +92,7 @@ class Consumers(AdminCalls):
         )
 
     async def stats_of(self, address: str, group: str, topic: str | None = None) -> ConsumeStats:
-        """As ``stats``, of one broker."""
+        """Fetch the consume progress of a group from a broker; see ``stats``."""
         header = GetConsumeStatsRequestHeader(consumer_group=group, topic=topic)
         answer = await self.ask(address, Code.GET_CONSUME_STATS, header, within=self.within * 3)
         return answer.body or ConsumeStats()
@@ -114,7 +114,7 @@ class Consumers(AdminCalls):
         raise TopicRouteNotFoundError(topic or topics[0])
 
     async def connection(self, group: str, *, broker: str | None = None) -> ConsumerConnection:
-        """Members of a group, and what they subscribe to (code 203).
+        """Fetch the members of a group and their subscriptions (code 203).
 
         Java: ``examineConsumerConnectionInfo``.
 
@@ -123,7 +123,7 @@ class Consumers(AdminCalls):
 
         Args:
             group: consumer group.
-            broker: address of the broker to ask.
+            broker: address of the broker.
 
         Raises:
             BrokerError: 206, no member is connected.
@@ -163,14 +163,14 @@ class Consumers(AdminCalls):
 
         Args:
             group: consumer group.
-            client_id: which member.
-            stack: have it add the stacks of its threads (of its tasks, where it is one of ours).
-            broker: address of the broker that passes it on; None for the first one of the retry
+            client_id: client id of the member.
+            stack: include the stacks of its threads (of its tasks, for clients of rocketwire).
+            broker: address of the broker that forwards the request; None for the first of the retry
                 topic.
 
         Raises:
-            BrokerError: 206, that member is not connected; 207, it did not answer; 1, it is too old
-                to.
+            BrokerError: 206, the member is not connected; 207, it did not respond; 1, its
+                version does not support it.
         """
         header = GetConsumerRunningInfoRequestHeader(
             consumer_group=group, client_id=client_id, jstack_enable=stack
@@ -206,7 +206,7 @@ class Consumers(AdminCalls):
         }
 
     async def time_spans(self, group: str, topic: str) -> tuple[QueueTimeSpan, ...]:
-        """How old the messages are that a group is at, queue by queue (code 303).
+        """Fetch the age of the next messages of a group, by queue (code 303).
 
         Java: ``queryConsumeTimeSpan``.
         """
@@ -223,15 +223,15 @@ class Consumers(AdminCalls):
     async def consume_directly(
         self, address: str, group: str, client_id: str, topic: str, offset_msg_id: str
     ) -> ConsumeMessageDirectlyResult:
-        """Have one member handle one message now (code 309; Java: ``consumeMessageDirectly``).
+        """Let a member handle a message now (code 309; Java: ``consumeMessageDirectly``).
 
         ``Messages.consume_directly`` finds the address and the id.
 
         Args:
-            address: of the broker that stores the message.
-            group: whose member.
-            client_id: which one.
-            topic: of the message.
+            address: address of the broker that stores the message.
+            group: consumer group.
+            client_id: client id of the member.
+            topic: topic of the message.
             offset_msg_id: the broker's id of the message.
 
         Raises:
@@ -246,7 +246,7 @@ class Consumers(AdminCalls):
         return body
 
     async def _any(self, group: str) -> str:
-        """The first broker of a group's retry topic."""
+        """Return the first broker of a group's retry topic."""
         topic = retry_topic(group)
         for address in (await self._clusters.of_topic(topic)).values():
             return address
@@ -255,13 +255,13 @@ class Consumers(AdminCalls):
     # ------------------------------------------------------------------ producers
 
     async def producer_connection(self, group: str, topic: str) -> ProducerConnection:
-        """Producers of a group, from all brokers of a topic (code 204).
+        """Fetch the producers of a group, from all brokers of a topic (code 204).
 
         Java: ``examineProducerConnectionInfo``, which asks one.
 
         Raises:
             TopicRouteNotFoundError: no broker has the topic.
-            BrokerError: 1, no broker knows the group.
+            BrokerError: 1, no broker has the group.
         """
         header = GetProducerConnectionListRequestHeader(producer_group=group)
         connections: dict[str | None, Connection] = {}
@@ -290,7 +290,7 @@ class Consumers(AdminCalls):
         return ProducerConnection(connection_set=tuple(connections.values()))
 
     async def producers_of(self, address: str) -> Mapping[str, tuple[ProducerInfo, ...]]:
-        """Every producer that one broker knows, by group (code 328).
+        """Fetch all producers of a broker, by group (code 328).
 
         Java: ``getAllProducerInfo``.
         """

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 class Controllers(AdminCalls):
-    """Calls to controllers by address; for errors see ``AdminCalls.ask``.
+    """Requests to controllers by address; for errors see ``AdminCalls.ask``.
 
-    Those that only the leader of the controllers serves take the address of any of them.
+    Requests that only the leader serves accept the address of any controller.
     """
 
     async def metadata(self, address: str) -> GetMetaDataResponseHeader:
@@ -45,7 +45,7 @@ class Controllers(AdminCalls):
         return (await self.metadata(address)).controller_leader_address or address
 
     async def sync_state(self, address: str, broker_names: Sequence[str]) -> BrokerReplicasInfo:
-        """Master and replicas of broker groups, and who is in sync (code 1006).
+        """Fetch master, replicas and in-sync replicas of broker groups (code 1006).
 
         Java: ``getInSyncStateData``.
         """
@@ -59,12 +59,12 @@ class Controllers(AdminCalls):
     async def elect_master(
         self, address: str, cluster: str, broker_name: str, broker_id: int
     ) -> ElectMasterResponseHeader:
-        """Make one broker of a group its master (code 1002; Java: ``electMaster``).
+        """Elect a broker of a group as master (code 1002; Java: ``electMaster``).
 
-        Returns what is now.
+        Returns the new state.
 
         Raises:
-            BrokerError: of 2000 to 2016: it is not in sync, not alive, or master already.
+            BrokerError: 2000 to 2016: the broker is not in sync, not alive, or already master.
         """
         header = ElectMasterRequestHeader(
             cluster_name=cluster,
@@ -86,14 +86,14 @@ class Controllers(AdminCalls):
         broker_ids: Sequence[int] = (),
         clean_living: bool = False,
     ) -> None:
-        """Have a controller forget brokers (code 1011; Java: ``cleanControllerBrokerData``).
+        """Let a controller remove brokers (code 1011; Java: ``cleanControllerBrokerData``).
 
         Args:
-            address: of a controller.
-            broker_name: the group.
-            cluster: where it is; needed unless ``clean_living``.
-            broker_ids: which of it; all where there are none.
-            clean_living: also those that are alive.
+            address: address of a controller.
+            broker_name: broker group.
+            cluster: cluster of the group; required unless ``clean_living``.
+            broker_ids: ids to remove; empty for all.
+            clean_living: remove brokers that are alive too.
         """
         header = CleanControllerBrokerDataRequestHeader(
             cluster_name=cluster,
@@ -105,7 +105,7 @@ class Controllers(AdminCalls):
         await self.ask(await self.leader(address), Code.CLEAN_BROKER_DATA, header)
 
     async def config(self, address: str) -> dict[str, str]:
-        """The configuration of one controller, by key (code 1010).
+        """Fetch the configuration of a controller, by key (code 1010).
 
         Java: ``getControllerConfig``.
         """
@@ -113,7 +113,7 @@ class Controllers(AdminCalls):
         return read_config(body or b"")
 
     async def update_config(self, address: str, values: Mapping[str, str]) -> None:
-        """Change some of it (code 1009; Java: ``updateControllerConfig``).
+        """Change settings of a controller (code 1009; Java: ``updateControllerConfig``).
 
         Errors see ``Brokers.update_config``.
         """

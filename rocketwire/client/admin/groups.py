@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class Groups(AdminCalls):
-    """Calls about consumer groups; for errors see ``AdminCalls.ask``.
+    """Requests for consumer groups; for errors see ``AdminCalls.ask``.
 
     For ``broker`` and ``cluster`` see ``Topics``.
     """
@@ -65,12 +65,12 @@ class Groups(AdminCalls):
     ) -> tuple[str, ...]:
         """Create or update a group (code 200).
 
-        Returns the addresses of the brokers that did.
+        Returns the addresses of the brokers.
 
         Java: ``createAndUpdateSubscriptionGroupConfig``.
 
         Raises:
-            BrokerError: 29 for a name that is not allowed.
+            BrokerError: 29, the name is invalid.
         """
         return await self._tell(
             broker, cluster, Code.UPDATE_AND_CREATE_SUBSCRIPTIONGROUP, _changed(config)
@@ -102,15 +102,15 @@ class Groups(AdminCalls):
     ) -> tuple[str, ...]:
         """Delete a group (code 207); returns the addresses.
 
-        Of a cluster the topics of its retries and dead letters go too, as mqadmin does it.  A
-        member that is connected makes its group anew with its next heartbeat.  Java:
+        With ``cluster``, the topics of its retries and dead letters are deleted too, as by mqadmin.
+        A connected member creates its group again with its next heartbeat. Java:
         ``deleteSubscriptionGroup``, ``DeleteSubscriptionGroupCommand``.
 
         Args:
             group: consumer group.
             broker: address of a broker.
             cluster: instead, all masters of this cluster.
-            clean_offset: its offsets go with it.
+            clean_offset: delete its offsets too.
         """
         header = DeleteSubscriptionGroupRequestHeader(group_name=group, clean_offset=clean_offset)
         addresses = await self._clusters.targets(broker, cluster)
@@ -125,9 +125,9 @@ class Groups(AdminCalls):
     async def config(self, address: str, group: str) -> SubscriptionGroupConfig:
         """Fetch the configuration of a group from a broker (code 352).
 
-        Java: ``examineSubscriptionGroupConfig``, which asks for all of them.
+        Java: ``examineSubscriptionGroupConfig``, which fetches all groups.
 
-        A broker that creates groups by itself creates this one.
+        A broker with automatic creation of groups creates the group.
 
         Raises:
             BrokerError: 26, the broker does not have it.
@@ -239,8 +239,8 @@ class Groups(AdminCalls):
             group: consumer group.
             topic: the topic.
             mode: pull or pop.
-            pop_share_queue_num: of pops, how many other members' queues each member pops too; -1
-                for all.
+            pop_share_queue_num: for pop, number of other members' queues that each member pops
+                too; -1 for all.
             broker: address of a broker.
             cluster: instead, all masters of this cluster.
         """

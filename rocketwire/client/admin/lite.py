@@ -1,4 +1,4 @@
-"""Pops and lite topics, as operators see them; lite topics are new in 5.5.0.
+"""Requests of operators for pops and lite topics, which are new in 5.5.0.
 
 Java: ``MQClientAPIImpl``, ``LiteManagerProcessor``, ``ExportPopRecordCommand``.
 """
@@ -23,23 +23,23 @@ from rocketwire.messages.pop import PollingInfoRequestHeader, PollingInfoRespons
 
 
 class LiteTopics(AdminCalls):
-    """Calls about lite topics and pops, to brokers by address.
+    """Requests for lite topics and pops, to brokers by address.
 
     For errors see ``AdminCalls.ask``.
 
-    Brokers before 5.5.0 answer 3 to those about lite topics.
+    Brokers before 5.5.0 respond 3 to requests for lite topics.
     """
 
     async def of_broker(self, address: str) -> GetBrokerLiteInfoResponseBody:
-        """Numbers about all lite topics of a broker (code 200074)."""
+        """Fetch statistics of all lite topics of a broker (code 200074)."""
         body: GetBrokerLiteInfoResponseBody = await self.body_of(address, Code.GET_BROKER_LITE_INFO)
         return body
 
     async def parent(self, address: str, topic: str) -> GetParentTopicInfoResponseBody:
-        """Numbers about a parent topic (code 200075).
+        """Fetch statistics of a parent topic (code 200075).
 
         Raises:
-            BrokerError: 29, it is no parent of lite topics; 17, there is no such topic.
+            BrokerError: 29, the topic has no lite topics; 17, the topic does not exist.
         """
         header = GetParentTopicInfoRequestHeader(topic=topic)
         body: GetParentTopicInfoResponseBody = await self.body_of(
@@ -52,7 +52,7 @@ class LiteTopics(AdminCalls):
     ) -> GetLiteTopicInfoResponseBody:
         """Fetch subscribers and offsets of a lite topic (code 200076).
 
-        Errors see ``parent``.
+        For errors see ``parent``.
         """
         header = GetLiteTopicInfoRequestHeader(parent_topic=parent_topic, lite_topic=lite_topic)
         body: GetLiteTopicInfoResponseBody = await self.body_of(
@@ -63,14 +63,14 @@ class LiteTopics(AdminCalls):
     async def client_info(
         self, address: str, parent_topic: str, group: str, client_id: str, *, max_count: int = 1000
     ) -> GetLiteClientInfoResponseBody:
-        """To which lite topics a client subscribes (code 200077); errors see ``parent``.
+        """Fetch the subscriptions of a client (code 200077); for errors see ``parent``.
 
         Args:
             address: address of the broker.
-            parent_topic: whose lite topics.
-            group: of the client.
-            client_id: whose subscriptions.
-            max_count: lite topics to name.
+            parent_topic: parent of the lite topics.
+            group: consumer group.
+            client_id: client id.
+            max_count: most lite topics in the result.
         """
         body: GetLiteClientInfoResponseBody
         header = GetLiteClientInfoRequestHeader(
@@ -82,12 +82,12 @@ class LiteTopics(AdminCalls):
     async def group(
         self, address: str, group: str, lite_topic: str | None = None, *, top_k: int = 20
     ) -> GetLiteGroupInfoResponseBody:
-        """How far a group is with its lite topics (code 200078).
+        """Fetch the consume progress of a group's lite topics (code 200078).
 
         The result has the ``top_k`` with the largest lag.
 
         Raises:
-            BrokerError: 26, there is no such group; 29, it reads no lite topics.
+            BrokerError: 26, the group does not exist; 29, it has no lite topics.
         """
         header = GetLiteGroupInfoRequestHeader(group=group, lite_topic=lite_topic, top_k=top_k)
         body: GetLiteGroupInfoResponseBody = await self.body_of(
@@ -108,12 +108,12 @@ class LiteTopics(AdminCalls):
     # ------------------------------------------------------------------ pops
 
     async def polling_num(self, address: str, group: str, topic: str, queue_id: int = -1) -> int:
-        """How many pops of a group wait at a queue, -1 for any (code 200055).
+        """Fetch the number of waiting pops of a group at a queue, -1 for any (code 200055).
 
         Java: ``pollingInfoAsync``.
 
         Raises:
-            BrokerError: 17, 26: there is no such topic, or group.
+            BrokerError: 17, the topic does not exist; 26, the group does not exist.
         """
         header = PollingInfoRequestHeader(consumer_group=group, topic=topic, queue_id=queue_id)
         answer = await self.client.brokers.call(

@@ -30,7 +30,7 @@ TOOLS_GROUP: Final = "TOOLS_CONSUMER"
 
 
 class MessageBrowse(AdminCalls):
-    """Calls that read.
+    """Requests that read messages.
 
     For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
     """
@@ -43,7 +43,7 @@ class MessageBrowse(AdminCalls):
         self._report = ReadReport(TOOLS_GROUP)
 
     async def at(self, queue: MessageQueue, offset: int) -> StoredMessage | None:
-        """The message at a place of a queue; None if there is none (code 11).
+        """Fetch the message at an offset of a queue; None if there is none (code 11).
 
         Java: ``QueryMsgByOffsetSubCommand``.
 
@@ -63,20 +63,20 @@ class MessageBrowse(AdminCalls):
         queue: MessageQueue | None = None,
         by: str | None = None,
     ) -> AsyncGenerator[StoredMessage]:
-        """Messages of a topic, queue by queue, as they are now (codes 29, 30, 31, 11).
+        """Yield the messages of a topic, queue by queue (codes 29, 30, 31, 11).
 
         Java: ``PrintMessageSubCommand``.
 
-        Close the generator (``contextlib.aclosing``) when not all of it is read.  Within
+        Close the generator (``contextlib.aclosing``) if you do not read it to its end.  Within
         ``leaving_out`` it goes on without what is left of the queues of a broker that does not
         answer.
 
         Args:
             topic: the topic.
-            begin: stored not before this, milliseconds since 1970; None for the oldest.
-            end: stored before this; None for what is stored now.
-            expression: tags, as ``a || b``.
-            queue: only of this one.
+            begin: earliest store time, milliseconds since 1970; None for the oldest message.
+            end: store time limit, exclusive; None for the current end.
+            expression: tags, for example ``a || b``.
+            queue: only this queue.
             by: see ``Clusters.of_topic``.
         """
         queues = await self._queues(topic, queue, by)
@@ -102,7 +102,7 @@ class MessageBrowse(AdminCalls):
     async def _queues(
         self, topic: str, queue: MessageQueue | None, by: str | None
     ) -> tuple[MessageQueue, ...]:
-        """The queues to walk through."""
+        """Return the queues to read."""
         places = await self._clusters.of_topic(topic, by=by)
         if queue is not None:
             return (queue,)
@@ -119,7 +119,7 @@ class MessageBrowse(AdminCalls):
         end: int | None,
         expression: str | None,
     ) -> AsyncGenerator[StoredMessage]:
-        """Messages of one queue; the arguments see ``walk``."""
+        """Yield the messages of a queue; for the arguments see ``walk``."""
         brokers = self.client.brokers
         if begin is None:
             offset = await brokers.min_offset(address, queue)

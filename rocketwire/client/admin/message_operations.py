@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class Messages(MessageSearch):
-    """Calls about messages.
+    """Requests for messages.
 
     For errors see ``AdminCalls.ask``; ``TopicRouteNotFoundError`` for unknown topics.
     """
@@ -50,14 +50,15 @@ class Messages(MessageSearch):
     ) -> list[TraceContext]:
         """Fetch the trace of a message: its senders and consumers, in order of time (code 12).
 
-        Only of clients that trace, and a few seconds late.  Java: ``QueryMsgTraceByIdSubCommand``.
+        Only clients with enabled trace are recorded, a few seconds later. Java:
+        ``QueryMsgTraceByIdSubCommand``.
 
         Args:
-            msg_id: the sender's id.
-            trace_topic: where clients record.
-            max_num: most messages of records.
-            begin: recorded not before this, milliseconds since 1970.
-            end: recorded not after this.
+            msg_id: id of the sender.
+            trace_topic: the trace topic.
+            max_num: most trace messages.
+            begin: earliest time of a record, milliseconds since 1970.
+            end: latest time of a record.
         """
         messages = await self.by_key(trace_topic, msg_id, max_num=max_num, begin=begin, end=end)
         records = (
@@ -72,14 +73,14 @@ class Messages(MessageSearch):
     async def consume_directly(
         self, group: str, client_id: str, topic: str, msg_id: str
     ) -> ConsumeMessageDirectlyResult | None:
-        """Have one member of a group handle a message now (codes 33 or 12, 309).
+        """Let a member of a group handle a message now (codes 33 or 12, 309).
 
-        None where there is no such message.
+        None if the message does not exist.
 
         Java: ``DefaultMQAdminExt.consumeMessageDirectly``.
 
         Raises:
-            BrokerError: 206, that member is not connected; 207, it did not answer in time.
+            BrokerError: 206, the member is not connected; 207, it did not respond in time.
         """
         message = await self.by_id(topic, msg_id)
         if message is None:
@@ -97,30 +98,30 @@ class Messages(MessageSearch):
         delay_level: int = 0,
         max_reconsume_times: int = 16,
     ) -> None:
-        """Have a group get a message again, by way of its retry topic (code 36).
+        """Send a message back, so that a group gets it again (code 36).
 
         Java: ``consumerSendMessageBack``.
 
         Args:
             message: the message.
             group: consumer group.
-            delay_level: -1 for its dead letters, 0 to have the broker choose, else 1 to 18.
+            delay_level: -1 for a dead letter, 0 to let the broker choose, else 1 to 18.
             max_reconsume_times: attempts before a message becomes a dead letter.
 
         Raises:
-            BrokerError: 26, the broker does not have the group; 1, the message is gone.
+            BrokerError: 26, the broker does not have the group; 1, the message has expired.
         """
         header = build_send_back_header(group, message, delay_level, max_reconsume_times)
         address = join_address(message.store_host.ip, message.store_host.port)
         await self.ask(address, Code.CONSUMER_SEND_MSG_BACK, header)
 
     async def resume_half(self, topic: str, msg_id: str) -> bool:
-        """Have a half message checked again that was given up (code 323); whether there was one.
+        """Let a broker check an expired half message again (code 323); returns whether it exists.
 
         Java: ``resumeCheckHalfMessage``.
 
         Raises:
-            BrokerError: 1, the broker could not put it back.
+            BrokerError: 1, the broker could not store it again.
         """
         message = await self.by_id(topic, msg_id)
         if message is None:

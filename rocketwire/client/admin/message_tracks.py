@@ -37,12 +37,12 @@ class TrackType(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class MessageTrack:
-    """One group and a message (Java: ``MessageTrack``).
+    """State of a message in a group (Java: ``MessageTrack``).
 
     Attributes:
         consumer_group: the group.
-        track_type: what became of the message there.
-        exception_desc: why that is not known; None if it is.
+        track_type: state of the message.
+        exception_desc: why the state is unknown; None if it is known.
     """
 
     consumer_group: str
@@ -94,7 +94,7 @@ async def _track_type(
 
 
 async def _is_consumed(admin: Admin, message: StoredMessage, group: str) -> bool:
-    """Whether the group's offset in the message's queue is beyond it."""
+    """Return whether the group's offset in the queue is after the message."""
     stats = await admin.consumers.stats(group, message.topic)
     table = (await admin.clusters.info()).broker_addr_table or {}
     stored_at = str(message.store_host)

@@ -24,35 +24,35 @@ if TYPE_CHECKING:
 
 
 class NameServerUpkeep(AdminCalls):
-    """Calls to every name server; for errors see ``NameServers.call``.
+    """Requests to name servers; for errors see ``NameServers.call``.
 
     A change goes to all of them, also if one fails; then the first error is raised.
     """
 
     async def put_kv(self, namespace: str, key: str, value: str) -> None:
-        """Store one value (code 100; Java: ``createAndUpdateKvConfig``)."""
+        """Store a value (code 100; Java: ``createAndUpdateKvConfig``)."""
         await self._each(lambda server: server.put_kv(namespace, key, value))
 
     async def delete_kv(self, namespace: str, key: str) -> None:
-        """Remove one value (code 102; Java: ``deleteKvConfig``)."""
+        """Delete a value (code 102; Java: ``deleteKvConfig``)."""
         await self._each(lambda server: server.delete_kv(namespace, key))
 
     async def kv_value(self, namespace: str, key: str) -> str | None:
-        """One value (code 101; Java: ``getKVConfig``, which fails with code 22).
+        """Fetch a value (code 101; Java: ``getKVConfig``, which fails with code 22).
 
         None if there is none.
         """
         return await self.client.name_servers.kv_value(namespace, key)
 
     async def kv_namespace(self, namespace: str) -> Mapping[str, str]:
-        """Everything in one namespace (code 219; Java: ``getKVListByNamespace``).
+        """Fetch all values of a namespace (code 219; Java: ``getKVListByNamespace``).
 
-        Empty where there is nothing.
+        Empty if it does not exist.
         """
         return await self.client.name_servers.kv_namespace(namespace)
 
     async def configs(self) -> dict[str, dict[str, str]]:
-        """The configuration of each, by address and key (code 319).
+        """Fetch the configuration of each server, by address and key (code 319).
 
         Java: ``getNameServerConfig``.
         """
@@ -64,7 +64,7 @@ class NameServerUpkeep(AdminCalls):
         return await self._each(ask)
 
     async def update_configs(self, values: Mapping[str, str]) -> None:
-        """Change some of it, in memory and in the file (code 318).
+        """Change settings, in memory and in the file (code 318).
 
         Java: ``updateNameServerConfig``.
 
@@ -78,17 +78,17 @@ class NameServerUpkeep(AdminCalls):
     async def wipe_write_perm(self, broker_name: str) -> dict[str, int]:
         """Remove the write permission of a broker's topics (code 205).
 
-        By address, how many topics that concerned.
+        Returns the number of topics by address.
 
-        Java: ``wipeWritePermOfBroker``.  Registrations of the broker give the permission back where
-        they change its topics.
+        Java: ``wipeWritePermOfBroker``.  A registration of the broker restores the permission if
+        its topics have changed.
         """
         return await self._each(lambda server: server.wipe_write_perm(broker_name))
 
     async def add_write_perm(self, broker_name: str) -> dict[str, int]:
-        """Give the permission back (code 327).
+        """Restore the write permission (code 327).
 
-        As ``wipe_write_perm`` (Java: ``addWritePermOfBroker``).
+        See ``wipe_write_perm`` (Java: ``addWritePermOfBroker``).
         """
         return await self._each(lambda server: server.add_write_perm(broker_name))
 
@@ -97,5 +97,5 @@ class NameServerUpkeep(AdminCalls):
     ) -> dict[str, Result]:
         servers = {server.address: server for server in self.client.name_servers.each()}
         if not servers:
-            raise NoNameServerError("no name server is known")
+            raise NoNameServerError("no name server is configured")
         return await call_each(servers, lambda address: call(servers[address]))

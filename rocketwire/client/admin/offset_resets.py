@@ -43,9 +43,9 @@ class OffsetResets(AdminCalls):
     async def reset_by_time(
         self, group: str, topic: str, timestamp: int, *, force: bool = True, by: str | None = None
     ) -> dict[MessageQueue, int]:
-        """Set the offsets of a group to a time (code 222); returns where each queue is now.
+        """Set the offsets of a group to a time (code 222); returns the offset of each queue.
 
-        A broker that keeps resets by itself (``useServerSideResetOffset``, the default since 5.0)
+        A broker with server-side resets (``useServerSideResetOffset``, the default since 5.0)
         needs no connected member and passes the reset to members with their next pull; others send
         it to the members, and need one. Java: ``resetOffsetByTimestamp``.
 
@@ -53,7 +53,7 @@ class OffsetResets(AdminCalls):
             group: consumer group.
             topic: the topic.
             timestamp: milliseconds since 1970, or ``NOW``.
-            force: also where that moves a queue on rather than back.
+            force: also move offsets forward.
             by: see ``Clusters.of_topic``.
 
         Raises:
@@ -83,7 +83,7 @@ class OffsetResets(AdminCalls):
         Java: ``resetOffsetByQueueId``.
 
         Raises:
-            BrokerError: see ``reset_by_time``; 1 for an offset that the queue does not have.
+            BrokerError: see ``reset_by_time``; 1, the offset is out of range.
         """
         await self.client.brokers.update_consumer_offset(address, group, queue, offset)
         header = ResetOffsetRequestHeader(
@@ -108,13 +108,13 @@ class OffsetResets(AdminCalls):
     ) -> list[RollbackStats]:
         """Commit the offsets of a time for a disconnected group (codes 208, 202, 29 or 30, and 15).
 
-        Members that are connected commit theirs over it.  Java: ``resetOffsetByTimestampOld``.
+        Connected members overwrite them. Java: ``resetOffsetByTimestampOld``.
 
         Args:
             group: consumer group.
             topic: the topic.
             timestamp: milliseconds since 1970, or ``NOW``.
-            force: also where that moves a queue on rather than back.
+            force: also move offsets forward.
             by: see ``Clusters.of_topic``.
 
         Raises:
@@ -183,10 +183,10 @@ class OffsetResets(AdminCalls):
     ) -> dict[MessageQueue, int]:
         """Set the offsets of a group to a time, with or without connected members.
 
-        Returns where each queue is now.
+        Returns the offset of each queue.
 
-        As ``reset_by_time``, and as ``reset_by_time_old`` where a broker without resets of its own
-        knows no member; errors and arguments as there.  Java: ``ResetOffsetByTimeCommand``.
+        Uses ``reset_by_time``, or ``reset_by_time_old`` if a broker without server-side resets has
+        no member; see there for arguments and errors. Java: ``ResetOffsetByTimeCommand``.
         """
         try:
             return await self.reset_by_time(group, topic, timestamp, force=force, by=by)

@@ -1,4 +1,4 @@
-"""Static topics: creating them, adding queues, moving queues between brokers.
+"""Static topics: create, add queues, move queues between brokers.
 
 ``rocketwire.policy.static_topics`` plans the changes; this module reads the state of the brokers
 and sends them the plan in the order that loses no message.
@@ -45,10 +45,9 @@ _NO_PART: Final = (ResponseCode.TOPIC_NOT_EXIST, ResponseCode.REQUEST_CODE_NOT_S
 
 
 class StaticTopics(AdminCalls):
-    """Calls about static topics; for errors see ``AdminCalls.ask``.
+    """Requests for static topics; for errors see ``AdminCalls.ask``.
 
-    A change goes to several brokers; where one of them fails in the middle, the same call makes it
-    good.
+    A change goes to several brokers; if one of them fails, repeat the call.
     """
 
     def __init__(
@@ -87,13 +86,13 @@ class StaticTopics(AdminCalls):
 
         Args:
             topic: the topic.
-            queue_nums: logical queues in all; there cannot be fewer than there are.
-            brokers: names of the brokers to have them.
+            queue_nums: number of logical queues; cannot become smaller.
+            brokers: names of the brokers for the queues.
             force: send changes that brokers consider outdated too.
 
         Raises:
-            LocalProtocolError: it has that many queues already, is no static topic, or brokers
-                disagree about it.
+            LocalProtocolError: the topic already has that number of queues, is not static, or
+                brokers disagree about it.
             BrokerNotFoundError: a broker has no master.
         """
         configs = await self.configs(topic)
@@ -109,7 +108,7 @@ class StaticTopics(AdminCalls):
 
         Args:
             topic: a static topic.
-            brokers: names of the brokers to have its queues.
+            brokers: names of the brokers for its queues.
             force: send changes that brokers consider outdated too.
 
         Raises:
@@ -128,7 +127,7 @@ class StaticTopics(AdminCalls):
         accepting them; then the new ones get their first logical offset; then all others.
 
         Args:
-            plan: what is meant to be.
+            plan: the plan.
             force: send changes that brokers consider outdated too.
 
         Raises:
@@ -161,10 +160,10 @@ class StaticTopics(AdminCalls):
         *,
         force: bool = False,
     ) -> None:
-        """Tell brokers their part of a plan (code 513; Java: ``createStaticTopic``).
+        """Send brokers their part of a plan (code 513; Java: ``createStaticTopic``).
 
         Args:
-            plan: what is meant to be.
+            plan: the plan.
             brokers: names; None for all of the plan.
             force: send changes that brokers consider outdated too.
 
@@ -185,7 +184,7 @@ class StaticTopics(AdminCalls):
             )
 
     async def stats(self, topic: str) -> dict[MessageQueue, TopicOffset]:
-        """Offsets of the logical queues of a static topic (codes 105, 351, 202).
+        """Fetch the offsets of the logical queues of a static topic (codes 105, 351, 202).
 
         Java: ``examineTopicStats``.
         """
@@ -201,7 +200,7 @@ class StaticTopics(AdminCalls):
         }
 
     async def _neighbours(self, plan: TopicRemappingDetailWrapper) -> list[str]:
-        """Every broker of the clusters that the brokers of a plan belong to."""
+        """Return all brokers of the clusters in a plan."""
         table = (await self._clusters.info()).cluster_addr_table or {}
         meant = set(plan.broker_config_map or {})
         return [

@@ -1,4 +1,4 @@
-"""How a broker stores: the engine of timed messages, and queues and configuration in RocksDB.
+"""Storage of a broker: engine of timed messages, queues and configuration in RocksDB.
 
 Java: ``SwitchTimerEngineSubCommand``, ``CheckRocksdbCqWriteProgressCommand``,
 ``RocksDBConfigToJsonCommand``.
@@ -40,27 +40,27 @@ class RocksDBConfig(StrEnum):
 
 
 class Stores(AdminCalls):
-    """Calls about the store of a broker, by address.
+    """Requests for the store of a broker, by address.
 
     For errors see ``AdminCalls.ask``.
     """
 
     async def switch_timer_engine(self, address: str, engine: TimerEngine) -> None:
-        """Have a broker keep timed messages elsewhere from now on (code 5001, since 5.5.0).
+        """Switch the store of timed messages (code 5001, since 5.5.0).
 
         Java: ``switchTimerEngine``.
 
         Raises:
-            BrokerError: 29, the broker keeps no timed messages (``timerWheelEnable``), or was
-                started without RocksDB for them (``timerRocksDBEnable``); 1, it could not; 3, it is
-                older.
+            BrokerError: 29, the broker has no timed messages (``timerWheelEnable``), or was
+                started without RocksDB for them (``timerRocksDBEnable``); 1, it failed; 3, the
+                broker is older.
         """
         await self.ask(address, Code.SWITCH_TIMER_ENGINE, {TIMER_ENGINE_TYPE: engine.value})
 
     async def check_rocksdb_queues(
         self, address: str, topic: str = "", *, since: int = 0
     ) -> CheckRocksdbCqWriteResult:
-        """Have a broker compare its queues in RocksDB with those in files (code 354).
+        """Let a broker compare its queues in RocksDB with those in files (code 354).
 
         Java: ``checkRocksdbCqWriteProgress``.
 
@@ -68,8 +68,8 @@ class Stores(AdminCalls):
 
         Args:
             address: address of the broker.
-            topic: only of this one; empty for all.
-            since: messages stored not before this, milliseconds since 1970.
+            topic: only this topic; empty for all.
+            since: earliest store time, milliseconds since 1970.
         """
         header = CheckRocksdbCqWriteProgressRequestHeader(topic=topic, check_store_time=since)
         body: CheckRocksdbCqWriteResult = await self.body_of(
@@ -80,14 +80,14 @@ class Stores(AdminCalls):
     async def export_rocksdb_config(
         self, address: str, kinds: Iterable[RocksDBConfig] = tuple(RocksDBConfig)
     ) -> None:
-        """Have a broker write its configuration from RocksDB into JSON files of its own (code 355).
+        """Let a broker export its configuration from RocksDB to JSON files (code 355).
 
         Java: ``exportRocksDBConfigToJson``.
 
         A broker without RocksDB does nothing and responds 0.
 
         Raises:
-            BrokerError: 1, a file could not be written.
+            BrokerError: 1, the broker could not write a file.
         """
         text = "".join(f"{config_type.value};" for config_type in kinds)
         header = ExportRocksDBConfigToJsonRequestHeader(config_type=text)

@@ -1,4 +1,4 @@
-"""The order of topics: how many queues each broker has of an ordered one, as name servers keep it.
+"""Ordered topics: the number of queues of each broker, stored at the name servers.
 
 Java: ``DefaultMQAdminExtImpl.createOrUpdateOrderConf``, ``UpdateOrderConfCommand``.
 """
@@ -11,7 +11,7 @@ from rocketwire.policy.order_conf import merged_order_conf
 
 
 class TopicOrders(AdminCalls):
-    """Calls about ordered topics, to every name server.
+    """Requests for ordered topics, to every name server.
 
     For errors see ``NameServers.call``.
     """
@@ -23,18 +23,18 @@ class TopicOrders(AdminCalls):
     async def put_order_conf(self, topic: str, text: str, *, whole: bool = True) -> str:
         """Set the queues of an ordered topic at every name server (code 100).
 
-        Returns what stands there now.
+        Returns the new value.
 
         Java: ``createOrUpdateOrderConf``.
 
         Args:
             topic: the topic.
-            text: ``broker:queues``, several with ``;`` between.
+            text: ``broker:queues``, separated by ``;``.
             whole: replace the whole value; if False, only the brokers in ``text``.
 
 
         Raises:
-            LocalProtocolError: the text has another form.
+            LocalProtocolError: the text is invalid.
         """
         current = None if whole else await self.order_conf(topic)
         value = merged_order_conf(current, text)
@@ -43,6 +43,6 @@ class TopicOrders(AdminCalls):
         return value
 
     async def delete_order_conf(self, topic: str) -> None:
-        """The topic is not ordered any more (code 102)."""
+        """Delete the order of a topic (code 102)."""
         for server in self.client.name_servers.each():
             await server.delete_kv(ORDER_TOPIC_CONFIG, topic)

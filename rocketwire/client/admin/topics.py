@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 
 class Topics(TopicOrders):
-    """Calls about topics; for errors see ``AdminCalls.ask`` and
+    """Requests for topics; for errors see ``AdminCalls.ask`` and
     ``NameServers.call``.
 
-    Calls that take ``broker`` or ``cluster`` want exactly one of them: the address of one broker,
+    Methods with ``broker`` and ``cluster`` need exactly one of them: the address of a broker,
     or the name of a cluster, for all its masters; ``LocalProtocolError`` otherwise,
     ``ClusterNotFoundError`` for an unknown cluster.
     """
@@ -65,14 +65,13 @@ class Topics(TopicOrders):
     ) -> tuple[str, ...]:
         """Create or update a topic (code 17).
 
-        Returns the addresses of the brokers that did.
+        Returns the addresses of the brokers.
 
         The brokers register it at the name servers soon.  Attributes are added or changed;
         ``-name`` removes one. Java: ``DefaultMQAdminExt.createAndUpdateTopicConfig``.
 
         Raises:
-            BrokerError: 29 for a name that is the system's or not allowed, 1 for attributes that a
-                broker does not take.
+            BrokerError: 29, the name is invalid or reserved; 1, an attribute is invalid.
         """
         header = create_header(config, default_topic)
         addresses = await self._clusters.targets(broker, cluster)
@@ -90,7 +89,7 @@ class Topics(TopicOrders):
     ) -> tuple[str, ...]:
         """Create or change several topics in one request (code 18); returns the addresses.
 
-        Java: ``createAndUpdateTopicConfigList``.  Brokers before 5.3.0 answer 3.
+        Java: ``createAndUpdateTopicConfigList``.  Brokers before 5.3.0 respond 3.
         """
         changes = tuple(
             replace(config, attributes=attribute_changes(config.attributes)) for config in configs
@@ -109,9 +108,9 @@ class Topics(TopicOrders):
     ) -> dict[str, int]:
         """Change only the permission of a topic, bits of ``rocketwire.flags.Perm``.
 
-        By address, what it was before.
+        Returns the previous permissions by address.
 
-        With ``cluster`` all its masters have to have the topic.  Java:
+        With ``cluster``, all its masters must have the topic. Java:
         ``UpdateTopicPermSubCommand``.
 
         Raises:
@@ -146,11 +145,12 @@ class Topics(TopicOrders):
         await self.ask(address, Code.DELETE_TOPIC_IN_BROKER, DeleteTopicRequestHeader(topic=topic))
 
     async def delete_in_name_servers(self, topic: str, cluster: str | None = None) -> None:
-        """Drop a topic's route at every name server (code 216).
+        """Delete a topic's route at every name server (code 216).
 
-        A broker that has the topic brings it back.
+        A broker that has the topic registers it again.
 
-        Without ``cluster`` the routes of all clusters go.  Java: ``deleteTopicInNameServer``.
+        Without ``cluster``, the routes of all clusters are deleted. Java:
+        ``deleteTopicInNameServer``.
         """
         for server in self.client.name_servers.each():
             await server.delete_topic(topic, cluster)
@@ -174,7 +174,10 @@ class Topics(TopicOrders):
     async def configs(
         self, address: str, *, page_size: int = PAGE_SIZE
     ) -> Mapping[str, TopicConfig]:
-        """Every topic of a broker, by name, in pages (code 21; Java: ``getAllTopicConfig``)."""
+        """Fetch all topics of a broker, by name, in pages (code 21.
+
+        Java: ``getAllTopicConfig``).
+        """
 
         async def ask(start: int, version: str) -> Page[TopicConfig]:
             header = GetAllTopicConfigRequestHeader(
@@ -213,8 +216,7 @@ class Topics(TopicOrders):
 
         Java: ``examineTopicStats``.
 
-        Queues are those of the brokers; what a static topic makes of them is
-        ``StaticTopics.stats``.
+        The queues are those of the brokers; for a static topic see ``StaticTopics.stats``.
 
         Args:
             topic: the topic.
@@ -240,7 +242,7 @@ class Topics(TopicOrders):
         """Fetch the offsets of a broker's queues of a topic (code 202).
 
         Raises:
-            BrokerError: 17, it has none.
+            BrokerError: 17, the broker does not have the topic.
         """
         header = GetTopicStatsInfoRequestHeader(topic=topic)
         return await self.body_of(address, Code.GET_TOPIC_STATS_INFO, header) or TopicStatsTable()

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from rocketwire.messages.topic_config import TopicConfig
 
 _MOST_PERM: Final = 7
-"""All bits that a permission may have."""
+"""All permission bits."""
 
 
 @trio_only()
 class Exports:
-    """Calls about users' topics and groups; for errors see ``AdminCalls.ask``."""
+    """Requests for users' topics and groups; for errors see ``AdminCalls.ask``."""
 
     def __init__(self, topics: Topics, groups: Groups) -> None:
         """Send nothing yet."""
@@ -36,13 +36,13 @@ class Exports:
         self._groups = groups
 
     async def topics(self, address: str, *, special: bool = False) -> dict[str, TopicConfig]:
-        """Topics of a broker that are neither its own nor the tools' (codes 21, 305).
+        """Fetch the topics of a broker, without system topics (codes 21, 305).
 
         Java: ``getUserTopicConfig``.
 
         Args:
             address: address of the broker.
-            special: with those of retries and dead letters.
+            special: include topics of retries and dead letters.
         """
         system_names = set(await self._topics.system_names(address))
         return {
@@ -55,7 +55,7 @@ class Exports:
         }
 
     async def groups(self, address: str) -> dict[str, SubscriptionGroupConfig]:
-        """Groups of a broker that not every broker has (code 201).
+        """Fetch the groups of a broker, without predefined groups (code 201).
 
         Java: ``getUserSubscriptionGroup``.
         """
