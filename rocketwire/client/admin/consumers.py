@@ -290,10 +290,7 @@ class Consumers(AdminCalls):
         return ProducerConnection(connection_set=tuple(connections.values()))
 
     async def producers_of(self, address: str) -> Mapping[str, tuple[ProducerInfo, ...]]:
-        """Fetch all producers of a broker, by group (code 328).
-
-        Java: ``getAllProducerInfo``.
-        """
+        """Fetch all producers of a broker, by group (code 328). Java: ``getAllProducerInfo``."""
         header = GetAllProducerInfoRequestHeader()
         body: ProducerTableInfo | None
         body = await self.body_of(address, Code.GET_ALL_PRODUCER_INFO, header)

@@ -104,9 +104,7 @@ class AdminCalls:
         accepted: Collection[int] = SUCCESS,
         within: float | None = None,
     ) -> Response:
-        """Send a request to a broker.
-
-        For errors and cancellation see ``BrokerCalls.call``.
+        """Send a request to a broker. For errors and cancellation see ``BrokerCalls.call``.
 
         Args:
             address: ``host:port`` of the broker.

@@ -23,9 +23,7 @@ from rocketwire.messages.pop import PollingInfoRequestHeader, PollingInfoRespons
 
 
 class LiteTopics(AdminCalls):
-    """Requests for lite topics and pops, to brokers by address.
-
-    For errors see ``AdminCalls.ask``.
+    """Requests for lite topics and pops, to brokers by address. For errors see ``AdminCalls.ask``.
 
     Brokers before 5.5.0 respond 3 to requests for lite topics.
     """

@@ -64,9 +64,7 @@ class NameServerUpkeep(AdminCalls):
         return await self._each(ask)
 
     async def update_configs(self, values: Mapping[str, str]) -> None:
-        """Change settings, in memory and in the file (code 318).
-
-        Java: ``updateNameServerConfig``.
+        """Change settings, in memory and in the file (code 318). Java: ``updateNameServerConfig``.
 
         Raises:
             NameServerError: 16, a key is on the black list.

@@ -203,8 +203,5 @@ class OffsetResets(AdminCalls):
     async def skip_accumulated(
         self, group: str, topic: str, *, force: bool = True, by: str | None = None
     ) -> dict[MessageQueue, int]:
-        """Skip all stored messages; see ``move``.
-
-        Java: ``SkipAccumulationSubCommand``.
-        """
+        """Skip all stored messages; see ``move``. Java: ``SkipAccumulationSubCommand``."""
         return await self.move(group, topic, NOW, force=force, by=by)

@@ -40,15 +40,10 @@ class RocksDBConfig(StrEnum):
 
 
 class Stores(AdminCalls):
-    """Requests for the store of a broker, by address.
-
-    For errors see ``AdminCalls.ask``.
-    """
+    """Requests for the store of a broker, by address. For errors see ``AdminCalls.ask``."""
 
     async def switch_timer_engine(self, address: str, engine: TimerEngine) -> None:
-        """Switch the store of timed messages (code 5001, since 5.5.0).
-
-        Java: ``switchTimerEngine``.
+        """Switch the store of timed messages (code 5001, since 5.5.0). Java: ``switchTimerEngine``.
 
         Raises:
             BrokerError: 29, the broker has no timed messages (``timerWheelEnable``), or was

@@ -11,10 +11,7 @@ from rocketwire.policy.order_conf import merged_order_conf
 
 
 class TopicOrders(AdminCalls):
-    """Requests for ordered topics, to every name server.
-
-    For errors see ``NameServers.call``.
-    """
+    """Requests for ordered topics, to every name server. For errors see ``NameServers.call``."""
 
     async def order_conf(self, topic: str) -> str | None:
         """``broker:queues;...`` of an ordered topic (code 101); None if it is not ordered."""

@@ -52,10 +52,7 @@ class ConsumeConcurrentlyStatus(Enum):
 
 
 class ConsumeOrderlyStatus(Enum):
-    """Result of an orderly handler.
-
-    ``COMMIT`` and ``ROLLBACK`` require ``auto_commit = False``.
-    """
+    """Result of an orderly handler. ``COMMIT`` and ``ROLLBACK`` require ``auto_commit = False``."""
 
     SUCCESS = "SUCCESS"
     ROLLBACK = "ROLLBACK"

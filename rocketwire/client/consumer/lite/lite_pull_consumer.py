@@ -503,10 +503,7 @@ class LitePullConsumer:
                 self._passed.discard(state)
 
     async def close(self) -> None:
-        """Commit with ``auto_commit``, and unregister.
-
-        ``open_lite_pull_consumer`` calls it.
-        """
+        """Commit with ``auto_commit``, and unregister. ``open_lite_pull_consumer`` calls it."""
         with trio.move_on_after(5, shield=True):
             if self.config.auto_commit:
                 try:
