@@ -1,4 +1,4 @@
-"""Warnings about what does not work come at once, then at growing intervals, and end with one line."""
+"""Warnings about outages: at once, then at growing intervals, and one line at the end."""
 
 from __future__ import annotations
 

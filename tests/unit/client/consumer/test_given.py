@@ -1,7 +1,11 @@
-"""Wrong types and settings are refused where they are given, in one line; clients are given in three ways, and need trio."""
+"""Wrong types and settings are refused where they are given, in one line.
+
+Clients are given in three ways, and need trio.
+"""
 
 # What is given here is wrong on purpose.
-# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false, reportUnknownMemberType=false
+# pyright: reportUnknownVariableType=false, reportUnknownArgumentType=false
+# pyright: reportUnknownMemberType=false
 # pyright: reportUnknownLambdaType=false, reportArgumentType=false
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Handlers of messages whose order does not count: what leaves the window when, and who handles what."""
+"""Concurrent handlers: when messages leave the process queue, and which worker handles them."""
 
 from __future__ import annotations
 
